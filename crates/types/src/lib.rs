@@ -1,0 +1,25 @@
+//! The vocabulary every floor shares.
+//!
+//! What is here has no I/O and no async: plain values, and the two sources of surprise (time and chance)
+//! as traits, so that a test can hold them still.
+//!
+//! # Layout
+//! - [`clock`]: [`Timestamp`], the [`Clock`] everyone is handed, and [`FakeClock`]
+//! - [`random`]: [`Random`], the system's and a seeded one
+//! - [`id`]: newtype ids, UUIDv7 made by [`Ids`] from a clock and a random source
+//! - [`tenant`]: [`Tenant`], its name, zone and status
+//! - [`money`]: [`Money`] in whole paise
+//!
+//! To add another id, add a line to the `ids!` list in `id.rs`.
+
+pub mod clock;
+pub mod id;
+pub mod money;
+pub mod random;
+pub mod tenant;
+
+pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
+pub use id::{Id, Ids, JobId, LeaseId, TenantId};
+pub use money::{Money, MoneyError};
+pub use random::{Random, SeededRandom, SystemRandom};
+pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
