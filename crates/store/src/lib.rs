@@ -1,1 +1,72 @@
-//! Not yet begun.
+//! One handle over SQLite and Postgres.
+//!
+//! A unit of work is a plain closure: `db.write(tenant, |tx| …)` or `db.read(tenant, |tx| …)`. It runs on a thread
+//! that owns a connection and can wait for nothing but the database, so nobody holds a transaction open while a
+//! model thinks. When `write` answers `Ok`, what was written is on disk.
+//!
+//! ```
+//! # use munshi_store::{Db, Result, params};
+//! # use munshi_types::TenantId;
+//! # async fn example(db: Db, tenant: TenantId, id: uuid::Uuid) -> Result<()> {
+//! // `$1` is always the tenant; ours begin at `$2`.
+//! let balance: Option<i64> = db
+//!     .read(tenant, move |tx| {
+//!         tx.optional(
+//!             "SELECT balance FROM contacts WHERE tenant_id = $1 AND id = $2",
+//!             params![id],
+//!             |row| row.get("balance"),
+//!         )
+//!     })
+//!     .await?;
+//! # Ok(()) }
+//! ```
+//!
+//! Not here: domain tables (each crate brings its own), retries (the caller knows what is safe to repeat).
+//!
+//! # Layout
+//! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`]: what a unit holds; [`Door`]: why it may see all tenants
+//! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`Json`], [`Vector`]: statements, parameters, rows
+//! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`care`]: backup, checks
+//! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
+//!
+//! # To add a table
+//! 1. Write `migrations/NNNN_name.sql` in your crate, with the next free number across all crates, and list it in
+//!    your crate's `MIGRATIONS`. Say whose rows it holds: `CREATE TENANT TABLE …`.
+//! 2. Put `tenant_id` first in its primary key and in every foreign key.
+//! 3. Write each statement as a literal beside the function that runs it, with `tenant_id = $1` for every table in it.
+//!    `make lint` parses them all.
+//! 4. Add the list to the binary's `migrations()`.
+
+mod address;
+pub mod care;
+mod db;
+mod error;
+mod health;
+mod meter;
+pub mod migrate;
+mod options;
+pub mod page;
+mod postgres;
+mod row;
+mod session;
+mod sql;
+mod sqlite;
+pub mod tenants;
+mod threads;
+mod tx;
+mod unit;
+mod value;
+
+pub use address::{Address, PostgresAddress};
+pub use db::{Db, Platform};
+pub use error::{Error, Result};
+pub use migrate::{Migration, Migrations};
+pub use options::Options;
+pub use page::{Cursor, Page, PageRequest};
+pub use row::{ColumnAt, Row};
+pub use sql::{PlatformSql, Sql, across_tenants};
+pub use tx::{Door, PlatformTx, Tx};
+pub use value::{Column, FromColumn, Json, Param, ToParam, Vector};
+
+/// The store's own tables.
+pub const MIGRATIONS: &[Migration] = &[migration!("0001_tenants"), migration!("0002_probe")];

@@ -1,1 +1,53 @@
-//! Not yet begun.
+//! What tests share: a fresh database on either engine.
+//!
+//! [`on_both_engines!`] writes each test twice, once for SQLite and once for Postgres, from one body. Postgres is the
+//! server that `make test` starts (`MUNSHI_TEST_POSTGRES`); without it those tests fail, they are never skipped.
+//!
+//! # Layout
+//! - [`database`]: [`TestDb`], a database that goes when the test ends
+//! - [`process`]: running the test program again as a child that may be killed
+//! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
+//!
+//! Nothing here is part of the product; unwrapping is how a test fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+pub mod database;
+pub mod process;
+pub mod shim;
+
+pub use database::{Engine, TestDb};
+
+/// Makes two tests of each function, `NAME::sqlite` and `NAME::postgres`.
+///
+/// ```ignore
+/// on_both_engines! {
+///     with [munshi_store::MIGRATIONS];
+///
+///     async fn a_row_is_kept(test: TestDb) { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! on_both_engines {
+    (with [$($migrations:expr),+ $(,)?]; $($(#[$meta:meta])* async fn $name:ident($test:ident: TestDb) $body:block)+) => {
+        $crate::on_both_engines!(@each ([$(&$migrations[..]),+]) $({$(#[$meta])* $name $test $body})+);
+    };
+    (@each $lists:tt $({$(#[$meta:meta])* $name:ident $test:ident $body:block})+) => {$(
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            async fn body($test: $crate::TestDb) $body
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn sqlite() {
+                body($crate::TestDb::open($crate::Engine::Sqlite, &$lists).await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn postgres() {
+                body($crate::TestDb::open($crate::Engine::Postgres, &$lists).await).await;
+            }
+        }
+    )+};
+}

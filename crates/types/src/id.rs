@@ -20,7 +20,7 @@ pub trait Id: Copy + Eq + Ord + Hash + fmt::Display + Send + Sync + 'static {
     fn as_uuid(self) -> Uuid;
 }
 
-macro_rules! ids {
+macro_rules! define_ids {
     ($($(#[$doc:meta])* $name:ident = $noun:literal;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -61,14 +61,23 @@ macro_rules! ids {
     )+};
 }
 
-ids! {
-    /// One customer of the installation: a person or a business. Nothing crosses from one to another.
-    TenantId = "tenant";
-    /// One piece of work in the queue.
-    JobId = "job";
-    /// One claim of a job by one worker; a worker that lost it can no longer finish the job.
-    LeaseId = "lease";
+/// Every kind of id, once. The macro named in the call gets the list: this file defines the types from it,
+/// the store teaches its columns to hold them.
+#[macro_export]
+macro_rules! for_each_id {
+    ($callback:ident) => {
+        $callback! {
+            /// One customer of the installation: a person or a business. Nothing crosses from one to another.
+            TenantId = "tenant";
+            /// One piece of work in the queue.
+            JobId = "job";
+            /// One claim of a job by one worker; a worker that lost it can no longer finish the job.
+            LeaseId = "lease";
+        }
+    };
 }
+
+for_each_id!(define_ids);
 
 impl TenantId {
     /// The installation itself: work that belongs to no tenant. It has no row among the tenants.

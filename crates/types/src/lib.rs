@@ -10,7 +10,7 @@
 //! - [`tenant`]: [`Tenant`], its name, zone and status
 //! - [`money`]: [`Money`] in whole paise
 //!
-//! To add another id, add a line to the `ids!` list in `id.rs`.
+//! To add another id, add a line to `for_each_id!` in `id.rs`.
 
 pub mod clock;
 pub mod id;

@@ -1,0 +1,158 @@
+//! Where the database is: one URL picks the engine.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// `sqlite:/path/to/file.db` or `postgres://user@host/database`.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Address {
+    Sqlite(PathBuf),
+    Postgres(PostgresAddress),
+}
+
+/// A Postgres URL, with the parts the driver does not know taken out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresAddress {
+    url: String,
+    /// `sslrootcert=`: the authority that signed the server's certificate, when it is not a public one.
+    pub(crate) root_certificate: Option<PathBuf>,
+}
+
+impl Address {
+    pub fn sqlite(path: impl AsRef<Path>) -> Self {
+        Self::Sqlite(path.as_ref().to_owned())
+    }
+
+    pub const fn engine(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgres",
+        }
+    }
+}
+
+impl PostgresAddress {
+    pub(crate) fn driver_config(&self) -> Result<postgres::Config, Error> {
+        self.url
+            .parse()
+            .map_err(|error| Error::Address(format!("the Postgres address can't be read: {error}")))
+    }
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(rest) = text.strip_prefix("sqlite:") {
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            if path.is_empty() || path.starts_with(":memory:") {
+                let hint =
+                    "name a file, like sqlite:munshi.db; a database in memory would lose every message";
+                return Err(Error::Address(format!("`{text}` can't be used: {hint}")));
+            }
+            return Ok(Self::sqlite(path));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            let address = split_root_certificate(text);
+            address.driver_config()?;
+            return Ok(Self::Postgres(address));
+        }
+        let shown = text.split(':').next().unwrap_or_default();
+        Err(Error::Address(format!(
+            "`{shown}:…` is no database Munshi knows: use sqlite:FILE or postgres://USER@HOST/DATABASE"
+        )))
+    }
+}
+
+fn split_root_certificate(text: &str) -> PostgresAddress {
+    let Some((base, query)) = text.split_once('?') else {
+        return PostgresAddress { url: text.to_owned(), root_certificate: None };
+    };
+    let (ours, rest): (Vec<&str>, Vec<&str>) =
+        query.split('&').partition(|pair| pair.starts_with("sslrootcert="));
+    let root_certificate = ours.first().and_then(|pair| pair.split_once('=')).map(|(_, path)| path.into());
+    let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+    PostgresAddress { url, root_certificate }
+}
+
+/// Never shows a password: neither in `user:password@` nor as a `password=` parameter.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(address) => {
+                let (scheme, rest) = address.url.split_once("://").unwrap_or(("postgres", ""));
+                let rest = rest.split('?').next().unwrap_or_default();
+                match rest.rsplit_once('@') {
+                    Some((login, place)) => {
+                        let user = login.split(':').next().unwrap_or_default();
+                        let dots = if login.contains(':') { ":••••" } else { "" };
+                        write!(f, "{scheme}://{user}{dots}@{place}")
+                    }
+                    None => write!(f, "{scheme}://{rest}"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PostgresAddress(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_picks_the_engine() {
+        assert_eq!("sqlite:a/b.db".parse::<Address>().unwrap(), Address::sqlite("a/b.db"));
+        assert_eq!("sqlite:///a/b.db".parse::<Address>().unwrap(), Address::sqlite("/a/b.db"));
+        assert_eq!("postgres://h/d".parse::<Address>().unwrap().engine(), "postgres");
+    }
+
+    #[test]
+    fn what_can_not_be_used_says_what_can() {
+        for bad in
+            ["", "sqlite:", "sqlite::memory:", "mysql://root:hunter2@h/d", "munshi.db", "postgres://h:x/d"]
+        {
+            let error = bad.parse::<Address>().unwrap_err().to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        let error = "mysql://root:hunter2@h/d".parse::<Address>().unwrap_err().to_string();
+        assert!(error.contains("use sqlite:FILE or postgres://"), "{error}");
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for url in ["postgres://me:hunter2@h:5/d?sslmode=disable", "postgres://h/d?password=hunter2&user=me"]
+        {
+            let address = url.parse::<Address>().unwrap();
+            assert!(!format!("{address} {address:?}").contains("hunter2"), "{address}");
+        }
+        let shown = "postgres://me:hunter2@h:5/d".parse::<Address>().unwrap().to_string();
+        assert_eq!(shown, "postgres://me:••••@h:5/d");
+    }
+
+    #[test]
+    fn the_root_certificate_is_taken_out_for_us() {
+        let Address::Postgres(address) =
+            "postgres://h/d?sslmode=require&sslrootcert=/etc/ca.pem".parse::<Address>().unwrap()
+        else {
+            panic!("not Postgres")
+        };
+        assert_eq!(address.root_certificate, Some("/etc/ca.pem".into()));
+        assert_eq!(address.url, "postgres://h/d?sslmode=require");
+    }
+}

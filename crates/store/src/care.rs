@@ -1,0 +1,109 @@
+//! Looking after a database: readiness, copies, restoring, examining.
+
+use std::path::{Path, PathBuf};
+
+use munshi_types::Timestamp;
+
+use crate::address::Address;
+use crate::db::{Db, off_the_runtime};
+use crate::error::{Error, Result};
+use crate::migrate::{self, Migrations};
+use crate::options::Options;
+use crate::params;
+use crate::sql::across_tenants;
+pub use crate::sqlite::backup::Progress;
+use crate::sqlite::{backup, file};
+use crate::tx::Door;
+
+/// Asking the database how it is.
+const CARE: Door = Door::new("care");
+
+impl Db {
+    /// Whether units can run now. After an outage a small write must succeed before the answer is yes again:
+    /// a full disk still reads well.
+    pub async fn check(&self) -> Result<()> {
+        let platform = self.platform(CARE);
+        platform.read(|tx| tx.one(across_tenants("SELECT count(*) FROM probe"), &[], |_| Ok(()))).await?;
+        if self.health().outage().is_none() {
+            return Ok(());
+        }
+        let write = "INSERT INTO probe (id, beats) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beats = probe.beats + 1";
+        platform.write(move |tx| tx.execute(across_tenants(write), params![1_i64]).map(|_| ())).await
+    }
+
+    /// How far this machine's clock is ahead of the database server's, in milliseconds; zero on SQLite.
+    pub async fn clock_ahead(&self, now: Timestamp) -> Result<i64> {
+        if self.sqlite().is_some() {
+            return Ok(0);
+        }
+        let text = ("SELECT 0 AS at", "SELECT clock_timestamp() AS at");
+        let theirs: Timestamp = self
+            .platform(CARE)
+            .read(move |tx| tx.one(across_tenants(text), &[], |row| row.get("at")))
+            .await?;
+        Ok((now.as_micros() - theirs.as_micros()) / 1000)
+    }
+
+    /// What the server calls itself, such as `SQLite 3.51.0`.
+    pub async fn version(&self) -> Result<String> {
+        let text = (
+            "SELECT 'SQLite ' || sqlite_version()",
+            "SELECT 'PostgreSQL ' || current_setting('server_version')",
+        );
+        self.platform(CARE).read(move |tx| tx.one(across_tenants(text), &[], |row| row.get(0))).await
+    }
+
+    /// Copies the live database to `target` while others go on working; SQLite only.
+    pub async fn backup(
+        &self,
+        target: PathBuf,
+        mut progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<()> {
+        let Some(engine) = self.sqlite() else { return Err(use_postgres_tools("pg_dump --format=custom")) };
+        let (source, options) = (engine.path().to_owned(), self.options().clone());
+        off_the_runtime(move || backup::copy(&source, &target, &options, &mut progress)).await
+    }
+}
+
+/// Puts a backup in the database's place; what was there is moved aside, and the answer says where.
+/// Nobody may be using the database: the binary holds its lock while this runs.
+pub async fn restore(
+    address: &Address,
+    source: PathBuf,
+    options: &Options,
+    migrations: &Migrations,
+    now: Timestamp,
+    mut progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<Option<PathBuf>> {
+    let Address::Sqlite(target) = address.clone() else {
+        return Err(use_postgres_tools("pg_restore --clean --if-exists"));
+    };
+    if !source.is_file() {
+        return Err(Error::Address(format!("{} is not there", source.display())));
+    }
+    {
+        let source = source.clone();
+        off_the_runtime(move || backup::verify(&source)).await?;
+    }
+    // A backup from a newer Munshi is refused before anything is moved.
+    migrate::state(&Address::Sqlite(source.clone()), options, migrations).await?;
+    let (options, aside) = (options.clone(), format!("before-restore-{}", file::stamp(now)));
+    off_the_runtime(move || backup::restore(&source, &target, &aside, &options, &mut progress)).await
+}
+
+/// Examines a whole SQLite file; on Postgres there is nothing to examine from here.
+pub async fn examine(address: &Address) -> Result<()> {
+    match address {
+        Address::Sqlite(path) => {
+            let path: PathBuf = Path::to_owned(path);
+            off_the_runtime(move || backup::verify(&path)).await
+        }
+        Address::Postgres(_) => Ok(()),
+    }
+}
+
+fn use_postgres_tools(command: &str) -> Error {
+    Error::Address(format!(
+        "Postgres has its own tools for this: run `{command}` with the database's address, or your provider's snapshots"
+    ))
+}

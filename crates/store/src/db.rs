@@ -1,0 +1,192 @@
+//! The handle everyone holds.
+
+use std::sync::Arc;
+
+use munshi_types::TenantId;
+
+use crate::address::Address;
+use crate::error::{Error, Result};
+use crate::health::Health;
+use crate::migrate::{self, Migrations};
+use crate::options::Options;
+use crate::postgres::Postgres;
+use crate::session::Session;
+use crate::sqlite::Sqlite;
+use crate::tx::{Door, PlatformTx, Tx};
+use crate::unit::{Claim, Scope, Unit, Work, refuse_nesting};
+
+/// The database, whichever engine. Cheap to clone; the last clone to go closes it.
+#[derive(Clone)]
+pub struct Db(Arc<Inner>);
+
+struct Inner {
+    address: Address,
+    options: Options,
+    health: Health,
+    engine: Handle,
+}
+
+enum Handle {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    Write,
+}
+
+/// The whole installation's side of the store, opened for one named reason.
+#[derive(Clone)]
+pub struct Platform {
+    db: Db,
+    door: Door,
+}
+
+impl Db {
+    /// Opens a database whose tables are exactly those of `migrations`; older and newer ones are refused.
+    pub async fn open(address: &Address, options: &Options, migrations: &Migrations) -> Result<Self> {
+        migrate::require_current(address, options, migrations).await?;
+        let (address, options, health) = (address.clone(), options.clone(), Health::default());
+        off_the_runtime(move || {
+            let engine = match &address {
+                Address::Sqlite(path) => Handle::Sqlite(Sqlite::open(path, &options, &health)?),
+                Address::Postgres(place) => Handle::Postgres(Postgres::open(place, &options, &health)?),
+            };
+            Ok(Self(Arc::new(Inner { address, options, health, engine })))
+        })
+        .await
+    }
+
+    pub fn address(&self) -> &Address {
+        &self.0.address
+    }
+
+    pub fn engine(&self) -> &'static str {
+        self.0.address.engine()
+    }
+
+    /// Runs a unit that may write, for one tenant. When it answers `Ok`, what it did is on disk.
+    ///
+    /// The unit is plain code that can't wait for anything but the database. If the caller goes away while it is
+    /// queued, it never runs; once begun, it runs to its end.
+    pub async fn write<T, E, F>(&self, tenant: TenantId, unit: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let act = move |session: &mut Session| unit(&mut Tx { session, tenant });
+        self.submit(Scope::Tenant(tenant), Access::Write, act).await
+    }
+
+    /// Runs a unit that only reads, for one tenant, on a single snapshot.
+    pub async fn read<T, E, F>(&self, tenant: TenantId, unit: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let act = move |session: &mut Session| unit(&mut Tx { session, tenant });
+        self.submit(Scope::Tenant(tenant), Access::Read, act).await
+    }
+
+    /// Work of the installation itself, across tenants, for the reason the door names.
+    pub fn platform(&self, door: Door) -> Platform {
+        Platform { db: self.clone(), door }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.0.health
+    }
+
+    pub(crate) fn sqlite(&self) -> Option<&Sqlite> {
+        match &self.0.engine {
+            Handle::Sqlite(engine) => Some(engine),
+            Handle::Postgres(_) => None,
+        }
+    }
+
+    async fn submit<T, E, F>(&self, scope: Scope, access: Access, act: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Session) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        refuse_nesting()?;
+        let (unit, answer, claim) = Unit::new(scope, act);
+        self.send(Box::new(unit), access);
+        self.wait(answer, claim).await
+    }
+
+    fn send(&self, work: Box<dyn Work>, access: Access) {
+        match (&self.0.engine, access) {
+            (Handle::Sqlite(engine), Access::Read) => engine.read(work),
+            (Handle::Sqlite(engine), Access::Write) => engine.write(work),
+            (Handle::Postgres(engine), Access::Read) => engine.read(work),
+            (Handle::Postgres(engine), Access::Write) => engine.write(work),
+        }
+    }
+
+    /// A unit that has not begun in time is given up; one that has begun is waited for, whatever it takes.
+    async fn wait<T, E: From<Error>>(
+        &self,
+        mut answer: tokio::sync::oneshot::Receiver<Result<T, E>>,
+        claim: Claim,
+    ) -> Result<T, E> {
+        let limit = self.0.options.queue_timeout;
+        let answered = match tokio::time::timeout(limit, &mut answer).await {
+            Ok(answered) => answered,
+            Err(_) if claim.abandon() => {
+                let waited = limit.as_secs();
+                return Err(Error::Busy(format!("waited {waited} s for a turn")).into());
+            }
+            Err(_) => answer.await,
+        };
+        answered.unwrap_or_else(|_| Err(Error::closed().into()))
+    }
+}
+
+impl Platform {
+    pub async fn write<T, E, F>(&self, unit: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut PlatformTx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let act = move |session: &mut Session| unit(&mut PlatformTx { session });
+        self.db.submit(Scope::Platform(self.door), Access::Write, act).await
+    }
+
+    pub async fn read<T, E, F>(&self, unit: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut PlatformTx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let act = move |session: &mut Session| unit(&mut PlatformTx { session });
+        self.db.submit(Scope::Platform(self.door), Access::Read, act).await
+    }
+}
+
+impl std::fmt::Debug for Db {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Db({})", self.0.address)
+    }
+}
+
+/// Runs blocking work (files, connecting) where it can't hold up the runtime.
+pub(crate) async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    refuse_nesting()?;
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(Error::Panicked(error.to_string())),
+    }
+}

@@ -1,0 +1,138 @@
+//! Migrating Postgres: as the tables' owner, under an advisory lock, in one transaction.
+
+use postgres::{Client, Transaction};
+
+use super::apply::{Applied, Outcome, Request, pending};
+use super::render::{Engine, render};
+use crate::address::PostgresAddress;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::postgres::{APP_ROLE, Connection, Login, translate, unprepared};
+
+/// Held while migrating, so that of many nodes starting at once one migrates and the others wait ("MUNS").
+const LOCK: i64 = 0x4D55_4E53;
+
+pub(super) fn applied(place: &PostgresAddress, options: &Options) -> Result<Vec<Applied>> {
+    let mut connection = Connection::open(place, options, Login::Owner)?;
+    read_applied(&mut connection.client)
+}
+
+pub(super) fn run(app: &PostgresAddress, owner: &PostgresAddress, request: &Request) -> Result<Outcome> {
+    let mut connection = Connection::open(owner, &request.options, Login::Owner)?;
+    let client = &mut connection.client;
+    client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).map_err(translate)?;
+    let outcome = apply(client, app, owner, request);
+    client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map_err(translate)?;
+    outcome
+}
+
+fn apply(
+    client: &mut Client,
+    app: &PostgresAddress,
+    owner: &PostgresAddress,
+    request: &Request,
+) -> Result<Outcome> {
+    let before = read_applied(client)?;
+    let waiting = pending(&before, &request.migrations)?;
+    if waiting.is_empty() {
+        return Ok(Outcome::default());
+    }
+    ensure_role(client)?;
+    let mut tx = client.transaction().map_err(translate)?;
+    grant_role(&mut tx, app, owner)?;
+    if before.is_empty() {
+        prepare(&mut tx)?;
+    }
+    for migration in &waiting {
+        let failed = |error| match translate(error) {
+            Error::Misuse(what) | Error::Refused(what) => {
+                Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
+            }
+            other => other,
+        };
+        tx.batch_execute(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
+        tx.execute(
+            "INSERT INTO schema_migrations (number, name, checksum, applied_at)
+             VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000000.0))",
+            &[
+                &i64::from(migration.number()?),
+                &migration.name,
+                &migration.checksum(),
+                &request.now.as_micros(),
+            ],
+        )
+        .map_err(failed)?;
+    }
+    tx.commit().map_err(translate)?;
+    Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+}
+
+/// The role belongs to the whole server, so another database's migration may make it at the same moment.
+fn ensure_role(client: &mut Client) -> Result<()> {
+    let known =
+        client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE]).map_err(translate)?;
+    if known.is_some() {
+        return Ok(());
+    }
+    let made = client.batch_execute(&format!("CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS"));
+    match made.map_err(translate) {
+        Err(Error::Conflict { .. }) => Ok(()),
+        Err(Error::Misuse(what)) if what.contains("already exists") => Ok(()),
+        Err(Error::Refused(what)) => Err(Error::Schema(format!(
+            "the role `{APP_ROLE}` is missing and this login may not make it ({what}): \
+             as an administrator run `CREATE ROLE {APP_ROLE} NOLOGIN; GRANT {APP_ROLE} TO CURRENT_USER`"
+        ))),
+        other => other,
+    }
+}
+
+/// Lets the logins take the role on, where they can't already.
+fn grant_role(tx: &mut Transaction<'_>, app: &PostgresAddress, owner: &PostgresAddress) -> Result<()> {
+    for place in [app, owner] {
+        let config = place.driver_config()?;
+        let Some(login) = config.get_user() else { continue };
+        let row = tx
+            .query_one(
+                "SELECT pg_has_role($1::text::name, $2::text::name, 'SET'), quote_ident($1)",
+                &[&login, &APP_ROLE],
+            )
+            .map_err(translate)?;
+        let (may, quoted): (bool, String) = (row.get(0), row.get(1));
+        if !may {
+            tx.batch_execute(&format!("GRANT {APP_ROLE} TO {quoted}")).map_err(translate)?;
+        }
+    }
+    Ok(())
+}
+
+fn prepare(tx: &mut Transaction<'_>) -> Result<()> {
+    tx.batch_execute(&format!(
+        "CREATE TABLE schema_migrations (
+           number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL
+         );
+         GRANT SELECT ON schema_migrations TO {APP_ROLE};
+         GRANT USAGE ON SCHEMA public TO {APP_ROLE};"
+    ))
+    .map_err(translate)
+}
+
+fn read_applied(client: &mut Client) -> Result<Vec<Applied>> {
+    let known =
+        client.query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[]).map_err(translate)?;
+    if !known.get::<_, bool>(0) {
+        return Ok(Vec::new());
+    }
+    let rows = client
+        .query("SELECT number, name, checksum FROM schema_migrations ORDER BY number", &[])
+        .map_err(|error| match translate(error) {
+            Error::Refused(_) => unprepared(),
+            other => other,
+        })?;
+    rows.iter()
+        .map(|row| {
+            let number = u32::try_from(row.get::<_, i64>(0))
+                .map_err(|_| Error::Decode("a migration's number is out of range".to_owned()))?;
+            Ok(Applied { number, name: row.get(1), checksum: row.get(2) })
+        })
+        .collect()
+}

@@ -1,0 +1,224 @@
+//! One migration text as SQLite's or Postgres's.
+//!
+//! The dialect is SQL with
+//! - column types as capital words: `UUID TIMESTAMP JSON BYTES BOOL INT REAL TEXT VECTOR`;
+//! - tables that say whose they are: `CREATE TENANT TABLE t (…)` (one tenant's rows are all it ever sees),
+//!   `CREATE SHARED TABLE t VIA door (…)` (a tenant's own rows, or all through the door), and
+//!   `CREATE PLATFORM TABLE t VIA door (…)` (only through the door; `VIA any` for whichever);
+//! - `-- only sqlite`, `-- only postgres` and `-- both` lines around what must differ.
+//!
+//! On SQLite tables become STRICT; on Postgres they get row-level security, forced, and the app's rights.
+
+use crate::error::{Error, Result};
+use crate::postgres::APP_ROLE;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+const TYPES: [(&str, &str, &str); 9] = [
+    ("UUID", "BLOB", "uuid"),
+    ("TIMESTAMP", "INTEGER", "timestamptz"),
+    ("JSON", "TEXT", "jsonb"),
+    ("BYTES", "BLOB", "bytea"),
+    ("BOOL", "INTEGER", "boolean"),
+    ("INT", "INTEGER", "bigint"),
+    ("REAL", "REAL", "double precision"),
+    ("TEXT", "TEXT", "text"),
+    ("VECTOR", "BLOB", "vector"),
+];
+
+/// Whose rows a table holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Tenant,
+    Shared { door: String },
+    Platform { door: String },
+}
+
+pub(crate) fn render(name: &str, text: &str, engine: Engine) -> Result<String> {
+    let text = select_engine(text, engine);
+    let mut renderer =
+        Renderer { name, engine, out: String::with_capacity(text.len() * 2), table: None, depth: 0 };
+    renderer.run(&text)?;
+    Ok(renderer.out)
+}
+
+fn select_engine(text: &str, engine: Engine) -> String {
+    let mut keep = true;
+    let mut kept = Vec::new();
+    for line in text.lines() {
+        match line.trim() {
+            "-- only sqlite" => keep = engine == Engine::Sqlite,
+            "-- only postgres" => keep = engine == Engine::Postgres,
+            "-- both" => keep = true,
+            comment if comment.starts_with("--") => {}
+            _ if keep => kept.push(line),
+            _ => {}
+        }
+    }
+    kept.join("\n")
+}
+
+struct Renderer<'a> {
+    /// For errors.
+    name: &'a str,
+    engine: Engine,
+    out: String,
+    /// The table being made, until its semicolon.
+    table: Option<(String, Kind)>,
+    depth: u32,
+}
+
+impl Renderer<'_> {
+    fn run(&mut self, text: &str) -> Result<()> {
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let token = token_of(rest, first);
+            rest = &rest[token.len()..];
+            match first {
+                '(' => self.depth += 1,
+                ')' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            if token == "CREATE" {
+                rest = self.create(rest)?;
+            } else if token == ";" {
+                self.end_statement();
+            } else {
+                self.out.push_str(self.word(token));
+                if token == ")" && self.depth == 0 && self.table.is_some() && self.engine == Engine::Sqlite {
+                    self.out.push_str(" STRICT");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what follows CREATE; anything but one of our tables is passed on untouched.
+    fn create<'t>(&mut self, rest: &'t str) -> Result<&'t str> {
+        let head = rest.split('(').next().unwrap_or_default();
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let (table, kind) = match words.as_slice() {
+            ["TENANT", "TABLE", table] => (table, Kind::Tenant),
+            ["SHARED", "TABLE", table, "VIA", door] => (table, Kind::Shared { door: (*door).to_owned() }),
+            ["PLATFORM", "TABLE", table, "VIA", door] => (table, Kind::Platform { door: (*door).to_owned() }),
+            ["TABLE", table, ..] => {
+                return Err(Error::Schema(format!(
+                    "migration {}: say whose rows `{table}` holds: CREATE TENANT, SHARED or PLATFORM TABLE",
+                    self.name
+                )));
+            }
+            _ => {
+                self.out.push_str("CREATE");
+                return Ok(rest);
+            }
+        };
+        self.out.push_str(&format!("CREATE TABLE {table} "));
+        self.table = Some(((*table).to_owned(), kind));
+        Ok(&rest[head.len()..])
+    }
+
+    fn end_statement(&mut self) {
+        self.out.push(';');
+        if let Some((table, kind)) = self.table.take()
+            && self.engine == Engine::Postgres
+        {
+            self.out.push_str(&row_level_security(&table, &kind));
+        }
+    }
+
+    fn word<'t>(&self, token: &'t str) -> &'t str {
+        let known = TYPES.iter().find(|(word, _, _)| *word == token);
+        match (known, self.engine) {
+            (Some((_, sqlite, _)), Engine::Sqlite) => sqlite,
+            (Some((_, _, postgres)), Engine::Postgres) => postgres,
+            (None, _) => token,
+        }
+    }
+}
+
+/// The next word, quoted string, comment or single character.
+fn token_of(rest: &str, first: char) -> &str {
+    let length = match first {
+        '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+        '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+        letter if letter.is_alphabetic() || letter == '_' => {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+        }
+        other => other.len_utf8(),
+    };
+    &rest[..length]
+}
+
+fn row_level_security(table: &str, kind: &Kind) -> String {
+    let own = "tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), '')::uuid)";
+    let through = |door: &str| match door {
+        "any" => "(SELECT nullif(current_setting('app.door', true), '')) IS NOT NULL".to_owned(),
+        door => format!("(SELECT current_setting('app.door', true)) = '{door}'"),
+    };
+    let rule = match kind {
+        Kind::Tenant => own.to_owned(),
+        Kind::Shared { door } => format!("{own} OR {}", through(door)),
+        Kind::Platform { door } => through(door),
+    };
+    format!(
+        "\nALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\
+         \nALTER TABLE {table} FORCE ROW LEVEL SECURITY;\
+         \nCREATE POLICY scope ON {table} USING ({rule}) WITH CHECK ({rule});\
+         \nGRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE};"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+        -- what it is for
+        CREATE TENANT TABLE notes (
+          tenant_id UUID NOT NULL,
+          at TIMESTAMP NOT NULL, -- a UUID in a comment stays
+          kind TEXT NOT NULL CHECK (kind IN ('JSON', 'it''s; TEXT'))
+        );
+        CREATE INDEX notes_at ON notes (tenant_id, at);
+        -- only sqlite
+        CREATE TABLE_FOR_SQLITE;
+        -- only postgres
+        CREATE EXTENSION vector;
+        -- both
+        CREATE PLATFORM TABLE keys VIA keys (id UUID PRIMARY KEY);
+    ";
+
+    fn squeezed(engine: Engine) -> String {
+        render("0001_x", TEXT, engine).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn sqlite_gets_strict_tables() {
+        assert_eq!(
+            squeezed(Engine::Sqlite),
+            "CREATE TABLE notes ( tenant_id BLOB NOT NULL, at INTEGER NOT NULL, -- a UUID in a comment stays kind \
+             TEXT NOT NULL CHECK (kind IN ('JSON', 'it''s; TEXT')) ) STRICT; CREATE INDEX notes_at ON notes \
+             (tenant_id, at); CREATE TABLE_FOR_SQLITE; CREATE TABLE keys (id BLOB PRIMARY KEY) STRICT;"
+        );
+    }
+
+    #[test]
+    fn postgres_gets_row_level_security() {
+        let text = squeezed(Engine::Postgres);
+        assert!(text.contains("tenant_id uuid NOT NULL, at timestamptz NOT NULL"), "{text}");
+        assert!(text.contains("ALTER TABLE notes FORCE ROW LEVEL SECURITY"), "{text}");
+        assert!(text.contains("current_setting('app.door', true)) = 'keys'"), "{text}");
+        assert!(text.contains("CREATE EXTENSION vector") && !text.contains("TABLE_FOR_SQLITE"), "{text}");
+        assert!(!text.contains("STRICT"), "{text}");
+    }
+
+    #[test]
+    fn a_table_must_say_whose_rows_it_holds() {
+        let error = render("0009_x", "CREATE TABLE t (id UUID);", Engine::Sqlite).unwrap_err().to_string();
+        assert!(error.contains("migration 0009_x: say whose rows `t` holds"), "{error}");
+    }
+}

@@ -1,0 +1,33 @@
+//! How the store is opened.
+
+use std::time::Duration;
+
+/// Every field has a default that suits one machine; the binary fills them from its configuration.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// SQLite: threads that read.
+    pub readers: usize,
+    /// Postgres: connections, each with its thread.
+    pub connections: usize,
+    /// How long a unit's statements may run before they are stopped.
+    pub statement_timeout: Duration,
+    /// How long a unit may wait for its turn before it is given up, not having run.
+    pub queue_timeout: Duration,
+    /// SQLite: how long to wait for another program that holds the file's lock.
+    pub busy_timeout: Duration,
+    /// Postgres: how long connecting may take.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            connections: 16,
+            statement_timeout: Duration::from_secs(30),
+            queue_timeout: Duration::from_secs(30),
+            busy_timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! One Postgres connection and the statements it has prepared.
+
+use std::collections::HashMap;
+
+use postgres::Statement;
+use postgres::types::ToSql;
+
+use super::errors::{translate, translate_connect};
+use super::tls;
+use crate::address::{Address, PostgresAddress};
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::row::{Row, RowOf};
+use crate::sql::shortened;
+use crate::value::Param;
+
+/// The role units run as. It owns no table and can't log in: whoever connects takes it on.
+pub(crate) const APP_ROLE: &str = "munshi_app";
+
+/// Who a connection acts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Login {
+    /// The role units run as: no table is its own, so row-level security holds for it.
+    App,
+    /// The owner of the tables: migrations only.
+    Owner,
+}
+
+pub(crate) struct Connection {
+    pub(crate) client: postgres::Client,
+    /// Prepared statements by the address of their literal.
+    statements: HashMap<(usize, usize), Statement>,
+}
+
+impl Connection {
+    pub(crate) fn open(address: &PostgresAddress, options: &Options, login: Login) -> Result<Self> {
+        let mut config = address.driver_config()?;
+        config.connect_timeout(options.connect_timeout).keepalives(true);
+        config.application_name("munshi");
+        let place = Address::Postgres(address.clone()).to_string();
+        let client = match config.get_ssl_mode() {
+            postgres::config::SslMode::Disable => config.connect(postgres::NoTls),
+            _ => config.connect(tls::connector(address.root_certificate.as_deref())?),
+        };
+        let client = client.map_err(|error| translate_connect(error, &place))?;
+        let mut connection = Self { client, statements: HashMap::new() };
+        match login {
+            Login::App => connection.become_app(options)?,
+            Login::Owner => connection.command("SET TIME ZONE 'UTC'")?,
+        }
+        Ok(connection)
+    }
+
+    /// Takes the role that row-level security holds for, and makes sure that it does.
+    fn become_app(&mut self, options: &Options) -> Result<()> {
+        let known = self
+            .client
+            .query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])
+            .map_err(translate)?;
+        if known.is_none() {
+            return Err(unprepared());
+        }
+        let millis = options.statement_timeout.as_millis();
+        self.command(&format!(
+            "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET statement_timeout = {millis};
+             SET idle_in_transaction_session_timeout = {}",
+            millis.saturating_mul(2),
+        ))?;
+        let row = self
+            .client
+            .query_one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user", &[])
+            .map_err(translate)?;
+        if row.get(0) {
+            return Err(Error::Schema(format!(
+                "the role `{APP_ROLE}` bypasses row-level security, so tenants would not be kept apart: \
+                 run `ALTER ROLE {APP_ROLE} NOSUPERUSER NOBYPASSRLS`"
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        sql: &'static str,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+    ) -> Result<u64> {
+        let statement = self.prepared(sql, first, params)?;
+        let bound = bind(first.as_ref(), params);
+        let outcome = self.client.execute(&statement, &bound).map_err(translate);
+        self.forget_stale(outcome)
+    }
+
+    pub(crate) fn query(
+        &mut self,
+        sql: &'static str,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let statement = self.prepared(sql, first, params)?;
+        let bound = bind(first.as_ref(), params);
+        let outcome = self.client.query(&statement, &bound).map_err(translate);
+        let rows = self.forget_stale(outcome)?;
+        rows.iter().try_for_each(|row| each(&Row(RowOf::Postgres(row))))
+    }
+
+    /// A transaction or session command; never a statement with data in it.
+    pub(crate) fn command(&mut self, text: &str) -> Result<()> {
+        self.client.batch_execute(text).map_err(translate)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    fn prepared(
+        &mut self,
+        sql: &'static str,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+    ) -> Result<Statement> {
+        let key = (sql.as_ptr() as usize, sql.len());
+        let statement = match self.statements.get(&key) {
+            Some(statement) => statement.clone(),
+            None => {
+                let statement = self.client.prepare(sql).map_err(|error| match translate(error) {
+                    Error::Misuse(what) => Error::Misuse(format!("{what} in: {}", shortened(sql))),
+                    other => other,
+                })?;
+                self.statements.entry(key).or_insert(statement).clone()
+            }
+        };
+        let (wanted, given) = (statement.params().len(), params.len() + usize::from(first.is_some()));
+        if wanted != given {
+            let what = format!("{given} parameters given, {wanted} wanted in: {}", shortened(sql));
+            return Err(Error::Misuse(what));
+        }
+        Ok(statement)
+    }
+
+    /// After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
+    fn forget_stale<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        if let Err(Error::Busy(_)) = &outcome {
+            self.statements.clear();
+        }
+        outcome
+    }
+}
+
+fn bind<'a>(first: Option<&'a Param<'a>>, params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    first.into_iter().chain(params).map(|param| param as &(dyn ToSql + Sync)).collect()
+}
+
+pub(crate) fn unprepared() -> Error {
+    Error::Schema(
+        "the database has no tables yet: run `munshi migrate`, or `munshi serve`, which does it".to_owned(),
+    )
+}

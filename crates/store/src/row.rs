@@ -1,0 +1,61 @@
+//! One row of a result, read by position or by name.
+
+use crate::error::{Error, Result};
+use crate::postgres::column_of as postgres_column;
+use crate::sqlite::column_of as sqlite_column;
+use crate::value::{Column, FromColumn};
+
+/// A row, alive only inside the function that maps it.
+pub struct Row<'r>(pub(crate) RowOf<'r>);
+
+pub(crate) enum RowOf<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r postgres::Row),
+}
+
+/// A column by position (quick) or by name (clear).
+pub trait ColumnAt: Copy {
+    fn position(self, row: &Row<'_>) -> Result<usize>;
+    fn label(self) -> String;
+}
+
+impl ColumnAt for usize {
+    fn position(self, _row: &Row<'_>) -> Result<usize> {
+        Ok(self)
+    }
+
+    fn label(self) -> String {
+        format!("column {self}")
+    }
+}
+
+impl ColumnAt for &str {
+    fn position(self, row: &Row<'_>) -> Result<usize> {
+        let position = match &row.0 {
+            RowOf::Sqlite(row) => row.as_ref().column_index(self).ok(),
+            RowOf::Postgres(row) => row.columns().iter().position(|column| column.name() == self),
+        };
+        position.ok_or_else(|| Error::Decode(format!("the result has no column `{self}`")))
+    }
+
+    fn label(self) -> String {
+        format!("column `{self}`")
+    }
+}
+
+impl Row<'_> {
+    pub fn get<T: FromColumn>(&self, at: impl ColumnAt) -> Result<T> {
+        let position = at.position(self)?;
+        self.column(position).and_then(T::from_column).map_err(|error| match error {
+            Error::Decode(what) => Error::Decode(format!("{}: {what}", at.label())),
+            other => other,
+        })
+    }
+
+    fn column(&self, position: usize) -> Result<Column<'_>> {
+        match &self.0 {
+            RowOf::Sqlite(row) => sqlite_column(row, position),
+            RowOf::Postgres(row) => postgres_column(row, position),
+        }
+    }
+}

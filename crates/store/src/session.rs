@@ -1,0 +1,164 @@
+//! The running unit on its thread: the connection it uses, whether a statement failed, what to do after commit.
+//!
+//! Both engines follow one rule here that only Postgres has by nature: once a statement has failed, the unit
+//! can do nothing more and will not commit, unless the failure was inside an `attempt`. So code that passes
+//! on SQLite passes on Postgres.
+
+use munshi_types::TenantId;
+
+use crate::error::{Error, Result};
+use crate::row::Row;
+use crate::sql::Sql;
+use crate::value::Param;
+use crate::{postgres, sqlite};
+
+pub(crate) type Hook = Box<dyn FnOnce() + Send>;
+
+/// The connection a thread owns.
+pub(crate) enum Engine {
+    Sqlite(sqlite::Connection),
+    Postgres(postgres::Connection),
+}
+
+pub(crate) struct Session {
+    pub(crate) engine: Engine,
+    /// Run after the commit, in order.
+    hooks: Vec<Hook>,
+    /// A statement of this unit failed outside an `attempt`.
+    failed: Option<Error>,
+    /// How many attempts are open: names their savepoints.
+    depth: u32,
+}
+
+impl Session {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self { engine, hooks: Vec::new(), failed: None, depth: 0 }
+    }
+
+    /// Forgets the unit before.
+    pub(crate) fn reset(&mut self) {
+        self.hooks.clear();
+        self.failed = None;
+        self.depth = 0;
+    }
+
+    /// The statement failure this unit went past, if any: it must not commit.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.failed.as_ref()
+    }
+
+    pub(crate) fn take_hooks(&mut self) -> Vec<Hook> {
+        std::mem::take(&mut self.hooks)
+    }
+
+    pub(crate) fn after_commit(&mut self, hook: Hook) {
+        self.hooks.push(hook);
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        sql: Sql,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+    ) -> Result<u64> {
+        self.guard(params)?;
+        let outcome = match &mut self.engine {
+            Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params),
+            Engine::Postgres(connection) => connection.execute(sql.postgres, first, params),
+        };
+        self.note(outcome)
+    }
+
+    pub(crate) fn query<T>(
+        &mut self,
+        sql: Sql,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.guard(params)?;
+        let mut rows = Vec::new();
+        let mut each = |row: &Row<'_>| {
+            rows.push(map(row)?);
+            Ok(())
+        };
+        let outcome = match &mut self.engine {
+            Engine::Sqlite(connection) => connection.query(sql.sqlite, first, params, &mut each),
+            Engine::Postgres(connection) => connection.query(sql.postgres, first, params, &mut each),
+        };
+        self.note(outcome).map(|()| rows)
+    }
+
+    pub(crate) fn attempt<T, E: From<Error>>(
+        &mut self,
+        try_it: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.guard(&[])?;
+        let hooks_before = self.hooks.len();
+        let name = format!("attempt_{}", self.depth);
+        self.command(&format!("SAVEPOINT {name}"))?;
+        self.depth += 1;
+        let outcome = try_it(self);
+        self.depth -= 1;
+        let failure = self.failed.take();
+        if outcome.is_ok() && failure.is_none() {
+            self.command(&format!("RELEASE SAVEPOINT {name}"))?;
+            return outcome;
+        }
+        self.hooks.truncate(hooks_before);
+        self.command(&format!("ROLLBACK TO SAVEPOINT {name}"))?;
+        self.command(&format!("RELEASE SAVEPOINT {name}"))?;
+        outcome.and_then(|_| Err(failure.unwrap_or_else(Error::closed).into()))
+    }
+
+    /// From here the statements of this transaction are one tenant's.
+    pub(crate) fn enter_tenant(&mut self, tenant: TenantId) -> Result<()> {
+        self.guard(&[])?;
+        if matches!(self.engine, Engine::Postgres(_)) {
+            self.command(&format!("SET LOCAL app.tenant_id = '{tenant}'"))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave_tenant(&mut self) -> Result<()> {
+        if matches!(self.engine, Engine::Postgres(_)) && self.failed.is_none() {
+            self.command("SET LOCAL app.tenant_id = ''")?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, text: &str) -> Result<()> {
+        let outcome = match &mut self.engine {
+            Engine::Sqlite(connection) => connection.command(text),
+            Engine::Postgres(connection) => connection.command(text),
+        };
+        self.note(outcome)
+    }
+
+    /// Refuses what would behave differently on the two engines before either sees it.
+    fn guard(&self, params: &[Param<'_>]) -> Result<()> {
+        if let Some(failure) = &self.failed {
+            let advice = "use `attempt` around what may fail";
+            return Err(Error::Misuse(format!(
+                "an earlier statement of this unit failed ({failure}), so it can't go on: {advice}"
+            )));
+        }
+        let has_nul = |param: &Param<'_>| match param {
+            Param::Text(text) | Param::Json(text) => text.contains('\0'),
+            _ => false,
+        };
+        if params.iter().any(has_nul) {
+            return Err(Error::Refused("text can't hold a NUL character".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Remembers a failed statement. A row that could not be mapped, or a value refused by `guard`, is not one.
+    fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        match &outcome {
+            Err(Error::Decode(_)) | Ok(_) => {}
+            Err(error) => self.failed = Some(error.clone()),
+        }
+        outcome
+    }
+}

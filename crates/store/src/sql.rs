@@ -1,0 +1,71 @@
+//! Statement texts. One text serves both engines; a pair is given only where they must differ.
+
+/// A statement of one tenant: `$1` is the tenant, bound by the handle, and the caller's parameters begin at `$2`.
+///
+/// Only a literal can become one, so a statement is never put together from strings at run time.
+#[derive(Clone, Copy, Debug)]
+pub struct Sql {
+    pub(crate) sqlite: &'static str,
+    pub(crate) postgres: &'static str,
+}
+
+impl From<&'static str> for Sql {
+    fn from(text: &'static str) -> Self {
+        Self { sqlite: text, postgres: text }
+    }
+}
+
+impl From<(&'static str, &'static str)> for Sql {
+    fn from((sqlite, postgres): (&'static str, &'static str)) -> Self {
+        Self { sqlite, postgres }
+    }
+}
+
+/// A statement that may see every tenant. Only a [`PlatformTx`](crate::PlatformTx) takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct PlatformSql(pub(crate) Sql);
+
+/// Marks a statement as one that may see every tenant: the word to look for in a review.
+/// The check that every other statement is held to its tenant knows this word too.
+pub fn across_tenants(text: impl Into<Sql>) -> PlatformSql {
+    PlatformSql(text.into())
+}
+
+/// SQLite numbers `$N` by first appearance, so `$2, $1` would swap; `?N` means what it says.
+pub(crate) fn numbered(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut quoted = false;
+    for character in text.chars() {
+        match character {
+            '\'' => quoted = !quoted,
+            '$' if !quoted => {
+                out.push('?');
+                continue;
+            }
+            _ => {}
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// Enough of a statement to recognise it in an error.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(120) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_keep_their_numbers() {
+        assert_eq!(numbered("SELECT $2, '$1', $1"), "SELECT ?2, '$1', ?1");
+        assert_eq!(numbered("SELECT 'it''s $1', $3"), "SELECT 'it''s $1', ?3");
+    }
+}

@@ -1,0 +1,14 @@
+//! The SQLite engine: one writer thread that commits in groups, reader threads with read-only connections.
+
+mod connection;
+mod errors;
+mod queue;
+mod reader;
+mod writer;
+
+pub(crate) mod backup;
+pub(crate) mod file;
+
+pub(crate) use connection::{Connection, column_of};
+pub(crate) use errors::translate;
+pub(crate) use queue::Sqlite;

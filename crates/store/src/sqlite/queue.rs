@@ -1,0 +1,74 @@
+//! The way in to the SQLite threads, and their end.
+
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::connection::Connection;
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::error::{Error, Result};
+use crate::health::Health;
+use crate::options::Options;
+use crate::threads::{join, start};
+use crate::unit::Work;
+
+type Queue = (Sender<Box<dyn Work>>, Receiver<Box<dyn Work>>);
+
+/// The open database. Dropping it lets queued units finish, then ends the threads.
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    write: Option<Sender<Box<dyn Work>>>,
+    read: Option<Sender<Box<dyn Work>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Sqlite {
+    /// Opens the file, makes it when it is not there, and starts one writer and the readers.
+    pub(crate) fn open(path: &Path, options: &Options, health: &Health) -> Result<Self> {
+        let busy = options.busy_timeout;
+        let writer = Connection::writer(path, busy)?;
+        let (write, write_queue): Queue = unbounded();
+        let (read, read_queue): Queue = unbounded();
+        let mut threads = Vec::with_capacity(options.readers + 1);
+        for number in 0..options.readers.max(1) {
+            let connection = Connection::reader(path, busy)?;
+            let reader = Reader::new(connection, read_queue.clone(), options, health)?;
+            threads.push(start(format!("store-read-{number}"), move || reader.run())?);
+        }
+        let writer = Writer::new(writer, write_queue, options, health)?;
+        threads.push(start("store-write".to_owned(), move || writer.run())?);
+        Ok(Self { path: path.to_owned(), write: Some(write), read: Some(read), threads })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn write(&self, work: Box<dyn Work>) {
+        submit(self.write.as_ref(), work);
+    }
+
+    pub(crate) fn read(&self, work: Box<dyn Work>) {
+        submit(self.read.as_ref(), work);
+    }
+}
+
+fn submit(queue: Option<&Sender<Box<dyn Work>>>, work: Box<dyn Work>) {
+    let refused = match queue {
+        Some(queue) => queue.send(work).err().map(|error| error.0),
+        None => Some(work),
+    };
+    if let Some(work) = refused {
+        work.settle(Err(Error::closed()));
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.write = None;
+        self.read = None;
+        join(&mut self.threads);
+    }
+}

@@ -1,0 +1,75 @@
+//! A reader thread: one snapshot per unit, on a connection that can't write.
+
+use std::time::Duration;
+
+use crossbeam_channel::Receiver;
+
+use super::connection::Connection;
+use crate::error::Result;
+use crate::health::Health;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::session::{Engine, Session};
+use crate::unit::{Verdict, Work};
+
+pub(crate) struct Reader {
+    session: Session,
+    queue: Receiver<Box<dyn Work>>,
+    time: Duration,
+    health: Health,
+    meter: Meter,
+}
+
+impl Reader {
+    pub(crate) fn new(
+        mut connection: Connection,
+        queue: Receiver<Box<dyn Work>>,
+        options: &Options,
+        health: &Health,
+    ) -> Result<Self> {
+        connection.watch_time()?;
+        let session = Session::new(Engine::Sqlite(connection));
+        let meter = Meter::new("sqlite", "read");
+        Ok(Self { session, queue, time: options.statement_timeout, health: health.clone(), meter })
+    }
+
+    pub(crate) fn run(mut self) {
+        while let Ok(mut work) = self.queue.recv() {
+            if !work.claim() {
+                continue;
+            }
+            let outcome = self.one(work.as_mut());
+            match &outcome {
+                Ok(()) => self.meter.committed(1),
+                Err(error) => self.meter.failed(error),
+            }
+            if outcome.is_err() {
+                self.health.note(&outcome);
+            }
+            work.settle(outcome);
+        }
+    }
+
+    fn one(&mut self, work: &mut dyn Work) -> Result<()> {
+        let connection = connection_of(&mut self.session)?;
+        connection.allow(self.time);
+        connection.begin("BEGIN")?;
+        let verdict = work.run(&mut self.session);
+        let connection = connection_of(&mut self.session)?;
+        match verdict {
+            Verdict::Commit => connection.commit(),
+            // The closure's own error is the answer; there is nothing to undo in a snapshot.
+            Verdict::RollBack => connection.roll_back(),
+        }
+    }
+}
+
+/// The session of these threads always holds a SQLite connection; the other arm can't be reached.
+pub(crate) fn connection_of(session: &mut Session) -> Result<&mut Connection> {
+    match &mut session.engine {
+        Engine::Sqlite(connection) => Ok(connection),
+        Engine::Postgres(_) => {
+            Err(crate::error::Error::Misuse("a SQLite thread holds a Postgres session".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The one writer: units that wait together share a transaction and one fsync.
+//!
+//! Each unit but the first runs in a savepoint, so one that fails or panics is undone alone. Nobody is answered
+//! before the commit is on disk: not even a unit that failed, since what it saw of its neighbours may yet vanish.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+
+use super::connection::Connection;
+use super::reader::connection_of;
+use crate::error::Result;
+use crate::health::Health;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::session::{Engine, Session};
+use crate::unit::{Verdict, Work};
+
+/// A group ends at this many units or this much time, so that nobody waits long for strangers.
+const GROUP_UNITS: usize = 256;
+const GROUP_TIME: Duration = Duration::from_millis(5);
+
+pub(crate) struct Writer {
+    session: Session,
+    queue: Receiver<Box<dyn Work>>,
+    time: Duration,
+    health: Health,
+    meter: Meter,
+    /// Units that have run and wait for the commit, and how many of them have something to commit.
+    group: Vec<Box<dyn Work>>,
+    kept: usize,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        mut connection: Connection,
+        queue: Receiver<Box<dyn Work>>,
+        options: &Options,
+        health: &Health,
+    ) -> Result<Self> {
+        connection.watch_time()?;
+        let session = Session::new(Engine::Sqlite(connection));
+        let meter = Meter::new("sqlite", "write");
+        let group = Vec::with_capacity(GROUP_UNITS);
+        Ok(Self {
+            session,
+            queue,
+            time: options.statement_timeout,
+            health: health.clone(),
+            meter,
+            group,
+            kept: 0,
+        })
+    }
+
+    pub(crate) fn run(mut self) {
+        while let Ok(first) = self.queue.recv() {
+            let outcome = self.gather(first).and_then(|()| self.commit());
+            self.answer(&outcome);
+        }
+    }
+
+    /// Runs the first unit and those that are waiting behind it, in one open transaction.
+    fn gather(&mut self, first: Box<dyn Work>) -> Result<()> {
+        let began = Instant::now();
+        let mut next = Some(first);
+        while let Some(mut work) = next.take() {
+            if work.claim() {
+                let outcome = self.include(work.as_mut());
+                self.group.push(work);
+                outcome?;
+            }
+            if self.group.len() < GROUP_UNITS && began.elapsed() < GROUP_TIME {
+                next = self.queue.try_recv().ok();
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
+    fn include(&mut self, work: &mut dyn Work) -> Result<()> {
+        let time = self.time;
+        let connection = connection_of(&mut self.session)?;
+        connection.allow(time);
+        let alone = connection.raw.is_autocommit();
+        if alone {
+            connection.begin("BEGIN IMMEDIATE")?;
+        } else {
+            connection.command("SAVEPOINT unit")?;
+        }
+        let verdict = work.run(&mut self.session);
+        let connection = connection_of(&mut self.session)?;
+        if let Some(reason) = connection.lost() {
+            return Err(reason.clone());
+        }
+        match verdict {
+            Verdict::Commit => self.kept += 1,
+            Verdict::RollBack => self.meter.rolled_back(),
+        }
+        match (verdict, alone) {
+            (Verdict::Commit, true) => Ok(()),
+            (Verdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
+            (Verdict::RollBack, true) => connection.roll_back(),
+            (Verdict::RollBack, false) => {
+                connection.command("ROLLBACK TO SAVEPOINT unit")?;
+                connection.command("RELEASE SAVEPOINT unit")
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let connection = connection_of(&mut self.session)?;
+        if connection.raw.is_autocommit() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        connection.commit()?;
+        self.meter.group(self.group.len(), began.elapsed());
+        Ok(())
+    }
+
+    fn answer(&mut self, outcome: &Result<()>) {
+        self.health.note(outcome);
+        match outcome {
+            Ok(()) => self.meter.committed(self.kept),
+            Err(error) => {
+                self.meter.failed(error);
+                if let Err(error) = connection_of(&mut self.session).and_then(Connection::roll_back) {
+                    tracing::error!(%error, "rolling back failed");
+                }
+            }
+        }
+        self.kept = 0;
+        for work in self.group.drain(..) {
+            work.settle(outcome.clone());
+        }
+    }
+}

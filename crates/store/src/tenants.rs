@@ -1,0 +1,82 @@
+//! The tenants of the installation. The store owns this one table, since every other table hangs from it.
+
+use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
+
+use crate::error::{Error, Result};
+use crate::page::{Cursor, Page, PageRequest};
+use crate::params;
+use crate::row::Row;
+use crate::sql::across_tenants;
+use crate::tx::{Door, PlatformTx};
+
+/// Managing tenants: adding, listing, pausing, archiving.
+pub const TENANTS: Door = Door::new("tenants");
+
+/// Adds a tenant; a name that is taken, even by an archived tenant, is a [`Error::Conflict`].
+pub fn add(tx: &mut PlatformTx<'_>, tenant: &Tenant) -> Result<()> {
+    tx.execute(
+        across_tenants(
+            "INSERT INTO tenants (id, name, zone, status, created_at) VALUES ($1, $2, $3, $4, $5)",
+        ),
+        params![
+            tenant.id,
+            tenant.name.as_str(),
+            tenant.zone.as_str(),
+            tenant.status.as_str(),
+            tenant.created_at
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn find(tx: &mut PlatformTx<'_>, id: TenantId) -> Result<Option<Tenant>> {
+    tx.optional(
+        across_tenants("SELECT id, name, zone, status, created_at FROM tenants WHERE id = $1"),
+        params![id],
+        read,
+    )
+}
+
+pub fn find_by_name(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Option<Tenant>> {
+    tx.optional(
+        across_tenants("SELECT id, name, zone, status, created_at FROM tenants WHERE name = $1"),
+        params![name.as_str()],
+        read,
+    )
+}
+
+/// Newest first.
+pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenant>> {
+    let rows = tx.all(
+        across_tenants(
+            "SELECT id, name, zone, status, created_at FROM tenants
+             WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3",
+        ),
+        params![request.after.time, request.after.id, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |tenant| Cursor {
+        time: tenant.created_at,
+        id: munshi_types::Id::as_uuid(tenant.id),
+    }))
+}
+
+/// False when there is no such tenant.
+pub fn set_status(tx: &mut PlatformTx<'_>, id: TenantId, status: TenantStatus) -> Result<bool> {
+    let changed = tx.execute(
+        across_tenants("UPDATE tenants SET status = $2 WHERE id = $1"),
+        params![id, status.as_str()],
+    )?;
+    Ok(changed > 0)
+}
+
+fn read(row: &Row<'_>) -> Result<Tenant> {
+    let unreadable = |what: String| Error::Decode(what);
+    Ok(Tenant {
+        id: row.get(0)?,
+        name: row.get::<String>(1)?.parse().map_err(|error| unreadable(format!("{error}")))?,
+        zone: row.get::<String>(2)?.parse().map_err(|error| unreadable(format!("{error}")))?,
+        status: row.get::<String>(3)?.parse().map_err(unreadable)?,
+        created_at: row.get(4)?,
+    })
+}

@@ -1,0 +1,22 @@
+//! The threads that own connections: how they start and how they are waited for.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crate::error::{Error, Result};
+
+pub(crate) fn start(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).stack_size(2 << 20).spawn(body).map_err(|error| {
+        Error::Unavailable { what: "a thread can't be started".to_owned(), source: Some(Arc::new(error)) }
+    })
+}
+
+/// Waits for the threads, except for the one this runs on: the last handle may die inside a unit.
+pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
+    let current = std::thread::current().id();
+    for thread in threads.drain(..) {
+        if thread.thread().id() != current && thread.join().is_err() {
+            tracing::error!("a store thread panicked");
+        }
+    }
+}

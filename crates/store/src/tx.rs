@@ -1,0 +1,145 @@
+//! What a unit of work holds while it runs: a transaction, seen by one tenant or through one door.
+
+use munshi_types::TenantId;
+
+use crate::error::{Error, Result};
+use crate::row::Row;
+use crate::session::Session;
+use crate::sql::{PlatformSql, Sql};
+use crate::value::{Param, ToParam};
+
+/// A transaction of one tenant. Every statement gets the tenant as `$1`; on Postgres row-level security
+/// holds it to that tenant a second time.
+pub struct Tx<'u> {
+    pub(crate) session: &'u mut Session,
+    pub(crate) tenant: TenantId,
+}
+
+/// The reason a unit may see every tenant. Each is a constant beside the tables it opens, so there are few
+/// and all can be found; on Postgres it opens only the tables declared `VIA` its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Door(&'static str);
+
+impl Door {
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+/// A transaction that belongs to the installation, not to a tenant, opened through a [`Door`].
+pub struct PlatformTx<'u> {
+    pub(crate) session: &'u mut Session,
+}
+
+impl Tx<'_> {
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    /// Runs a statement and says how many rows it touched. Parameters begin at `$2`.
+    pub fn execute(&mut self, sql: impl Into<Sql>, params: &[Param<'_>]) -> Result<u64> {
+        self.session.execute(sql.into(), Some(self.tenant.to_param()), params)
+    }
+
+    pub fn all<T>(
+        &mut self,
+        sql: impl Into<Sql>,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.session.query(sql.into(), Some(self.tenant.to_param()), params, map)
+    }
+
+    /// The first row, if there is one.
+    pub fn optional<T>(
+        &mut self,
+        sql: impl Into<Sql>,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.all(sql, params, map)?.into_iter().next())
+    }
+
+    /// The one row that must be there, such as a count.
+    pub fn one<T>(
+        &mut self,
+        sql: impl Into<Sql>,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.optional(sql, params, map)?.ok_or_else(no_row)
+    }
+
+    /// Does something once this unit is safely on disk; it is forgotten if the unit rolls back.
+    /// For wake-ups and cache drops only: it runs on the store's thread and must not wait.
+    pub fn after_commit(&mut self, act: impl FnOnce() + Send + 'static) {
+        self.session.after_commit(Box::new(act));
+    }
+
+    /// Tries something that may fail and goes on with the unit if it does; what it wrote is undone then.
+    /// Without this, a failed statement ends its unit, on both engines alike.
+    pub fn attempt<T, E: From<Error>>(
+        &mut self,
+        try_it: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let tenant = self.tenant;
+        self.session.attempt(|session| try_it(&mut Tx { session, tenant }))
+    }
+}
+
+impl PlatformTx<'_> {
+    pub fn execute(&mut self, sql: PlatformSql, params: &[Param<'_>]) -> Result<u64> {
+        self.session.execute(sql.0, None, params)
+    }
+
+    pub fn all<T>(
+        &mut self,
+        sql: PlatformSql,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.session.query(sql.0, None, params, map)
+    }
+
+    pub fn optional<T>(
+        &mut self,
+        sql: PlatformSql,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.all(sql, params, map)?.into_iter().next())
+    }
+
+    pub fn one<T>(
+        &mut self,
+        sql: PlatformSql,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.optional(sql, params, map)?.ok_or_else(no_row)
+    }
+
+    pub fn after_commit(&mut self, act: impl FnOnce() + Send + 'static) {
+        self.session.after_commit(Box::new(act));
+    }
+
+    /// Acts as one tenant inside this transaction, such as filling a tenant that was just made.
+    pub fn as_tenant<T, E: From<Error>>(
+        &mut self,
+        tenant: TenantId,
+        act: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.session.enter_tenant(tenant)?;
+        let outcome = act(&mut Tx { session: self.session, tenant });
+        self.session.leave_tenant()?;
+        outcome
+    }
+}
+
+fn no_row() -> Error {
+    Error::Decode("a row that must be there is missing".to_owned())
+}

@@ -1,0 +1,168 @@
+//! A unit of work on its way to a thread and back.
+//!
+//! The caller holds the other end: it waits for the answer, and while the unit is still queued it may walk
+//! away (its future is dropped, or it has waited too long), after which the unit never runs.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use munshi_types::TenantId;
+use tokio::sync::oneshot;
+
+use crate::error::{Error, Result};
+use crate::session::{Hook, Session};
+use crate::tx::Door;
+
+const QUEUED: u8 = 0;
+const RUNNING: u8 = 1;
+const ABANDONED: u8 = 2;
+
+/// Who the transaction is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scope {
+    Tenant(TenantId),
+    Platform(Door),
+}
+
+/// What became of a unit when its closure returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Commit,
+    RollBack,
+}
+
+/// A unit as the threads see it.
+pub(crate) trait Work: Send {
+    fn scope(&self) -> Scope;
+
+    /// Marks the unit as running; false when its caller has walked away.
+    fn claim(&self) -> bool;
+
+    /// Runs the closure. Whether to commit is the verdict; what to tell the caller stays inside until `settle`.
+    fn run(&mut self, session: &mut Session) -> Verdict;
+
+    /// Answers the caller: with the closure's own result, or with what went wrong around it.
+    fn settle(self: Box<Self>, committed: Result<()>);
+}
+
+/// The caller's end of a queued unit.
+pub(crate) struct Claim(Arc<AtomicU8>);
+
+impl Claim {
+    /// True when the unit had not begun and now never will.
+    pub(crate) fn abandon(&self) -> bool {
+        self.0.compare_exchange(QUEUED, ABANDONED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.abandon();
+    }
+}
+
+pub(crate) struct Unit<F, T, E> {
+    scope: Scope,
+    act: Option<F>,
+    outcome: Option<Result<T, E>>,
+    hooks: Vec<Hook>,
+    reply: oneshot::Sender<Result<T, E>>,
+    state: Arc<AtomicU8>,
+}
+
+impl<F, T, E> Unit<F, T, E> {
+    pub(crate) fn new(scope: Scope, act: F) -> (Self, oneshot::Receiver<Result<T, E>>, Claim) {
+        let (reply, answer) = oneshot::channel();
+        let state = Arc::new(AtomicU8::new(QUEUED));
+        let claim = Claim(state.clone());
+        (Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state }, answer, claim)
+    }
+}
+
+impl<F, T, E> Work for Unit<F, T, E>
+where
+    F: FnOnce(&mut Session) -> Result<T, E> + Send,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn claim(&self) -> bool {
+        self.state.compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    fn run(&mut self, session: &mut Session) -> Verdict {
+        session.reset();
+        let Some(act) = self.act.take() else { return Verdict::RollBack };
+        let inside = Inside::enter();
+        let outcome = catch_unwind(AssertUnwindSafe(|| act(session)));
+        drop(inside);
+        let outcome = match outcome {
+            Ok(Ok(value)) => match session.failure() {
+                None => Ok(value),
+                Some(failure) => Err(failure.clone().into()),
+            },
+            Ok(Err(error)) => Err(error),
+            Err(panic) => Err(Error::Panicked(message_of(panic.as_ref())).into()),
+        };
+        let verdict = if outcome.is_ok() { Verdict::Commit } else { Verdict::RollBack };
+        self.hooks = session.take_hooks();
+        self.outcome = Some(outcome);
+        verdict
+    }
+
+    fn settle(self: Box<Self>, committed: Result<()>) {
+        let outcome = match (committed, self.outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Ok(()), None) => Err(Error::closed().into()),
+            (Err(error), _) => Err(error.into()),
+        };
+        if outcome.is_ok() {
+            for hook in self.hooks {
+                // A wake-up that panics must not take the store's thread with it.
+                if catch_unwind(AssertUnwindSafe(hook)).is_err() {
+                    tracing::error!("an after-commit hook panicked");
+                }
+            }
+        }
+        // A caller that has gone away learns nothing; what was committed stays committed.
+        let _gone = self.reply.send(outcome);
+    }
+}
+
+fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as running a unit, so that a unit started from within is refused: it would wait for itself.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Self {
+        INSIDE.set(true);
+        Self
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
+pub(crate) fn refuse_nesting() -> Result<()> {
+    if INSIDE.get() {
+        let advice = "pass the transaction along instead of starting another";
+        return Err(Error::Misuse(format!("a unit of work can't start another: {advice}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! A database that is made for one test and goes with it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use munshi_store::migrate::{self, Request};
+use munshi_store::{Address, Db, Migration, Migrations, Options, tenants};
+use munshi_types::{FakeClock, Ids, SystemRandom, Tenant, TenantId, TenantStatus, Timestamp, Zone};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// A migrated, empty database with a clock that stands still at a Sunday morning in November 2026.
+pub struct TestDb {
+    pub db: Db,
+    pub address: Address,
+    pub migrations: Migrations,
+    pub options: Options,
+    pub clock: Arc<FakeClock>,
+    pub ids: Ids,
+    pub place: Place,
+}
+
+/// Where the database lives; dropping it removes it.
+pub struct Place {
+    folder: tempfile::TempDir,
+    database: Option<PostgresDatabase>,
+}
+
+struct PostgresDatabase {
+    server: String,
+    name: String,
+}
+
+/// 2026-11-15 09:00 in India.
+pub const MORNING: Timestamp = Timestamp::from_micros(1_794_713_400_000_000);
+
+impl TestDb {
+    pub async fn open(engine: Engine, migrations: &[&[Migration]]) -> Self {
+        Self::open_with(engine, migrations, Options { connections: 8, readers: 2, ..Options::default() })
+            .await
+    }
+
+    pub async fn open_with(engine: Engine, migrations: &[&[Migration]], options: Options) -> Self {
+        let (address, place) = tokio::task::spawn_blocking(move || Place::make(engine)).await.unwrap();
+        let migrations = Migrations::new(migrations).unwrap();
+        let clock = Arc::new(FakeClock::at(MORNING));
+        let request = Request {
+            address: address.clone(),
+            owner: None,
+            options: options.clone(),
+            migrations: migrations.clone(),
+            now: MORNING,
+            backups: None,
+        };
+        migrate::run(request).await.unwrap();
+        let db = Db::open(&address, &options, &migrations).await.unwrap();
+        let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+        Self { db, address, migrations, options, clock, ids, place }
+    }
+
+    /// Another handle on the same database, as a second node or process would have.
+    pub async fn open_again(&self) -> Db {
+        Db::open(&self.address, &self.options, &self.migrations).await.unwrap()
+    }
+
+    pub fn engine(&self) -> Engine {
+        if self.db.engine() == "sqlite" { Engine::Sqlite } else { Engine::Postgres }
+    }
+
+    pub async fn tenant(&self, name: &str) -> TenantId {
+        let tenant = Tenant {
+            id: self.ids.next(),
+            name: name.parse().unwrap(),
+            zone: Zone::default(),
+            status: TenantStatus::Active,
+            created_at: MORNING,
+        };
+        let id = tenant.id;
+        self.db.platform(tenants::TENANTS).write(move |tx| tenants::add(tx, &tenant)).await.unwrap();
+        id
+    }
+}
+
+impl Place {
+    /// A folder, and on Postgres a database of its own, owned by a login that is no superuser.
+    pub fn make(engine: Engine) -> (Address, Self) {
+        let folder = tempfile::tempdir().unwrap();
+        match engine {
+            Engine::Sqlite => {
+                (Address::sqlite(folder.path().join("munshi.db")), Self { folder, database: None })
+            }
+            Engine::Postgres => {
+                let database = PostgresDatabase::create();
+                let address = database.url("munshi_owner").parse().unwrap();
+                (address, Self { folder, database: Some(database) })
+            }
+        }
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    /// The address of this database for another login.
+    pub fn postgres_url(&self, login: &str) -> String {
+        self.database.as_ref().expect("a Postgres database").url(login)
+    }
+
+    /// Runs statements as the server's superuser, who is held by no rule.
+    pub fn as_superuser(&self, statements: &str) {
+        let (url, statements) = (self.postgres_url("postgres"), statements.to_owned());
+        on_a_plain_thread(move || {
+            postgres::Client::connect(&url, postgres::NoTls).unwrap().batch_execute(&statements).unwrap();
+        });
+    }
+}
+
+impl PostgresDatabase {
+    fn create() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let server = server_url();
+        let name = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+        let database = Self { server, name };
+        let mut client = postgres::Client::connect(&database.server, postgres::NoTls).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {} OWNER munshi_owner", database.name)).unwrap();
+        database
+    }
+
+    fn url(&self, login: &str) -> String {
+        let (_, rest) = self.server.split_once('@').unwrap();
+        let (place, _) = rest.split_once('/').unwrap();
+        format!("postgres://{login}@{place}/{}?sslmode=disable", self.name)
+    }
+}
+
+/// The server `make test` started.
+#[allow(clippy::disallowed_methods, reason = "the test runner hands the address over in the environment")]
+pub fn server_url() -> String {
+    std::env::var("MUNSHI_TEST_POSTGRES")
+        .expect("MUNSHI_TEST_POSTGRES is not set: run `make test`, or `scripts/postgres.sh run COMMAND`")
+}
+
+impl Drop for PostgresDatabase {
+    fn drop(&mut self) {
+        let (server, name) = (self.server.clone(), self.name.clone());
+        on_a_plain_thread(move || {
+            if let Ok(mut client) = postgres::Client::connect(&server, postgres::NoTls) {
+                // Left behind on failure; the whole server goes at the end of the run.
+                let _left = client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+            }
+        });
+    }
+}
+
+/// The blocking driver has a runtime of its own and may not run inside another.
+fn on_a_plain_thread(work: impl FnOnce() + Send + 'static) {
+    let done = std::thread::spawn(work).join();
+    if !std::thread::panicking() {
+        done.unwrap();
+    }
+}
