@@ -3,7 +3,7 @@
 use proc_macro2::TokenTree;
 
 use crate::finding::Finding;
-use crate::sql::is_statement;
+use crate::sql::is_bare_statement;
 use crate::tokens;
 use crate::workspace::{Source, Workspace};
 
@@ -33,14 +33,14 @@ fn put_together(tokens: &[TokenTree], at: usize) -> Option<String> {
         let first = given.iter().find_map(text)?;
         let varies = name == "concat" && literals(&given).is_none();
         let builds = FORMATTING.contains(&name.as_str()) || varies;
-        return (builds && is_statement(&first)).then(|| format!("`{name}!`"));
+        return (builds && is_bare_statement(&first)).then(|| format!("`{name}!`"));
     }
     added(tokens, at)
 }
 
 /// `"SELECT …" + x`, also with `.to_owned()` and the like between.
 fn added(tokens: &[TokenTree], at: usize) -> Option<String> {
-    let statement = text(tokens.get(at)?).filter(|text| is_statement(text));
+    let statement = text(tokens.get(at)?).filter(|text| is_bare_statement(text));
     statement?;
     let mut next = at + 1;
     while tokens::is_sign(tokens.get(next), '.') {
@@ -97,6 +97,7 @@ mod tests {
             r#"const A: &str = concat!("SELECT a ", "FROM b");"#,
             r#"fn a() { format!("Delete {path} and try again") }"#,
             r#"fn a() { format!("GRANT {role} TO app") }"#,
+            r#"fn a() { format!("(SELECT current_setting('x')) = '{door}'") }"#,
             r#"fn a() { tx.run("SELECT 1") + 1 }"#,
         ] {
             assert_eq!(findings(good), 0, "{good}");

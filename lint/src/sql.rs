@@ -21,6 +21,11 @@ pub fn is_statement(text: &str) -> bool {
     (first == verb && !rest.is_empty()) || words().any(|word| word.eq_ignore_ascii_case(needed))
 }
 
+/// Whether a text is a statement that does not begin with a bracket: with one, it may be part of an expression.
+pub fn is_bare_statement(text: &str) -> bool {
+    !text.trim_start().starts_with('(') && is_statement(text)
+}
+
 /// Whether it is a kind of statement that could touch a tenant's rows past the check.
 pub fn is_unchecked_statement(text: &str) -> bool {
     let text = beginning(text);

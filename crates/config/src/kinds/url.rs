@@ -76,7 +76,7 @@ fn beginning_with(raw: &Raw, schemes: &[&str], in_words: &str) -> Result<Option<
     if !has_scheme(text, schemes) {
         return Err(Fault::new(format!("the address does not begin with {in_words}")));
     }
-    if schemes.iter().any(|scheme| text == *scheme) {
+    if schemes.contains(&text) {
         return Err(Fault::new("the address names nothing after its beginning"));
     }
     Ok(Some(text.to_owned()))
