@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, TokenTree};
 
+use super::door;
 use crate::formatted::{self, FORMATTING};
 use crate::tokens;
 
@@ -37,7 +38,13 @@ fn add(tokens: &[TokenTree], whose: Whose, found: &mut Vec<Literal>) {
         at = match attribute(tokens, at) {
             Some(attribute) if attribute.is_test => end_of_item(tokens, attribute.end),
             Some(attribute) => attribute.end,
-            None => add_one(tokens, at, whose, found),
+            None => match door::text_for_the_door(tokens, at) {
+                Some(text) => {
+                    add(&tokens[text.clone()], Whose::Platform, found);
+                    text.end
+                }
+                None => add_one(tokens, at, whose, found),
+            },
         };
     }
 }
@@ -56,9 +63,7 @@ fn add_one(tokens: &[TokenTree], at: usize, whose: Whose, found: &mut Vec<Litera
             return at + 3;
         }
     }
-    if tokens::is_word(tokens.get(at), "across_tenants")
-        && let Some(group) = tokens::group(tokens.get(at + 1), Delimiter::Parenthesis)
-    {
+    if let Some(group) = door::call(tokens, at) {
         add(&tokens::inside(group), Whose::Platform, found);
         return at + 2;
     }
@@ -149,6 +154,10 @@ mod tests {
         let tenant = ("three".to_owned(), Whose::Tenant);
         assert_eq!(texts(code), [platform("one"), platform("two"), tenant, platform("four")]);
         assert_eq!(texts("m!(across_tenants(\"x\"))"), [platform("x")]);
+        let named =
+            "fn a() { let text = (\"one\", \"two\"); tx.get(across_tenants(text)) } fn b() { c(\"three\") }";
+        let tenant = ("three".to_owned(), Whose::Tenant);
+        assert_eq!(texts(named), [platform("one"), platform("two"), tenant]);
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! name known tables.
 //!
 //! # Layout
-//! - [`literals`]: the statements in a Rust file
+//! - [`literals`]: the statements in a Rust file; `door` knows `across_tenants`
 //! - [`schema`]: whose rows each table holds, as the migrations declare it; `declared` reads their text, and
 //!   `references` holds foreign keys to the tenant
 //! - [`parse`]: text to syntax tree
 //! - [`walk`]: every part of a statement; `level` is one FROM with its WHERE, `insert` what is written
 
 mod declared;
+mod door;
 mod filter;
 mod insert;
 mod level;
