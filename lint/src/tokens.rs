@@ -6,7 +6,6 @@ use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 
 /// The file's tokens, or the line where it stops being Rust.
 pub fn read(text: &str) -> Result<Vec<TokenTree>, usize> {
-    // A first line such as `#!/usr/bin/env` is not Rust, and `#![…]` is.
     match TokenStream::from_str(text) {
         Ok(stream) => Ok(stream.into_iter().collect()),
         Err(error) => Err(error.span().start().line),
@@ -14,7 +13,7 @@ pub fn read(text: &str) -> Result<Vec<TokenTree>, usize> {
 }
 
 /// Shows every token of the tree, each with its neighbours.
-pub fn each<'t>(tokens: &'t [TokenTree], visit: &mut dyn FnMut(&[TokenTree], usize)) {
+pub fn each(tokens: &[TokenTree], visit: &mut dyn FnMut(&[TokenTree], usize)) {
     for (at, token) in tokens.iter().enumerate() {
         visit(tokens, at);
         if let TokenTree::Group(group) = token {
