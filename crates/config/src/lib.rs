@@ -12,14 +12,14 @@
 //! - [`sources`]: the file and the variables, and where the file is looked for
 //! - `file`, `variables`: what was written where; `reader`: who wins
 //! - [`problem`]: what is wrong, where, and what to do
-//! - [`show`], [`example`], [`docs`]: the settings as people see them, all from the table of keys
+//! - [`show`], [`example()`], [`docs()`]: the settings as people see them, all from the table of keys
 //!
 //! To add a key, add a line to its section's file. To add a section, add a file to `sections` and a line to
 //! the list in `config.rs`. Then `UPDATE_DOCS=1 cargo test -p munshi-config` writes `docs/configuration.md`.
 
 mod config;
-pub mod docs;
-pub mod example;
+mod docs;
+mod example;
 mod file;
 pub mod kinds;
 mod nearest;
