@@ -1,1 +1,42 @@
-//! Not yet begun.
+//! Munshi's settings: one TOML file plus `MUNSHI__SECTION__KEY` environment variables.
+//!
+//! A variable wins over the file and the file over the default. [`Config::load`] reads everything once at
+//! the start and reports every problem it finds, not just the first; after that the values are plain Rust
+//! types and nobody reads the environment again. What a tenant may change for itself is not here: that
+//! lives in the database.
+//!
+//! # Layout
+//! - [`sections`]: one file per section; each key is one line with its doc, kind and default
+//! - [`kinds`]: how a value is read, refused and shown (address, folder, numbers in bounds, choices, URLs)
+//! - [`section`]: the `section!` macro that turns those lines into a struct and a table of keys
+//! - [`sources`]: the file and the variables, and where the file is looked for
+//! - `file`, `variables`: what was written where; `reader`: who wins
+//! - [`problem`]: what is wrong, where, and what to do
+//! - [`show`], [`example()`], [`docs()`]: the settings as people see them, all from the table of keys
+//!
+//! To add a key, add a line to its section's file. To add a section, add a file to `sections` and a line to
+//! the list in `config.rs`. Then `UPDATE_DOCS=1 cargo test -p munshi-config` writes `docs/configuration.md`.
+
+mod config;
+mod docs;
+mod example;
+mod file;
+pub mod kinds;
+mod nearest;
+pub mod problem;
+pub mod reader;
+pub mod secret;
+pub mod section;
+pub mod sections;
+pub mod show;
+pub mod sources;
+mod variables;
+
+pub use config::Config;
+pub use docs::docs;
+pub use example::example;
+pub use problem::{Place, Problem, Problems};
+pub use secret::{Secret, Url};
+pub use sections::{Data, Jobs, Log, LogFormat, Server, Store, Telemetry};
+pub use show::{Entry, Show, Shown};
+pub use sources::Sources;

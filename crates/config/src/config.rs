@@ -1,0 +1,117 @@
+//! The settings as a whole: every section, loaded together and checked together.
+
+use crate::problem::{Place, Problem, Problems};
+use crate::reader::Reader;
+use crate::secret::Url;
+use crate::section::{Outline, Section};
+use crate::sections::{Data, Jobs, Log, Server, Store, Telemetry};
+use crate::show::{Entry, Show};
+use crate::sources::Sources;
+
+macro_rules! sections {
+    ($($field:ident: $section:ty,)+) => {
+        /// Every setting, read once at the start and never changed after.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Config {
+            $(pub $field: $section,)+
+            /// What each key came to and who said so; for [`Config::show`].
+            entries: Vec<Entry>,
+        }
+
+        /// Every section, in the order of the example and the docs.
+        pub(crate) const SECTIONS: &[Outline] = &[$(Outline::of::<$section>()),+];
+
+        impl Config {
+            fn take(reader: &mut Reader) -> Option<Self> {
+                $(let $field = <$section>::take(reader);)+
+                Some(Self { $($field: $field?,)+ entries: reader.entries() })
+            }
+        }
+    };
+}
+
+sections! {
+    server: Server,
+    data: Data,
+    store: Store,
+    jobs: Jobs,
+    log: Log,
+    telemetry: Telemetry,
+}
+
+impl Config {
+    /// Reads the file and the variables. Either every setting is good, or every problem is reported.
+    pub fn load(sources: &Sources) -> Result<Self, Problems> {
+        let mut reader = Reader::open(sources);
+        let taken = Self::take(&mut reader);
+        let mut problems = reader.into_problems();
+        problems.extend(taken.as_ref().and_then(Self::owner_without_postgres));
+        match taken {
+            Some(mut config) if problems.is_empty() => {
+                config.explain();
+                Ok(config)
+            }
+            _ => Err(Problems::new(problems)),
+        }
+    }
+
+    /// The database to open: `store.url`, or the SQLite file in the data folder.
+    pub fn store_url(&self) -> Url {
+        self.store
+            .url
+            .clone()
+            .unwrap_or_else(|| Url::new(format!("sqlite:{}", self.data.dir.join("munshi.db").display())))
+    }
+
+    /// Where migrations are run: `store.owner_url`, or the same as [`Config::store_url`].
+    pub fn store_owner_url(&self) -> Url {
+        self.store
+            .owner_url
+            .as_ref()
+            .map_or_else(|| self.store_url(), |url| Url::new(url.reveal().to_owned()))
+    }
+
+    /// How many jobs this node runs at a time: `jobs.workers`, or what suits the engine.
+    pub fn job_workers(&self) -> usize {
+        self.jobs.workers.unwrap_or(if self.store_url().is_postgres() { 16 } else { 8 })
+    }
+
+    /// Every key with its value and where it came from, secrets as dots.
+    pub fn show(&self) -> Show {
+        Show::new(self.entries.clone())
+    }
+
+    /// An owner's login beside an SQLite file would migrate one database and open another.
+    fn owner_without_postgres(&self) -> Option<Problem> {
+        if self.store.owner_url.is_none() || self.store_url().is_postgres() {
+            return None;
+        }
+        let place = self.entry("store", "owner_url").map_or(Place::Default, |entry| entry.from.clone());
+        Some(Problem {
+            place,
+            key: Some("store.owner_url".to_owned()),
+            what: "an owner's login is given, but `store.url` is not a Postgres database".to_owned(),
+            hint: Some("set store.url to the Postgres database too, or leave owner_url out".to_owned()),
+        })
+    }
+
+    /// Says beside an empty value what it comes to.
+    fn explain(&mut self) {
+        let (url, workers) = (self.store_url(), self.job_workers());
+        let owner = (self.store.owner_url.is_none() && url.is_postgres()).then(|| url.to_string());
+        let meanings = [
+            ("store", "url", self.store.url.is_none().then(|| url.to_string())),
+            ("store", "owner_url", owner),
+            ("jobs", "workers", self.jobs.workers.is_none().then(|| workers.to_string())),
+        ];
+        for (section, key, means) in meanings {
+            for entry in self.entries.iter_mut().filter(|entry| entry.is(section, key)) {
+                entry.means.clone_from(&means);
+            }
+        }
+    }
+
+    fn entry(&self, section: &str, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.is(section, key))
+    }
+}

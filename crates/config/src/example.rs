@@ -1,0 +1,41 @@
+//! A complete settings file with every key at its default, for people to start from.
+
+use std::fmt::Write;
+
+use crate::config::SECTIONS;
+use crate::section::Key;
+
+const INTRODUCTION: &str = "\
+# Munshi's settings. Every key is shown with its default: to change one, take away the `#` before it.
+# A variable such as MUNSHI__SERVER__LISTEN wins over this file. `munshi config check` reads it over.
+";
+
+/// The file as text. Prose begins with `# `, a key at its default with `#` alone.
+pub fn example() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    for outline in SECTIONS {
+        text.push('\n');
+        for line in outline.doc {
+            add(&mut text, format_args!("# {}", line.trim()));
+        }
+        add(&mut text, format_args!("[{}]", outline.name));
+        for key in outline.keys {
+            add_key(&mut text, key);
+        }
+    }
+    text
+}
+
+fn add_key(text: &mut String, key: &Key) {
+    text.push('\n');
+    for line in key.doc_lines() {
+        add(text, format_args!("# {line}"));
+    }
+    add(text, format_args!("# Write {}.", (key.expects)()));
+    add(text, format_args!("#{} = {}", key.name, key.default));
+}
+
+fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a String can't fail.
+    let _ = writeln!(text, "{line}");
+}

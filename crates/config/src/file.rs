@@ -1,0 +1,206 @@
+//! The TOML file: what it says for each key, and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::config::SECTIONS;
+use crate::kinds::{Quoted, Raw};
+use crate::nearest;
+use crate::problem::{Place, Problem};
+use crate::reader::Written;
+use crate::section::{Key, Outline};
+use crate::sources::Source;
+
+/// What the file says, by the key's path, and what is wrong with it. The values themselves are not judged.
+#[derive(Debug, Default)]
+pub(crate) struct File {
+    pub(crate) values: BTreeMap<String, Written>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl File {
+    pub(crate) fn read(source: &Source) -> Self {
+        match source {
+            Source::Text { name, bytes } => Self::parse(name, bytes),
+            Source::Path(path) => {
+                let name = path.display().to_string();
+                match std::fs::read(path) {
+                    Ok(bytes) => Self::parse(&name, &bytes),
+                    Err(error) => Self::unreadable(&name, &error),
+                }
+            }
+        }
+    }
+
+    fn unreadable(name: &str, error: &std::io::Error) -> Self {
+        let (what, hint) = match error.kind() {
+            std::io::ErrorKind::NotFound => (
+                "there is no such file".to_owned(),
+                "give the path of a settings file, or write one with `munshi config example`",
+            ),
+            std::io::ErrorKind::PermissionDenied => {
+                ("it may not be read by this user".to_owned(), "give this user the right to read it")
+            }
+            _ => (format!("it can't be read: {error}"), "check that this is a plain file"),
+        };
+        let place = Place::File { file: name.to_owned() };
+        let problem = Problem { place, key: None, what, hint: Some(hint.to_owned()) };
+        Self { problems: vec![problem], ..Self::default() }
+    }
+
+    fn parse(name: &str, bytes: &[u8]) -> Self {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+                return Self { problems: vec![not_text(locate(name, &good, good.len()))], ..Self::default() };
+            }
+        };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mut walk = Walk { name, text, broken: BTreeSet::new(), file: Self::default() };
+        errors.iter().for_each(|error| walk.syntax(error));
+        walk.root(table.get_ref());
+        walk.file
+    }
+}
+
+fn not_text(place: Place) -> Problem {
+    Problem {
+        place,
+        key: None,
+        what: "from here on the file is not UTF-8 text".to_owned(),
+        hint: Some("save it as UTF-8".to_owned()),
+    }
+}
+
+/// One pass over the parsed file.
+struct Walk<'a> {
+    name: &'a str,
+    text: &'a str,
+    /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not
+    /// judged, so that one slip is one problem.
+    broken: BTreeSet<usize>,
+    file: File,
+}
+
+impl Walk<'_> {
+    fn root(&mut self, root: &DeTable<'_>) {
+        for (name, value) in root {
+            let place = self.place(name);
+            let known = SECTIONS.iter().find(|outline| outline.name == name.get_ref().as_ref());
+            match (known, value.get_ref()) {
+                (Some(outline), DeValue::Table(table)) => self.section(outline, table),
+                (Some(outline), other) => self.add(not_a_section(outline, other, place)),
+                (None, DeValue::Table(table)) => self.add(unknown_section(name.get_ref(), table, place)),
+                (None, _) => self.add(unknown_key("", name.get_ref(), place)),
+            }
+        }
+    }
+
+    fn section(&mut self, outline: &Outline, table: &DeTable<'_>) {
+        for (name, value) in table {
+            match outline.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
+                Some(key) => {
+                    let place = self.place(value);
+                    if !self.is_broken(&place) {
+                        let raw = Raw::of(value.get_ref());
+                        self.file.values.insert(key.path(), Written { raw, place });
+                    }
+                }
+                None => {
+                    let place = self.place(name);
+                    self.add(unknown_key(outline.name, name.get_ref(), place));
+                }
+            }
+        }
+    }
+
+    fn syntax(&mut self, error: &toml::de::Error) {
+        let at = error.span().map_or(0, |span| span.start);
+        let place = locate(self.name, self.text, at);
+        if line_of(&place).is_some_and(|line| self.broken.insert(line)) {
+            self.file.problems.push(syntax_problem(error.message(), place));
+        }
+    }
+
+    fn add(&mut self, problem: Problem) {
+        if !self.is_broken(&problem.place) {
+            self.file.problems.push(problem);
+        }
+    }
+
+    fn is_broken(&self, place: &Place) -> bool {
+        line_of(place).is_some_and(|line| self.broken.contains(&line))
+    }
+
+    fn place<T>(&self, spanned: &Spanned<T>) -> Place {
+        locate(self.name, self.text, spanned.span().start)
+    }
+}
+
+fn syntax_problem(message: &str, place: Place) -> Problem {
+    let (what, hint) = match message {
+        "duplicate key" => ("this was already written above".to_owned(), Some("keep one of the two")),
+        _ => (message.trim_end_matches(", expected nothing").to_owned(), None),
+    };
+    Problem { place, key: None, what, hint: hint.map(str::to_owned) }
+}
+
+fn not_a_section(outline: &Outline, found: &DeValue<'_>, place: Place) -> Problem {
+    let name = outline.name;
+    let hint = match found {
+        DeValue::Array(_) => format!("write the heading once, with single brackets: [{name}]"),
+        _ => format!("write [{name}] on a line of its own, and its keys below"),
+    };
+    Problem {
+        place,
+        key: Some(name.to_owned()),
+        what: "this is a section, not a key".to_owned(),
+        hint: Some(hint),
+    }
+}
+
+fn unknown_section(name: &str, table: &DeTable<'_>, place: Place) -> Problem {
+    let by_key = || table.keys().find_map(|key| nearest::key(name, key.get_ref())).map(|key| key.section);
+    let hint = match nearest::section(name).or_else(by_key) {
+        Some(section) => format!("did you mean [{section}]?"),
+        None => {
+            let known: Vec<String> = SECTIONS.iter().map(|outline| format!("[{}]", outline.name)).collect();
+            format!("the sections are {}", known.join(", "))
+        }
+    };
+    let what = format!("there is no section {}", Quoted(name));
+    Problem { place, key: None, what, hint: Some(hint) }
+}
+
+fn unknown_key(section: &str, name: &str, place: Place) -> Problem {
+    let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+    let listed = || {
+        let outline = SECTIONS.iter().find(|outline| outline.name == section)?;
+        let names: Vec<&str> = outline.keys.iter().map(|key| key.name).collect();
+        Some(format!("[{section}] has {}", names.join(", ")))
+    };
+    let meant = nearest::key(section, name).map(|key| format!("did you mean `{}`?", Key::path(key)));
+    let hint =
+        meant.or_else(listed).unwrap_or_else(|| "keys stand under a section such as [server]".to_owned());
+    Problem { place, key: None, what: format!("there is no key {}", Quoted(&path)), hint: Some(hint) }
+}
+
+fn line_of(place: &Place) -> Option<usize> {
+    match place {
+        Place::Line { line, .. } => Some(*line),
+        _ => None,
+    }
+}
+
+fn locate(name: &str, text: &str, at: usize) -> Place {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Place::Line {
+        file: name.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before[start..].chars().count() + 1,
+    }
+}

@@ -1,0 +1,68 @@
+//! A folder on this machine. `~` is the home of whoever runs Munshi.
+
+use std::path::{Path, PathBuf};
+
+use super::{Fault, Kind, Quoted, Raw};
+use crate::show::Shown;
+
+/// What the machine says of the person's folders, taken from the variables once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// `HOME`
+    pub folder: Option<PathBuf>,
+    /// `XDG_DATA_HOME`
+    pub data: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`
+    pub config: Option<PathBuf>,
+}
+
+/// The folder for everything Munshi keeps. Its default follows the machine: `XDG_DATA_HOME`, then the home
+/// folder, then the current one.
+#[derive(Debug)]
+pub enum DataFolder {}
+
+impl Kind for DataFolder {
+    type Value = PathBuf;
+
+    fn expects() -> String {
+        "a path, such as \"/var/lib/munshi\" or \"~/munshi\"".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<PathBuf, Fault> {
+        let text = raw.text()?;
+        if text.trim().is_empty() {
+            return Err(Fault::new("the path is empty"));
+        }
+        if text.contains('\0') {
+            return Err(Fault::new("the path has a zero byte in it"));
+        }
+        expand(text, home)
+    }
+
+    fn default(raw: &Raw, home: &Home) -> Result<PathBuf, Fault> {
+        match (&home.data, &home.folder) {
+            (Some(data), _) => Ok(data.join("munshi")),
+            (None, Some(_)) => Self::read(raw, home),
+            (None, None) => Ok(Path::new(".").join("munshi-data")),
+        }
+    }
+
+    fn show(value: &PathBuf) -> Shown {
+        Shown::Text(value.display().to_string())
+    }
+}
+
+fn expand(text: &str, home: &Home) -> Result<PathBuf, Fault> {
+    let Some(rest) = text.strip_prefix('~') else {
+        return Ok(PathBuf::from(text));
+    };
+    if !rest.is_empty() && !rest.starts_with('/') {
+        return Err(Fault::new(format!("{} begins with another person's home", Quoted(text)))
+            .with_hint("write the full path"));
+    }
+    match &home.folder {
+        Some(folder) => Ok(folder.join(rest.trim_start_matches('/'))),
+        None => Err(Fault::new("`~` means the home folder, but HOME is not set")
+            .with_hint("write the full path, or set HOME")),
+    }
+}

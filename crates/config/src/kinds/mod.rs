@@ -1,0 +1,126 @@
+//! Kinds of value. A kind knows how a value is read, why it is refused, and how it is shown.
+//!
+//! To add another kind: a type that carries no data, its [`Kind`] in a file here, and a line in this list.
+
+mod address;
+mod choice;
+mod filter;
+mod folder;
+mod number;
+mod text;
+mod url;
+
+use std::fmt;
+
+use toml::de::DeValue;
+
+pub use address::Address;
+pub(crate) use choice::choice;
+pub use choice::read_choice;
+pub use filter::LogFilter;
+pub use folder::{DataFolder, Home};
+pub use number::{Count, CountOrAuto, Flag, Hours, Kibibytes, Milliseconds, Seconds};
+pub use text::Text;
+pub use url::{Endpoint, SecretStoreUrl, StoreUrl};
+
+use crate::show::Shown;
+
+/// How one kind of value is read and shown. The value is the type the rest of Munshi works with.
+pub trait Kind {
+    type Value;
+
+    /// What may be written, as it ends the sentence "write …".
+    fn expects() -> String;
+
+    fn read(raw: &Raw, home: &Home) -> Result<Self::Value, Fault>;
+
+    /// The default's value; only a kind whose default depends on the machine differs from `read`.
+    fn default(raw: &Raw, home: &Home) -> Result<Self::Value, Fault> {
+        Self::read(raw, home)
+    }
+
+    fn show(value: &Self::Value) -> Shown;
+}
+
+/// A value as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Raw {
+    /// From a variable: the kind decides what the letters mean.
+    Bare(String),
+    Text(String),
+    Whole(i128),
+    Flag(bool),
+    /// Something no key takes, in words: "a list".
+    Other(&'static str),
+}
+
+/// Why a value was refused; the key and the place are added by the reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub what: String,
+    /// What to do, when it is more than "write what the kind expects".
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl Raw {
+    pub(crate) fn of(value: &DeValue<'_>) -> Self {
+        match value {
+            DeValue::String(text) => Self::Text(text.clone().into_owned()),
+            DeValue::Boolean(flag) => Self::Flag(*flag),
+            DeValue::Integer(number) => {
+                let beyond = if number.as_str().starts_with('-') { i128::MIN } else { i128::MAX };
+                Self::Whole(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(beyond))
+            }
+            DeValue::Float(_) => Self::Other("a number with a decimal point"),
+            DeValue::Datetime(_) => Self::Other("a date"),
+            DeValue::Array(_) => Self::Other("a list"),
+            DeValue::Table(_) => Self::Other("a table"),
+        }
+    }
+
+    /// Text from either source.
+    pub(crate) fn text(&self) -> Result<&str, Fault> {
+        match self {
+            Self::Bare(text) | Self::Text(text) => Ok(text),
+            Self::Whole(_) | Self::Flag(_) => {
+                Err(self.wrong_kind("text").with_hint("put the value in double quotes"))
+            }
+            Self::Other(_) => Err(self.wrong_kind("text")),
+        }
+    }
+
+    /// "this is a list, not text"
+    pub(crate) fn wrong_kind(&self, wanted: &str) -> Fault {
+        let found = match self {
+            Self::Bare(text) if text.trim().is_empty() => "empty",
+            Self::Bare(text) => return Fault::new(format!("{} is not {wanted}", Quoted(text))),
+            Self::Text(_) => "text",
+            Self::Whole(_) => "a number",
+            Self::Flag(_) => "true or false",
+            Self::Other(found) => found,
+        };
+        Fault::new(format!("this is {found}, not {wanted}"))
+    }
+}
+
+/// A value in a message: in backticks, control characters escaped, cut when long.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 60;
+        let cut = self.0.chars().count() > LONGEST;
+        let start: String = self.0.chars().take(LONGEST).collect();
+        write!(f, "`{}{}`", start.escape_debug(), if cut { "…" } else { "" })
+    }
+}

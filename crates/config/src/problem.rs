@@ -1,0 +1,83 @@
+//! What is wrong with the settings: where, what, and what to do about it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "source", rename_all = "snake_case")]
+pub enum Place {
+    /// The file as a whole: it is missing or can't be read.
+    #[serde(rename = "file")]
+    File { file: String },
+    /// Lines and columns count from 1, columns in characters.
+    #[serde(rename = "file")]
+    Line { file: String, line: usize, column: usize },
+    /// An environment variable.
+    Environment { variable: String },
+    /// Nobody wrote it.
+    Default,
+}
+
+/// One thing that is wrong. Its text never holds a secret's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub place: Place,
+    /// The key it is about, such as `server.listen`; none when it is about the file itself.
+    pub key: Option<String>,
+    pub what: String,
+    pub hint: Option<String>,
+}
+
+/// Everything that is wrong: the file from top to bottom, then the variables. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(transparent)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by(|one, other| one.place.cmp(&other.place));
+        Self(problems)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { file } => f.write_str(file),
+            Self::Line { file, line, column } => write!(f, "{file}:{line}:{column}"),
+            Self::Environment { variable } => f.write_str(variable),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        match (&self.place, &self.key) {
+            // A variable's name says the key already.
+            (Place::Environment { .. }, _) | (_, None) => {}
+            (_, Some(key)) => write!(f, "{key}: ")?,
+        }
+        f.write_str(&self.what)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.len();
+        let noun = if count == 1 { "problem" } else { "problems" };
+        write!(f, "the settings have {count} {noun}")?;
+        self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
+    }
+}

@@ -1,0 +1,114 @@
+//! The settings as they came out: every key, its value, and where that was written.
+
+use std::fmt::{self, Write};
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::problem::Place;
+use crate::section::Key;
+
+/// A value in the form it would have in the file; a secret is dots already.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Shown {
+    Text(String),
+    Whole(u64),
+    Flag(bool),
+}
+
+/// One key and what it came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    section: &'static str,
+    name: &'static str,
+    pub value: Shown,
+    pub from: Place,
+    /// What an empty value comes to, where that is not plain from the value.
+    pub means: Option<String>,
+}
+
+impl Entry {
+    pub(crate) fn new(key: &Key, value: Shown, from: Place) -> Self {
+        Self { section: key.section, name: key.name, value, from, means: None }
+    }
+
+    pub(crate) fn is(&self, section: &str, name: &str) -> bool {
+        self.section == section && self.name == name
+    }
+
+    /// `server.listen`
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entry = serializer.serialize_struct("Entry", 4)?;
+        entry.serialize_field("key", &self.key())?;
+        entry.serialize_field("value", &self.value)?;
+        entry.serialize_field("from", &self.from)?;
+        match &self.means {
+            Some(means) => entry.serialize_field("means", means)?,
+            None => entry.skip_field("means")?,
+        }
+        entry.end()
+    }
+}
+
+/// Every key. As JSON a list of entries; as text it reads like the file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Show {
+    pub entries: Vec<Entry>,
+}
+
+impl Show {
+    pub(crate) fn new(entries: Vec<Entry>) -> Self {
+        Self { entries }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write_text(f, text),
+            Self::Whole(number) => number.fmt(f),
+            Self::Flag(flag) => flag.fmt(f),
+        }
+    }
+}
+
+/// As TOML writes it.
+fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    text.chars().try_for_each(|letter| match letter {
+        '"' | '\\' => write!(f, "\\{letter}"),
+        letter if letter.is_control() => write!(f, "\\u{:04X}", u32::from(letter)),
+        letter => f.write_char(letter),
+    })?;
+    f.write_char('"')
+}
+
+impl fmt::Display for Show {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> =
+            self.entries.iter().map(|entry| format!("{} = {}", entry.name, entry.value)).collect();
+        let width = lines.iter().map(|line| line.chars().count()).filter(|width| *width <= 60).max();
+        let width = width.unwrap_or_default();
+        let mut section = "";
+        for (entry, line) in self.entries.iter().zip(&lines) {
+            if entry.section != section {
+                let gap = if section.is_empty() { "" } else { "\n" };
+                writeln!(f, "{gap}[{}]", entry.section)?;
+                section = entry.section;
+            }
+            write!(f, "{line:width$}  # {}", entry.from)?;
+            match &entry.means {
+                Some(means) => writeln!(f, ": {means}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! The repository's files, read once. What is built, hidden or ignored is left out.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Error;
+
+/// One file whose text the rules look at.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// From the repository's root, with `/`.
+    pub path: String,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    /// Every folder and file, by path from the root.
+    pub paths: Vec<String>,
+    /// Rust, SQL and TOML files.
+    pub sources: Vec<Source>,
+}
+
+const LEFT_OUT: [&str; 4] = ["target", "data", "node_modules", "__pycache__"];
+const READ: [&str; 3] = [".rs", ".sql", ".toml"];
+
+impl Workspace {
+    pub fn read(root: &Path) -> Result<Self, Error> {
+        let mut workspace = Self::default();
+        workspace.add_folder(root, "")?;
+        workspace.paths.sort();
+        workspace.sources.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(workspace)
+    }
+
+    /// A workspace of files that exist nowhere; for tests.
+    pub fn of(files: &[(&str, &str)]) -> Self {
+        let source = |(path, text): &(&str, &str)| Source { path: (*path).into(), text: (*text).into() };
+        Self {
+            paths: files.iter().map(|(path, _)| (*path).to_owned()).collect(),
+            sources: files.iter().map(source).collect(),
+        }
+    }
+
+    pub fn ending_with<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Source> {
+        self.sources.iter().filter(move |source| source.path.ends_with(extension))
+    }
+
+    /// The migrations of every crate and pack.
+    pub fn migrations(&self) -> impl Iterator<Item = &Source> {
+        self.ending_with(".sql").filter(|source| {
+            matches!(source.path.split('/').collect::<Vec<_>>()[..], ["crates" | "packs", _, "migrations", _])
+        })
+    }
+
+    fn add_folder(&mut self, folder: &Path, path: &str) -> Result<(), Error> {
+        let failed = |source| Error::Read { path: folder.display().to_string(), source };
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || (path.is_empty() && LEFT_OUT.contains(&name.as_str())) {
+                continue;
+            }
+            let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+            self.paths.push(path.clone());
+            if entry.file_type().map_err(failed)?.is_dir() {
+                self.add_folder(&entry.path(), &path)?;
+            } else if READ.iter().any(|ending| path.ends_with(ending)) {
+                let text = fs::read_to_string(entry.path());
+                let text = text.map_err(|source| Error::Read { path: path.clone(), source })?;
+                self.sources.push(Source { path, text });
+            }
+        }
+        Ok(())
+    }
+}
