@@ -1,4 +1,5 @@
 //! Nothing crosses from one tenant to another.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -137,15 +138,4 @@ async fn on_postgres_a_row_for_another_tenant_is_refused() {
         matches!(&outcome, Err(Error::Refused(what)) if what.contains("row-level security")),
         "{outcome:?}"
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn on_postgres_a_role_that_bypasses_the_rules_is_refused() {
-    let test = postgres().await;
-    // The role belongs to the whole server, so the change is undone before anything else can fail.
-    test.place.as_superuser("ALTER ROLE munshi_app BYPASSRLS");
-    let opened = munshi_store::Db::open(&test.address, &test.options, &test.migrations).await;
-    test.place.as_superuser("ALTER ROLE munshi_app NOBYPASSRLS");
-    let error = opened.unwrap_err().to_string();
-    assert!(error.contains("bypasses row-level security"), "{error}");
 }

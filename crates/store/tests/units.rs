@@ -1,4 +1,5 @@
 //! What a unit of work promises, on both engines.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod support;
 

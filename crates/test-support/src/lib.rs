@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`process`]: running the test program again as a child that may be killed
+//! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
 //!
 //! Nothing here is part of the product; unwrapping is how a test fails.
@@ -13,6 +14,8 @@
 
 pub mod database;
 pub mod process;
+pub mod proxy;
+pub mod server;
 pub mod shim;
 
 pub use database::{Engine, TestDb};

@@ -5,8 +5,10 @@
 //                       standard output ("ack N"), in the order they happen.
 // DISK_SHIM_DELAY_US=N  make every fsync and fdatasync take N microseconds longer, as an ordinary disk does.
 // DISK_SHIM_LIE=1       report fsync of a log as done without doing or tracing it: what the trace must catch.
+// DISK_SHIM_FULL=FILE   while FILE exists, writes to files named *.db, *-wal and *-journal fail as on a full disk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +22,7 @@ static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static int trace = -2;
 static long delay_us;
 static int lies;
+static const char *full;
 static ssize_t (*real_write)(int, const void *, size_t);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static int (*real_fsync)(int);
@@ -35,13 +38,20 @@ __attribute__((constructor)) static void begin(void) {
   const char *delay = getenv("DISK_SHIM_DELAY_US");
   delay_us = delay ? atol(delay) : 0;
   lies = getenv("DISK_SHIM_LIE") != NULL;
+  full = getenv("DISK_SHIM_FULL");
 }
 
-static int is_log(int fd) {
+static int ends_with(int fd, const char *ending) {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  return length > 4 && memcmp(path + length - 4, "-wal", 4) == 0;
+  ssize_t length = readlink(link, path, sizeof path - 1), wanted = strlen(ending);
+  return length > wanted && memcmp(path + length - wanted, ending, wanted) == 0;
+}
+
+static int is_log(int fd) { return ends_with(fd, "-wal"); }
+
+static int is_full(int fd) {
+  return full && access(full, F_OK) == 0 && (is_log(fd) || ends_with(fd, ".db") || ends_with(fd, "-journal"));
 }
 
 static void note(const char *line, int length) {
@@ -57,6 +67,10 @@ static void note_markers(const char *what, const char *mark, const char *bytes, 
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t at) {
+  if (is_full(fd)) {
+    errno = ENOSPC;
+    return -1;
+  }
   ssize_t written = real_pwrite(fd, bytes, size, at);
   if (trace >= 0 && written > 0 && is_log(fd)) {
     pthread_mutex_lock(&order);

@@ -1,0 +1,236 @@
+//! What breaks is said clearly, nothing is half-written, and the store recovers by itself.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result};
+use munshi_test_support::database::{Place, server_url};
+use munshi_test_support::proxy::Proxy;
+use munshi_test_support::server::PrivateServer;
+use munshi_test_support::{Engine, TestDb};
+use support::{NOTES, add, bodies};
+
+fn migrations() -> Migrations {
+    Migrations::new(&[MIGRATIONS, NOTES]).unwrap()
+}
+
+/// A database behind a proxy.
+async fn behind_proxy(test: &TestDb) -> (Proxy, Db) {
+    let server: SocketAddr = place_of(&server_url()).parse().unwrap();
+    let proxy = Proxy::to(server).await;
+    let url = test.place.postgres_url("munshi_owner");
+    let address: Address = url.replace(&server.to_string(), &proxy.address.to_string()).parse().unwrap();
+    let options = Options { connections: 2, connect_timeout: Duration::from_secs(1), ..Options::default() };
+    let db = Db::open(&address, &options, &migrations()).await.unwrap();
+    (proxy, db)
+}
+
+fn place_of(url: &str) -> &str {
+    url.split_once('@').unwrap().1.split_once('/').unwrap().0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_line_to_postgres_is_said_and_mended() {
+    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let tenant = test.tenant("shop").await;
+    let (proxy, db) = behind_proxy(&test).await;
+    db.write(tenant, |tx| add(tx, "before")).await.unwrap();
+    db.check().await.unwrap();
+    proxy.cut();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let lost = db.write(tenant, |tx| add(tx, "lost")).await.unwrap_err();
+    assert!(matches!(lost, Error::Unavailable { .. }) && lost.is_outage(), "{lost}");
+    assert!(db.check().await.is_err());
+    proxy.mend();
+    db.check().await.unwrap();
+    db.write(tenant, |tx| add(tx, "after")).await.unwrap();
+    assert_eq!(db.read(tenant, bodies).await.unwrap(), ["after", "before"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_cut_while_committing_leaves_the_outcome_unknown() {
+    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let tenant = test.tenant("shop").await;
+    let (proxy, db) = behind_proxy(&test).await;
+    proxy.cut_after_commit();
+    let outcome = db.write(tenant, |tx| add(tx, "who knows")).await;
+    assert!(matches!(outcome, Err(Error::OutcomeUnknown)), "{outcome:?}");
+    proxy.mend();
+    assert_eq!(db.read(tenant, bodies).await.unwrap(), ["who knows"], "here it had arrived");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_the_server_ended_are_replaced_unnoticed() {
+    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let tenant = test.tenant("shop").await;
+    for _ in 0..20 {
+        test.db.read(tenant, bodies).await.unwrap();
+    }
+    test.place.as_superuser(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    for number in 0..20 {
+        test.db.write(tenant, move |tx| add(tx, &format!("{number}"))).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unreachable_postgres_is_named_without_its_password() {
+    let address: Address = "postgres://me:hunter2@127.0.0.1:1/shop?sslmode=disable".parse().unwrap();
+    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err();
+    let text = error.to_string();
+    assert!(error.is_outage() && text.contains("127.0.0.1:1/shop") && !text.contains("hunter2"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_that_runs_too_long_is_stopped_on_both() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let options = Options { statement_timeout: Duration::from_millis(300), ..Options::default() };
+        let test = TestDb::open_with(engine, &[MIGRATIONS, NOTES], options).await;
+        let tenant = test.tenant("shop").await;
+        test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
+        let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                       SELECT count(*) FROM n, notes WHERE notes.tenant_id = $1 AND i < 0";
+        let outcome: Result<i64> =
+            test.db.read(tenant, move |tx| tx.one(endless, &[], |row| row.get(0))).await;
+        assert!(
+            matches!(&outcome, Err(Error::Busy(what)) if what.contains("too long")),
+            "{engine:?} {outcome:?}"
+        );
+        test.db.write(tenant, |tx| add(tx, "next")).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
+    let options = Options { queue_timeout: Duration::from_millis(200), ..Options::default() };
+    let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
+    let tenant = test.tenant("shop").await;
+    let (db, slow) = (test.db.clone(), test.db.clone());
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move {
+        slow.write(tenant, |tx| {
+            std::thread::sleep(Duration::from_millis(900));
+            add(tx, "slow")
+        })
+        .await
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let late = db.write(tenant, |tx| add(tx, "late")).await;
+    assert!(matches!(&late, Err(Error::Busy(what)) if what.contains("for a turn")), "{late:?}");
+    tasks.join_next().await.unwrap().unwrap().unwrap();
+    assert_eq!(db.read(tenant, bodies).await.unwrap(), ["slow"], "what had begun was waited for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unit_whose_caller_left_before_it_began_never_runs() {
+    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let tenant = test.tenant("shop").await;
+    let slow = test.db.clone();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move {
+        slow.write(tenant, |tx| {
+            std::thread::sleep(Duration::from_millis(300));
+            add(tx, "slow")
+        })
+        .await
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let left =
+        tokio::time::timeout(Duration::from_millis(50), test.db.write(tenant, |tx| add(tx, "left"))).await;
+    assert!(left.is_err());
+    tasks.join_next().await.unwrap().unwrap().unwrap();
+    assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["slow"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_another_program_holds_is_busy() {
+    let options = Options { busy_timeout: Duration::from_millis(100), ..Options::default() };
+    let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
+    let tenant = test.tenant("shop").await;
+    let other = rusqlite::Connection::open(test.place.folder().join("munshi.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcome = test.db.write(tenant, |tx| add(tx, "waiting")).await;
+    assert!(matches!(&outcome, Err(Error::Busy(what)) if what.contains("another program")), "{outcome:?}");
+    assert!(outcome.unwrap_err().is_retryable());
+    other.execute_batch("ROLLBACK").unwrap();
+    test.db.write(tenant, |tx| add(tx, "now")).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_no_database_is_damaged_and_left_alone() {
+    let (address, place) = Place::make(Engine::Sqlite);
+    let path = place.folder().join("munshi.db");
+    std::fs::write(&path, "a letter to my aunt, much longer than a header. ".repeat(100)).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+    assert!(error.to_string().contains("munshi restore"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_pages_are_found() {
+    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let tenant = test.tenant("shop").await;
+    for _ in 0..50 {
+        test.db.write(tenant, |tx| add(tx, &"long text ".repeat(200))).await.unwrap();
+    }
+    let TestDb { db, address, place, .. } = test;
+    drop(db);
+    let path = place.folder().join("munshi.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 8192].fill(0xA5);
+    std::fs::write(&path, bytes).unwrap();
+    let error = munshi_store::care::examine(&address).await.unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_can_not_be_written_is_named() {
+    let address = Address::sqlite("/proc/munshi/munshi.db");
+    let request = munshi_store::migrate::Request {
+        address,
+        owner: None,
+        options: Options::default(),
+        migrations: migrations(),
+        now: munshi_test_support::database::MORNING,
+        backups: None,
+    };
+    let error = munshi_store::migrate::run(request).await.unwrap_err();
+    assert!(error.is_outage() && error.to_string().contains("/proc/munshi"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_bypasses_the_rules_is_refused() {
+    let server = tokio::task::spawn_blocking(PrivateServer::start).await.unwrap();
+    let address: Address = server.url.parse().unwrap();
+    let request = munshi_store::migrate::Request {
+        address: address.clone(),
+        owner: None,
+        options: Options::default(),
+        migrations: migrations(),
+        now: munshi_test_support::database::MORNING,
+        backups: None,
+    };
+    munshi_store::migrate::run(request).await.unwrap();
+    let db = Db::open(&address, &Options::default(), &migrations()).await.unwrap();
+    db.check().await.unwrap();
+    let url = server.url.clone();
+    std::thread::spawn(move || {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        client.batch_execute("ALTER ROLE munshi_app BYPASSRLS").unwrap();
+    })
+    .join()
+    .unwrap();
+    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err().to_string();
+    assert!(error.contains("bypasses row-level security"), "{error}");
+    drop(server);
+    let gone = db.check().await.unwrap_err();
+    assert!(gone.is_outage(), "{gone}");
+}
