@@ -13,6 +13,7 @@
 //! - [`json`]: [`Json`], whose refusals say what was expected
 //! - [`readiness`], [`metrics`]: what the probes tell
 //! - `document`: the OpenAPI document and the span names taken from it
+//! - [`telemetry`]: log lines and traces of the whole process
 //!
 //! # To add a route
 //! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`:
@@ -40,6 +41,7 @@ pub mod readiness;
 pub mod router;
 mod routes;
 pub mod server;
+pub mod telemetry;
 
 pub use app::App;
 pub use error::{ApiError, Code, Error, ErrorBody, ErrorDetail};
