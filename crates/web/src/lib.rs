@@ -17,7 +17,7 @@
 //!
 //! # To add a route
 //! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`:
-//!    ```ignore
+//!    ```text
 //!    /// Lets the agent go ahead.
 //!    #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals", request_body = Grant,
 //!        responses((status = 200, description = "Granted.", body = Approval)))]

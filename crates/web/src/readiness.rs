@@ -12,7 +12,7 @@ pub struct Check {
     /// One word: `store`, `jobs`.
     pub name: String,
     pub ok: bool,
-    /// What was found. Anyone who reaches the port can read this: no secrets, no paths.
+    /// What was found.
     pub detail: String,
     /// What to do when it is not ok.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,8 @@ impl Check {
 }
 
 /// Looks after what the server needs. The binary implements it over the store and the job runner, as a type or as
-/// a closure that returns a future. It is asked once per probe, so an answer should take milliseconds.
+/// a closure that returns a future. It is asked once per probe, so an answer should take milliseconds; and anyone who
+/// reaches the port can read it, so it holds no secrets and no paths.
 pub trait Readiness: Send + Sync + 'static {
     fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>>;
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
@@ -20,13 +20,12 @@ use crate::json::{Json, shorten};
 const LONGEST_REFUSAL: u64 = 4096;
 
 pub(crate) async fn shape(id: RequestId, request: Request, next: Next) -> Response {
-    let method = request.method().clone();
     let response = next.run(request).await;
     let error = match response.extensions().get::<Arc<ApiError>>() {
         Some(error) => error.clone(),
         None if is_bare(&response) => {
             let (parts, body) = response.into_parts();
-            let error = adopt(parts.status, &parts.headers, method.as_str(), read(body).await);
+            let error = adopt(parts.status, read(body).await);
             return finish(Response::from_parts(parts, Body::empty()), &error, &id);
         }
         None => return response,
@@ -34,7 +33,7 @@ pub(crate) async fn shape(id: RequestId, request: Request, next: Next) -> Respon
     finish(response, &error, &id)
 }
 
-/// Writes the body, keeping the status and headers such as `allow` and `retry-after`.
+/// Writes the body, keeping the status and headers such as `retry-after`.
 fn finish(mut response: Response, error: &ApiError, id: &RequestId) -> Response {
     log(error);
     let body = Json(error.body(id.as_str())).into_response();
@@ -80,17 +79,14 @@ async fn read(body: Body) -> String {
 }
 
 /// Our error for a refusal made elsewhere. Its text reaches the client only if the fault is the client's.
-fn adopt(status: StatusCode, headers: &HeaderMap, method: &str, text: String) -> ApiError {
+fn adopt(status: StatusCode, text: String) -> ApiError {
     let code = Code::for_status(status);
-    let allowed = headers.get(ALLOW).and_then(|value| value.to_str().ok());
-    match (code, allowed) {
-        (Code::MethodNotAllowed, Some(allowed)) => {
-            ApiError::new(code, format!("This address does not take {}.", shorten(method)))
-                .hint(format!("It takes {}.", allowed.replace(',', ", ")))
-        }
-        _ if text.is_empty() => ApiError::plain(code),
-        _ if status.is_client_error() => ApiError::new(code, shorten(&text)),
-        _ => ApiError::plain(code).caused_by(text),
+    if text.is_empty() {
+        ApiError::plain(code)
+    } else if status.is_client_error() {
+        ApiError::new(code, shorten(&text))
+    } else {
+        ApiError::plain(code).caused_by(text)
     }
 }
 

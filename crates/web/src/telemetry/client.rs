@@ -54,7 +54,8 @@ impl fmt::Debug for CollectorClient {
 impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let sent = runtime.block_on(tokio::time::timeout(PATIENCE, send(self.connector.clone(), request)));
+        let sending = send(self.connector.clone(), request);
+        let sent = runtime.block_on(async { tokio::time::timeout(PATIENCE, sending).await });
         // A name lookup that hangs must not hold up the exporter.
         runtime.shutdown_background();
         sent.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?
