@@ -25,6 +25,17 @@ async fn a_client_that_takes_too_long_to_send_is_408() {
 }
 
 #[tokio::test]
+async fn a_handler_that_has_its_body_and_takes_too_long_is_503() {
+    let server = Running::start().await;
+    let head = "POST /test/slow HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
+    for body in ["content-length: 4\r\n\r\nrice", "transfer-encoding: chunked\r\n\r\n4\r\nrice\r\n0\r\n\r\n"]
+    {
+        let reply = exchange(server.address, format!("{head}{body}")).await;
+        assert_eq!((reply.status, reply.error_code().as_str()), (503, "timeout"));
+    }
+}
+
+#[tokio::test]
 async fn a_body_over_the_limit_is_413_however_it_is_sent() {
     let server = Running::start().await;
     let head = "POST /test/bytes HTTP/1.1\r\nhost: test\r\nconnection: close\r\n";
@@ -50,10 +61,22 @@ async fn a_body_over_the_limit_is_413_however_it_is_sent() {
 #[tokio::test]
 async fn an_announced_giant_is_refused_before_it_is_sent() {
     let server = Running::start().await;
-    let head = "POST /test/bytes HTTP/1.1\r\nhost: test\r\ncontent-length: 99999999999\r\n\r\n";
-    let reply = exchange(server.address, head).await;
-    assert_eq!((reply.status, reply.error_code().as_str()), (413, "too_large"));
-    assert!(reply.text().contains("at most 1000 are taken"));
+    for length in ["1001", "99999999999"] {
+        let head = format!("POST /test/bytes HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n\r\n");
+        let reply = exchange(server.address, head).await;
+        assert_eq!((reply.status, reply.error_code().as_str()), (413, "too_large"));
+        let words = format!("The request body has {length} bytes; at most 1000 are taken.");
+        assert_eq!(reply.json()["error"]["message"], words);
+    }
+}
+
+#[tokio::test]
+async fn no_other_limit_stands_before_ours() {
+    let length = 3 * 1024 * 1024;
+    let server = Running::start_with(munshi_web::Options { body_limit: length, ..options() }).await;
+    let head = "POST /test/bytes HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length:";
+    let reply = exchange(server.address, format!("{head} {length}\r\n\r\n{}", "x".repeat(length))).await;
+    assert_eq!((reply.status, reply.text()), (200, "3145728"));
 }
 
 #[tokio::test]

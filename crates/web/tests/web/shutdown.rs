@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{IN_FLIGHT, Running, open};
-use munshi_web::{Error, Server};
+use crate::support::{IN_FLIGHT, Running, open, options};
+use munshi_web::{Error, Options, Server};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -35,7 +35,8 @@ async fn what_is_in_flight_is_finished_and_nothing_new_is_taken() {
 
 #[tokio::test]
 async fn idle_connections_and_live_feeds_do_not_hold_it_up() {
-    let server = Running::start().await;
+    let patient = Options { header_timeout: Duration::from_secs(60), ..options() };
+    let server = Running::start_with(patient).await;
     let mut idle = open(server.address, "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert!(read_some(&mut idle).await.starts_with("HTTP/1.1 200"));
     let _silent = open(server.address, "").await;
@@ -53,6 +54,9 @@ async fn an_endless_stream_is_cut_after_the_grace_and_counted() {
     let mut endless = open(server.address, "GET /test/events HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert!(read_some(&mut endless).await.starts_with("HTTP/1.1 200"));
     let started = Instant::now();
+    server.stop();
+    server.app.stopping().cancelled().await;
+    assert!(TcpStream::connect(server.address).await.is_err(), "the port is open while it stops");
     assert_eq!(server.stopped().await.cut_off, 1);
     let took = started.elapsed();
     assert!(took > Duration::from_millis(1400), "it was cut before the grace: {took:?}");

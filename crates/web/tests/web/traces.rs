@@ -101,7 +101,8 @@ async fn a_collector_that_is_away_or_silent_harms_no_request_and_no_exit() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = format!("http://{}", silent.local_addr().unwrap());
     let closed = Server::bind("127.0.0.1:0").await.unwrap().address();
-    for endpoint in [silent, format!("http://{closed}"), "ftp://nonsense".to_owned(), "http://".to_owned()] {
+    let closed = [format!("http://{closed}"), format!("https://{closed}")];
+    for endpoint in closed.into_iter().chain([silent, "ftp://nonsense".to_owned(), "http://".to_owned()]) {
         let (logs, guard) = tracing_to(&endpoint, 100.0);
         let started = Instant::now();
         for _ in 0..20 {

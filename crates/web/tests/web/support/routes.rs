@@ -35,7 +35,7 @@ pub(crate) fn test_routes() -> Routes {
         .route("/test/broken", get(|| async { ApiError::internal("the password is hunter2") }))
         .route("/test/plain", get(|| async { (StatusCode::BAD_GATEWAY, "upstream 10.0.0.7 said no") }))
         .route("/test/page-of-its-own", get(|| async { (StatusCode::GONE, Html("<h1>Gone</h1>")) }))
-        .route("/test/slow", get(slow))
+        .route("/test/slow", get(slow).post(slow_after_reading))
         .route("/test/busy", get(busy))
         .route("/test/in-flight", get(in_flight))
         .route("/test/large", get(|| async { "namaste ".repeat(1000) }))
@@ -57,6 +57,11 @@ async fn refuse(Path(code): Path<Code>) -> ApiError {
 /// Longer than any request may take.
 async fn slow() {
     tokio::time::sleep(Duration::from_secs(30)).await;
+}
+
+async fn slow_after_reading(body: Bytes) {
+    assert_eq!(body, "rice");
+    slow().await;
 }
 
 /// Shorter than any request may take.
