@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::sse::{Event, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
@@ -33,7 +33,7 @@ pub(crate) fn test_routes() -> Routes {
         .route("/test/panic", get(panic))
         .route("/test/refuse/{code}", get(refuse))
         .route("/test/broken", get(|| async { ApiError::internal("the password is hunter2") }))
-        .route("/test/plain", get(|| async { (StatusCode::BAD_GATEWAY, "upstream 10.0.0.7 said no") }))
+        .route("/test/plain", get(plain))
         .route("/test/page-of-its-own", get(|| async { (StatusCode::GONE, Html("<h1>Gone</h1>")) }))
         .route("/test/slow", get(slow).post(slow_after_reading))
         .route("/test/busy", get(busy))
@@ -48,6 +48,11 @@ pub(crate) fn test_routes() -> Routes {
 
 async fn panic() -> StatusCode {
     panic!("the handler fell over")
+}
+
+/// A refusal passed on as it came, its length included.
+async fn plain() -> Response {
+    (StatusCode::BAD_GATEWAY, [(CONTENT_LENGTH, "25")], "upstream 10.0.0.7 said no").into_response()
 }
 
 async fn refuse(Path(code): Path<Code>) -> ApiError {
