@@ -19,13 +19,14 @@
 //! 1. Write `routes/<resource>/<verb>.rs` with one handler `verb_resource`:
 //!    ```text
 //!    /// Lets the agent go ahead.
-//!    #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals", request_body = Grant,
+//!    #[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
+//!        params(("id" = String, Path, description = "Which one.")),
 //!        responses((status = 200, description = "Granted.", body = Approval)))]
 //!    pub(crate) async fn grant_approval(State(app): State<App>, Path(id): Path<ApprovalId>, Json(grant): Json<Grant>)
 //!        -> Result<Json<Approval>, ApiError>
 //!    ```
 //!    The tag is the resource and the function's first word the verb: the span is then `http.approvals.grant`. The
-//!    error shape is documented for you.
+//!    body and the error shape are documented from the handler itself; ids are named in `params`.
 //! 2. Name it in `routes.rs`, in the module list and the table.
 //! 3. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.

@@ -3,16 +3,23 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body;
+use axum::extract::Path;
 use axum::http::Request;
 use http_body_util::BodyExt;
-use munshi_web::{App, Routes, router, routes};
+use munshi_types::{Id, JobId};
+use munshi_web::{ApiError, App, Code, Json, Routes, router, routes};
 use serde_json::Value;
 use tower::ServiceExt;
+use utoipa_axum::routes;
 
 use crate::support::{app, options, test_routes};
 
 async fn document() -> Value {
-    let service = router(routes(), &app(Vec::new()), &options());
+    document_of(routes()).await
+}
+
+async fn document_of(routes: Routes) -> Value {
+    let service = router(routes, &app(Vec::new()), &options());
     let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
     let response = service.oneshot(request).await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/json");
@@ -80,4 +87,28 @@ async fn every_route_is_in_the_document() {
     // The comparison can fail: these are routes without documentation.
     let more = templates(routes().merge(test_routes()));
     assert!(more.contains("/test/panic") && more.len() > documented.len(), "{more:?}");
+}
+
+#[derive(serde::Deserialize, serde::Serialize, utoipa::ToSchema)]
+struct Grant {
+    paise: i64,
+}
+
+/// Written as the recipe in `lib.rs` says, and no more.
+#[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
+    params(("id" = String, Path, description = "Which one.")), responses((status = 200, description = "Granted.", body = Grant)))]
+async fn grant_approval(Path(id): Path<JobId>, Json(grant): Json<Grant>) -> Result<Json<Grant>, ApiError> {
+    if id.as_uuid().is_nil() { Ok(Json(grant)) } else { Err(ApiError::plain(Code::NotFound)) }
+}
+
+#[tokio::test]
+async fn a_route_written_by_the_recipe_documents_its_path_and_body() {
+    let document = document_of(routes().routes(routes!(grant_approval))).await;
+    let grant = &document["paths"]["/v1/approvals/{id}/grant"]["post"];
+    let parameter = &grant["parameters"][0];
+    assert_eq!((&parameter["name"], &parameter["in"]), (&"id".into(), &"path".into()), "{grant}");
+    assert_eq!(parameter["schema"]["type"], "string");
+    let body = &grant["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+    assert_eq!(body, "#/components/schemas/Grant", "{grant}");
+    assert_eq!(document["components"]["schemas"]["Grant"]["required"][0], "paise");
 }
