@@ -3,7 +3,7 @@
 //! Kinds with room are asked in order of priority. Within a kind and priority tenants stand in a circle, and each claim
 //! goes on where the last one stopped: a tenant with a hundred thousand jobs gets its turn and then everybody else does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use munshi_store::{PlatformTx, across_tenants, params};
 use munshi_types::{Id, LeaseId, TenantId, Timestamp};
@@ -50,7 +50,7 @@ pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, circles: &mut Circ
     Ok(claimed)
 }
 
-/// One walk round the circle of tenants that have this work ready; then again while there is room and work.
+/// Walks round the circle of tenants that have this work ready, until there is no room or no work left.
 fn go_round(
     tx: &mut PlatformTx<'_>,
     wanted: &Wanted,
@@ -60,34 +60,48 @@ fn go_round(
     circles: &mut Circles,
 ) -> Result<Vec<Job>> {
     let key = (kind.to_owned(), priority);
-    let mut after = circles.get(&key).copied();
     let mut claimed = Vec::new();
-    let mut fruitless = 0;
-    while claimed.len() < free && fruitless < 2 {
+    let mut passed_by = HashSet::new();
+    while claimed.len() < free {
         let left = free - claimed.len();
-        let tenants = waiting(tx, kind, priority, after, left)?;
-        let active: Vec<TenantId> = tenants.iter().filter(|(_, active)| *active).map(|(id, _)| *id).collect();
+        let circle = next_in_circle(tx, kind, priority, circles.get(&key).copied(), left)?;
+        let Some((last, _)) = circle.last() else { break };
+        circles.insert(key.clone(), *last);
+        let active: Vec<TenantId> = circle.iter().filter(|(_, active)| *active).map(|(id, _)| *id).collect();
         let share = left.div_ceil(active.len().max(1));
         let before = claimed.len();
         for tenant in active {
             let limit = share.min(free - claimed.len());
             claimed.extend(take(tx, wanted, kind, priority, tenant, limit)?);
         }
-        // At the end of the circle it begins again from the first tenant.
-        after = tenants.last().map(|(id, _)| *id);
-        fruitless = if claimed.len() > before || (after.is_some() && tenants.len() == left) {
-            0
-        } else {
-            fruitless + 1
-        };
-        if let Some(tenant) = after {
-            circles.insert(key.clone(), tenant);
+        // Paused tenants, and on Postgres rows that another node is just claiming, are passed by once.
+        let fresh = circle.iter().filter(|(id, _)| passed_by.insert(*id)).count();
+        if claimed.len() == before && fresh == 0 {
+            break;
         }
     }
     Ok(claimed)
 }
 
-/// The next tenants round the circle with this work ready, and whether each may have work done now.
+/// Up to `count` tenants after the one served last, going on from the beginning at the end of the circle.
+fn next_in_circle(
+    tx: &mut PlatformTx<'_>,
+    kind: &str,
+    priority: Priority,
+    after: Option<TenantId>,
+    count: usize,
+) -> Result<Vec<(TenantId, bool)>> {
+    let mut circle = waiting(tx, kind, priority, after, count)?;
+    if after.is_some() && circle.len() < count {
+        let rest = waiting(tx, kind, priority, None, count - circle.len())?;
+        let known: HashSet<TenantId> = circle.iter().map(|(id, _)| *id).collect();
+        circle.extend(rest.into_iter().filter(|(id, _)| !known.contains(id)));
+    }
+    Ok(circle)
+}
+
+/// Tenants with this work ready, by id, and whether each may have work done now. Each is one step in the index,
+/// however many jobs it has.
 fn waiting(
     tx: &mut PlatformTx<'_>,
     kind: &str,

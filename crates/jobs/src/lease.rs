@@ -46,6 +46,17 @@ impl Lease {
         Ok(changed == 1)
     }
 
+    /// Lets the job be claimed again at once; a try that was cut short is not counted. False when the lease is no
+    /// longer ours.
+    pub(crate) fn put_back(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'ready', attempt = attempt - 1, lease = NULL, lease_until = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id],
+        )?;
+        Ok(changed == 1)
+    }
+
     /// Gives the job up; false when the lease is no longer ours.
     pub(crate) fn bury(&self, tx: &mut Tx<'_>, now: Timestamp, why: &str) -> Result<bool> {
         let changed = tx.execute(
@@ -68,7 +79,7 @@ pub(crate) fn renew(tx: &mut PlatformTx<'_>, worker: &str, until: Timestamp) -> 
     )?)
 }
 
-/// Puts a stopping worker's unfinished jobs back at once; a try that was cut short is not counted.
+/// Puts back what a stopping worker's jobs did not put back themselves.
 pub(crate) fn release(tx: &mut PlatformTx<'_>, worker: &str) -> Result<u64> {
     Ok(tx.execute(
         across_tenants(

@@ -35,6 +35,8 @@ enum Ended {
     Done,
     Retried,
     Dead,
+    /// Put back because the process stops.
+    PutBack,
     /// Somebody else has it now.
     Lost,
 }
@@ -45,6 +47,7 @@ impl Ended {
             Self::Done => "done",
             Self::Retried => "retried",
             Self::Dead => "dead",
+            Self::PutBack => "put_back",
             Self::Lost => "lost",
         }
     }
@@ -95,6 +98,10 @@ async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> R
     let Err(failure) = outcome else {
         return context.db.write(job.tenant, move |tx| finish(tx, lease, now)).await;
     };
+    if job.cancelled.is_cancelled() {
+        let held = context.db.write(job.tenant, move |tx| lease.put_back(tx)).await?;
+        return Ok(if held { Ended::PutBack } else { Ended::Lost });
+    }
     let why: String = failure.to_string().replace('\0', "").chars().take(LONGEST_REASON).collect();
     if matches!(failure, Failure::Lasting(_)) || job.attempt >= job.max_attempts {
         tracing::error!(why, "a job was given up");

@@ -99,8 +99,9 @@ mod tests {
         // The night London's clocks go back, 9:00 is an hour later in UTC.
         assert_eq!(next("cron 0 9 * * *", "2026-10-24T12:00:00Z", "Europe/London"), "2026-10-25T09:00:00Z");
         assert_eq!(next("cron 0 9 * * *", "2026-10-23T12:00:00Z", "Europe/London"), "2026-10-24T08:00:00Z");
-        // 1:30 does not exist when they go forward: it fires once that night, not never.
-        assert_eq!(next("cron 30 1 * * *", "2027-03-27T12:00:00Z", "Europe/London"), "2027-03-28T01:30:00Z");
+        // 1:30 does not exist when they go forward: it fires once that night, at 2:00, not never.
+        assert_eq!(next("cron 30 1 * * *", "2027-03-27T12:00:00Z", "Europe/London"), "2027-03-28T01:00:00Z");
+        assert_eq!(next("cron 30 1 * * *", "2027-03-28T01:00:00Z", "Europe/London"), "2027-03-29T00:30:00Z");
     }
 
     #[test]
