@@ -37,6 +37,7 @@ mod queue;
 mod registry;
 mod run;
 mod runner;
+mod running;
 pub mod schedule;
 mod upkeep;
 

@@ -1,7 +1,7 @@
 //! One job from start to end.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt;
@@ -15,7 +15,7 @@ use crate::job::Job;
 use crate::lease::Lease;
 use crate::meter;
 use crate::registry::Entry;
-use crate::runner::Running;
+use crate::running::Running;
 
 /// As much of a failure as is kept, in characters.
 const LONGEST_REASON: usize = 2000;
@@ -68,7 +68,7 @@ pub(crate) async fn one(job: Job, context: Context) {
     }
     .instrument(span)
     .await;
-    context.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&job.id);
+    context.running.remove(job.id);
     context.wake.notify_one();
 }
 

@@ -1,6 +1,5 @@
 //! The loop that claims jobs and runs them, until told to stop.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use crate::meter;
 use crate::queue::Queue;
 use crate::registry::Registry;
 use crate::run::{self, Context};
+use crate::running::Running;
 use crate::schedule;
 use crate::upkeep;
 
@@ -60,19 +60,10 @@ pub struct Runner {
     wake: Arc<Notify>,
     /// This runner among all, for its leases.
     worker: String,
-    /// Jobs running here, by lease and job, with what tells them to leave off.
+    /// Jobs running here, with what tells them to leave off.
     running: Running,
     tasks: TaskTracker,
     circles: Mutex<Circles>,
-}
-
-/// What runs here now. Tasks take themselves out when they end.
-pub(crate) type Running = Arc<Mutex<HashMap<munshi_types::JobId, InFlight>>>;
-
-pub(crate) struct InFlight {
-    kind: String,
-    lease: LeaseId,
-    cancelled: CancellationToken,
 }
 
 impl Runner {
@@ -88,7 +79,7 @@ impl Runner {
             options,
             wake: queue.wake(),
             worker,
-            running: Arc::default(),
+            running: Running::default(),
             tasks: TaskTracker::new(),
             circles: Mutex::default(),
         }
@@ -164,18 +155,15 @@ impl Runner {
 
     /// Extends the leases of what runs here, and tells what is no longer ours to leave off.
     async fn renew(&self) -> Result<()> {
-        if self.lock_running().is_empty() {
+        let before = self.running.leases();
+        if before.is_empty() {
             return Ok(());
         }
         let (worker, until) = (self.worker.clone(), self.clock.now().plus(self.options.lease));
-        let before: Vec<munshi_types::JobId> = self.lock_running().keys().copied().collect();
         let held = self.db.platform(JOBS).write(move |tx| lease::renew(tx, &worker, until)).await?;
-        for (id, job) in self.lock_running().iter() {
-            if before.contains(id) && !held.contains(&job.lease) {
-                tracing::warn!(job = %id, kind = job.kind, "lost a lease; telling the job to leave off");
-                job.cancelled.cancel();
-            }
-        }
+        // Only what ran before the renewal can be judged by it.
+        let lost: Vec<LeaseId> = before.into_iter().filter(|lease| !held.contains(lease)).collect();
+        self.running.leave_off(&lost);
         Ok(())
     }
 
@@ -193,9 +181,9 @@ impl Runner {
 
     /// What there is room for here; nothing when all workers are busy.
     fn wanted(&self) -> Option<Wanted> {
-        let running = self.lock_running();
-        let slots = self.options.workers.saturating_sub(running.len());
-        let busy = |kind: &str| running.values().filter(|job| job.kind == kind).count();
+        let (busy, total) = self.running.counts();
+        let slots = self.options.workers.saturating_sub(total);
+        let busy = |kind: &str| busy.get(kind).copied().unwrap_or(0);
         let kinds: Vec<(String, usize)> = self
             .registry
             .iter()
@@ -211,9 +199,7 @@ impl Runner {
 
     fn start(&self, job: Job) {
         let Some(entry) = self.registry.get(&job.kind).cloned() else { return };
-        let flight =
-            InFlight { kind: job.kind.clone(), lease: job.lease.id, cancelled: job.cancelled.clone() };
-        self.lock_running().insert(job.id, flight);
+        self.running.add(&job);
         let context = Context {
             db: self.db.clone(),
             clock: self.clock.clone(),
@@ -231,9 +217,7 @@ impl Runner {
         if finished.is_ok() {
             return;
         }
-        for job in self.lock_running().values() {
-            job.cancelled.cancel();
-        }
+        self.running.leave_off(&self.running.leases());
         // Told to leave off, most do at once; the rest lose their lease, so what they write later does not count.
         let _late = tokio::time::timeout(Duration::from_secs(1), self.tasks.wait()).await;
         let worker = self.worker.clone();
@@ -241,9 +225,5 @@ impl Runner {
             Ok(jobs) => tracing::info!(jobs, "put unfinished jobs back"),
             Err(error) => tracing::warn!(%error, "unfinished jobs wait for their lease to end"),
         }
-    }
-
-    fn lock_running(&self) -> std::sync::MutexGuard<'_, HashMap<munshi_types::JobId, InFlight>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

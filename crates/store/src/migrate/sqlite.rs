@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::apply::{Applied, Outcome, Request, pending};
+use super::plan::{Applied, Outcome, Request, pending};
 use super::render::{Engine, render};
 use super::{Migration, Migrations};
 use crate::error::{Error, Result};
