@@ -54,6 +54,7 @@ fn copy_pages(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
     remove_if_there(partial)?;
+    file::make_private(partial)?;
     let from = Connection::reader(source, options.busy_timeout)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
     {

@@ -32,8 +32,23 @@ pub(crate) fn prepare_folder(path: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| failed("can't make the folder", folder, error))
 }
 
+/// Makes the file before SQLite does, for nobody else to read; its logs follow its rights. One that is there keeps
+/// what it has, and is not even opened: closing it would end the locks this process holds on it.
+pub(crate) fn make_private(path: &Path) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(failed("can't make the file", path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A moment as part of a file name: `20261115T021741Z`.
-pub(crate) fn stamp(now: Timestamp) -> String {
+pub fn stamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"
 }
 
