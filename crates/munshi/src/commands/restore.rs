@@ -60,7 +60,13 @@ async fn restore(
     progress: impl FnMut(care::Progress) + Send + 'static,
 ) -> Result<Restored> {
     let Database { address, options, migrations, .. } = database;
-    let moved_to = care::restore(address, source, options, migrations, context.now(), progress).await?;
+    let restored = care::restore(address, source, options, migrations, context.now(), progress).await;
+    let moved_to = restored.map_err(|error| match error {
+        munshi_store::Error::Address(what) => {
+            Failure::refused(what).hint("name a file that `munshi backup` made")
+        }
+        error => error.into(),
+    })?;
     let pending = database.state().await?.pending;
     Ok(Restored { database: target, moved_to, pending })
 }

@@ -8,7 +8,7 @@ use munshi_store::{Address, Db, Migrations, Options};
 use munshi_types::Timestamp;
 
 use super::folder;
-use crate::failure::Result;
+use crate::failure::{Exit, Failure, Result};
 
 /// Everything the store wants to know, taken from the settings.
 pub(crate) struct Database {
@@ -23,11 +23,9 @@ pub(crate) struct Database {
 
 impl Database {
     pub(crate) fn of(config: &Config) -> Result<Self> {
-        let address: Address = config.store_url().reveal().parse()?;
-        let owner = match &config.store.owner_url {
-            Some(url) => Some(url.reveal().parse()?),
-            None => None,
-        };
+        let address = read(config.store_url().reveal(), "store.url")?;
+        let owner = config.store.owner_url.as_ref().map(|url| read(url.reveal(), "store.owner_url"));
+        let owner = owner.transpose()?;
         let store = &config.store;
         let options = Options {
             readers: store.readers,
@@ -77,4 +75,11 @@ impl Database {
         };
         Ok(migrate::run(request).await?)
     }
+}
+
+fn read(url: &str, key: &str) -> Result<Address> {
+    url.parse().map_err(|error: munshi_store::Error| {
+        Failure::new(Exit::Settings, format!("{key}: {error}"))
+            .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")
+    })
 }
