@@ -118,6 +118,7 @@ pub async fn examine(address: &Address) -> Result<()> {
 
 fn use_postgres_tools(command: &str) -> Error {
     Error::Address(format!(
-        "Postgres has its own tools for this: run `{command}` with the database's address, or your provider's snapshots"
+        "Postgres has its own tools for this: run `{command}` as a login that row-level security lets pass, \
+         or use your provider's snapshots"
     ))
 }
