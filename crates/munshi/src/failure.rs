@@ -114,7 +114,10 @@ impl From<munshi_store::Error> for Failure {
             Error::Conflict { .. } => Self::already_there(text),
             Error::Schema(_) => Self::new(Exit::Schema, text),
             Error::Address(_) => Self::new(Exit::Settings, text),
-            Error::Refused(_) | Error::Decode(_) | Error::Misuse(_) | Error::Panicked(_) => {
+            Error::Refused(_) => {
+                Self::failed(text).hint("see that this login has its rights; `munshi doctor` looks closer")
+            }
+            Error::Decode(_) | Error::Misuse(_) | Error::Panicked(_) => {
                 Self::failed(text).hint("this is a fault in Munshi: please report it with these words")
             }
         }

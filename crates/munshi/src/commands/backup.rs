@@ -47,8 +47,9 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 
 fn source(database: &Database) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
-        Failure::refused("Postgres has its own tools for copies")
-            .hint("run `pg_dump --format=custom --file=munshi.dump URL`, or use your provider's snapshots")
+        Failure::refused("Postgres has its own tools for copies").hint(
+            "run pg_dump as a login with BYPASSRLS (the owner's can't), or use your provider's snapshots",
+        )
     })
 }
 

@@ -74,7 +74,7 @@ async fn restore(
 fn target(database: &Database) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
         Failure::refused("Postgres has its own tools for restoring")
-            .hint("run `pg_restore --clean --if-exists --dbname=URL munshi.dump`")
+            .hint("run `pg_restore --clean --if-exists` as the server's administrator")
     })
 }
 

@@ -86,3 +86,22 @@ fn words_for_people() {
     assert!(done.starts_with("Applied ") && done.contains("\n  ✓ 0001_tenants\n"), "{done}");
     assert_eq!(again, "The tables are up to date; nothing was changed.\n");
 }
+
+#[test]
+fn the_owner_migrates_and_the_server_needs_no_more_than_its_own_login() {
+    let installation = Installation::on(Engine::Postgres);
+    let login = format!("visitor_{}", std::process::id());
+    installation.place.as_superuser(&format!("CREATE ROLE {login} LOGIN"));
+    let owner = installation.place.postgres_url("munshi_owner");
+    let installation = installation.with_login(&login);
+    let error = installation.run(&["serve"]).refused(8);
+    assert!(error.contains("owner_url") || error.contains("as an administrator"), "{error}");
+
+    let installation = installation.with("MUNSHI__STORE__OWNER_URL", owner);
+    assert_ne!(installation.json(&["migrate"])["applied"], json!([]));
+    let installation = installation.with("MUNSHI__STORE__OWNER_URL", "");
+    let server = installation.serve();
+    server.wait_for("/readyz", 200);
+    drop(server);
+    installation.place.as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));
+}

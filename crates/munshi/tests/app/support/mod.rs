@@ -70,6 +70,12 @@ impl Installation {
         self
     }
 
+    /// The same database under another Postgres login.
+    pub(crate) fn with_login(self, login: &str) -> Self {
+        let url = self.place.postgres_url(login);
+        self.with("MUNSHI__STORE__URL", url)
+    }
+
     pub(crate) fn folder(&self) -> PathBuf {
         self.place.folder()
     }
