@@ -24,6 +24,10 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let database = Database::of(&config)?;
     let source = source(&database)?;
     let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
+    if target.is_dir() {
+        return Err(Failure::already_there(format!("{} is a folder", target.display()))
+            .hint("name a file in it, or leave it out for one named by the time"));
+    }
     if target.exists() {
         return Err(Failure::already_there(format!("{} is already there", target.display()))
             .hint("choose another name; nothing was overwritten"));

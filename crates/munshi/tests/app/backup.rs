@@ -27,6 +27,8 @@ fn nothing_is_overwritten_and_nothing_is_made_of_nothing() {
     std::fs::write(&precious, "photos").unwrap();
     let error = installation.run(&["backup", precious.to_str().unwrap()]).refused(6);
     assert!(error.contains("already there"), "{error}");
+    let error = installation.run(&["backup", "."]).refused(6);
+    assert!(error.contains("is a folder"), "{error}");
     assert_eq!(std::fs::read_to_string(precious).unwrap(), "photos");
 }
 

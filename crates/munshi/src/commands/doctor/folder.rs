@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use munshi_config::Config;
+use munshi_store::Address;
 
 use super::finding::Finding;
 use crate::output::shown::size;
@@ -13,7 +14,11 @@ const NO_ROOM: u64 = 64 << 20;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let folder = &config.data.dir;
-    vec![rights(folder), room(folder)]
+    let written = match config.store_url().reveal().parse() {
+        Ok(Address::Sqlite(file)) => file,
+        _ => folder.clone(),
+    };
+    vec![rights(folder), room(&written)]
 }
 
 fn rights(folder: &Path) -> Finding {
@@ -44,8 +49,9 @@ fn rights(folder: &Path) -> Finding {
     Finding::ok("folder", format!("{shown}, for this user only"))
 }
 
-fn room(folder: &Path) -> Finding {
-    let free = nearest(folder).and_then(|there| rustix::fs::statvfs(there).ok());
+/// On the disk where most is written.
+fn room(written: &Path) -> Finding {
+    let free = nearest(written).and_then(|there| rustix::fs::statvfs(there).ok());
     let Some(free) = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
         return Finding::warn("disk", "the free space can't be told", "look with `df -h`");
     };
