@@ -1,10 +1,11 @@
 //! The loop that claims jobs and runs them, until told to stop.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_store::Db;
-use munshi_types::{Clock, Ids, LeaseId, Random};
+use munshi_types::{Clock, Ids, LeaseId, Random, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -64,6 +65,8 @@ pub struct Runner {
     running: Running,
     tasks: TaskTracker,
     circles: Mutex<Circles>,
+    /// When the queue was last looked at with success, in microseconds; 0 before the first time.
+    last_look: AtomicI64,
 }
 
 impl Runner {
@@ -82,7 +85,14 @@ impl Runner {
             running: Running::default(),
             tasks: TaskTracker::new(),
             circles: Mutex::default(),
+            last_look: AtomicI64::new(0),
         }
+    }
+
+    /// When the queue was last looked at and answered: readiness asks, since a runner whose looks all fail still runs.
+    pub fn last_look(&self) -> Option<Timestamp> {
+        let micros = self.last_look.load(Ordering::Acquire);
+        (micros > 0).then(|| Timestamp::from_micros(micros))
     }
 
     /// Runs until `stop` is cancelled, then lets running jobs finish within the grace and puts the rest back.
@@ -97,7 +107,7 @@ impl Runner {
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.wake.notified() => {}
-                _ = since_upkeep.tick() => self.report(self.upkeep().await, "looking after the queue"),
+                _ = since_upkeep.tick() => self.report(self.look().await, "looking after the queue"),
                 _ = renewal.tick() => self.report(self.renew().await, "renewing leases"),
                 _ = slow.tick() => self.report(self.sweep().await, "sweeping done jobs"),
             }
@@ -128,6 +138,12 @@ impl Runner {
         if let Err(error) = outcome {
             tracing::warn!(%error, "{doing} failed; trying again");
         }
+    }
+
+    async fn look(&self) -> Result<()> {
+        self.upkeep().await?;
+        self.last_look.store(self.clock.now().as_micros(), Ordering::Release);
+        Ok(())
     }
 
     async fn upkeep(&self) -> Result<()> {

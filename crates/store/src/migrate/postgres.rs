@@ -39,16 +39,16 @@ fn apply(
     }
     ensure_role(client)?;
     let mut tx = client.transaction().map_err(translate)?;
-    grant_role(&mut tx, app, owner)?;
+    grant_role(&mut tx, app, owner).map_err(not_the_owner)?;
     if before.is_empty() {
-        prepare(&mut tx)?;
+        prepare(&mut tx).map_err(not_the_owner)?;
     }
     for migration in &waiting {
         let failed = |error| match translate(error) {
-            Error::Misuse(what) | Error::Refused(what) => {
+            Error::Misuse(what) => {
                 Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
             }
-            other => other,
+            other => not_the_owner(other),
         };
         tx.batch_execute(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
         tx.execute(
@@ -65,6 +65,16 @@ fn apply(
     }
     tx.commit().map_err(translate)?;
     Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+}
+
+fn not_the_owner(error: Error) -> Error {
+    match error {
+        Error::Refused(what) => Error::Schema(format!(
+            "this login may not make or change the tables ({what}), and nothing was changed: \
+             give the login that owns the database as store.owner_url"
+        )),
+        other => other,
+    }
 }
 
 /// The role belongs to the whole server, so another database's migration may make it at the same moment.

@@ -53,7 +53,8 @@ fn copy_pages(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
     remove_if_there(partial)?;
-    file::prepare(partial)?;
+    file::prepare_folder(partial)?;
+    file::make_private(partial)?;
     let from = Connection::reader(source, options.busy_timeout)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
     {

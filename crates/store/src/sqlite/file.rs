@@ -32,18 +32,23 @@ pub(crate) fn prepare_folder(path: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| failed("can't make the folder", folder, error))
 }
 
-/// Makes the file, when it is not there, for nobody else to read; SQLite gives its log the same rights.
-pub(crate) fn prepare(path: &Path) -> Result<()> {
-    prepare_folder(path)?;
+/// Makes the file before SQLite does, for nobody else to read; its logs follow its rights. One that is there keeps
+/// what it has, and is not even opened: closing it would end the locks this process holds on it.
+pub(crate) fn make_private(path: &Path) -> Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ()).map_err(|error| failed("can't make", path, error))
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(failed("can't make the file", path, error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A moment as part of a file name: `20261115T021741Z`.
-pub(crate) fn stamp(now: Timestamp) -> String {
+pub fn stamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"
 }
 

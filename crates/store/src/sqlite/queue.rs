@@ -1,6 +1,6 @@
 //! The way in to the SQLite threads, and their end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -18,7 +18,6 @@ type Queue = (Sender<Box<dyn Work>>, Receiver<Box<dyn Work>>);
 
 /// The open database. Dropping it lets queued units finish, then ends the threads.
 pub(crate) struct Sqlite {
-    path: PathBuf,
     write: Option<Sender<Box<dyn Work>>>,
     read: Option<Sender<Box<dyn Work>>>,
     threads: Vec<JoinHandle<()>>,
@@ -39,11 +38,7 @@ impl Sqlite {
         }
         let writer = Writer::new(writer, write_queue, options, health)?;
         threads.push(start("store-write".to_owned(), move || writer.run())?);
-        Ok(Self { path: path.to_owned(), write: Some(write), read: Some(read), threads })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { write: Some(write), read: Some(read), threads })
     }
 
     pub(crate) fn write(&self, work: Box<dyn Work>) {
