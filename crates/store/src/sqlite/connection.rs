@@ -88,6 +88,11 @@ impl Connection {
         self.deadline.set(time);
     }
 
+    /// Ending a transaction is never cut short: whether it happened would be unknown.
+    pub(crate) fn allow_all(&self) {
+        self.deadline.clear();
+    }
+
     pub(crate) fn lost(&self) -> Option<&Error> {
         self.lost.as_ref()
     }
@@ -213,6 +218,10 @@ impl Deadline {
     fn set(&self, time: Duration) {
         let limit = self.start.elapsed().saturating_add(time).as_millis();
         self.limit.store(u64::try_from(limit).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        self.limit.store(u64::MAX, Ordering::Relaxed);
     }
 
     fn has_passed(&self) -> bool {

@@ -52,14 +52,14 @@ pub fn stamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"
 }
 
-/// The file and the two SQLite keeps beside it.
-pub(crate) fn family(path: &Path) -> [PathBuf; 3] {
+/// The file and those SQLite keeps beside it.
+pub(crate) fn family(path: &Path) -> [PathBuf; 4] {
     let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
     };
-    [path.to_owned(), beside("-wal"), beside("-shm")]
+    [path.to_owned(), beside("-wal"), beside("-shm"), beside("-journal")]
 }
 
 /// Waits until a file, or a rename in its folder, is on disk.
@@ -73,6 +73,19 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => sync(folder),
         _ => sync(Path::new(".")),
     }
+}
+
+/// Refuses a database that some other program made: it would be taken over, tables, mark and all.
+pub(crate) fn refuse_foreign(raw: &rusqlite::Connection, path: &Path) -> Result<()> {
+    let mark: i32 = raw.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(translate)?;
+    let tables: i64 =
+        raw.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(translate)?;
+    if mark == APPLICATION_ID || (mark == 0 && tables == 0) {
+        return Ok(());
+    }
+    let what =
+        format!("{} belongs to another program and was left alone: choose another file", path.display());
+    Err(Error::Address(what))
 }
 
 /// Reads the whole structure and says what is wrong with it.

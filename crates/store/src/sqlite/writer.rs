@@ -2,6 +2,9 @@
 //!
 //! Each unit but the first runs in a savepoint, so one that fails or panics is undone alone. Nobody is answered
 //! before the commit is on disk: not even a unit that failed, since what it saw of its neighbours may yet vanish.
+//!
+//! One thing a unit can't do alone: a write that has to be stopped for taking too long makes SQLite undo the whole
+//! transaction. Its neighbours are then told to try again.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +12,7 @@ use crossbeam_channel::Receiver;
 
 use super::connection::Connection;
 use super::reader::connection_of;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::health::Health;
 use crate::meter::Meter;
 use crate::options::Options;
@@ -20,6 +23,9 @@ use crate::unit::{Verdict, Work};
 const GROUP_UNITS: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
+/// What neighbours of a unit that had to be stopped are told.
+const UNDONE: &str = "it was undone because another unit took too long, try again";
+
 pub(crate) struct Writer {
     session: Session,
     queue: Receiver<Box<dyn Work>>,
@@ -29,6 +35,8 @@ pub(crate) struct Writer {
     /// Units that have run and wait for the commit, and how many of them have something to commit.
     group: Vec<Box<dyn Work>>,
     kept: usize,
+    /// Some unit of the group changed rows, so that its commit proves that writing works.
+    changed: bool,
 }
 
 impl Writer {
@@ -50,6 +58,7 @@ impl Writer {
             meter,
             group,
             kept: 0,
+            changed: false,
         })
     }
 
@@ -89,14 +98,12 @@ impl Writer {
             connection.command("SAVEPOINT unit")?;
         }
         let verdict = work.run(&mut self.session);
+        self.judge(verdict);
         let connection = connection_of(&mut self.session)?;
         if let Some(reason) = connection.lost() {
             return Err(reason.clone());
         }
-        match verdict {
-            Verdict::Commit => self.kept += 1,
-            Verdict::RollBack => self.meter.rolled_back(),
-        }
+        connection.allow_all();
         match (verdict, alone) {
             (Verdict::Commit, true) => Ok(()),
             (Verdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
@@ -108,31 +115,55 @@ impl Writer {
         }
     }
 
+    /// Takes note of what one unit did.
+    fn judge(&mut self, verdict: Verdict) {
+        if let Some(error) = self.session.outage() {
+            self.health.failed(error);
+        }
+        match verdict {
+            Verdict::Commit => {
+                self.kept += 1;
+                self.changed |= self.session.has_changed_rows();
+            }
+            Verdict::RollBack => self.meter.rolled_back(),
+        }
+    }
+
     fn commit(&mut self) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
         if connection.raw.is_autocommit() {
             return Ok(());
         }
         let began = Instant::now();
+        connection.allow_all();
         connection.commit()?;
         self.meter.group(self.group.len(), began.elapsed());
         Ok(())
     }
 
     fn answer(&mut self, outcome: &Result<()>) {
-        self.health.note(outcome);
         match outcome {
-            Ok(()) => self.meter.committed(self.kept),
+            Ok(()) => {
+                self.meter.committed(self.kept);
+                if self.changed {
+                    self.health.wrote();
+                }
+            }
             Err(error) => {
                 self.meter.failed(error);
+                self.health.failed(error);
                 if let Err(error) = connection_of(&mut self.session).and_then(Connection::roll_back) {
                     tracing::error!(%error, "rolling back failed");
                 }
             }
         }
-        self.kept = 0;
-        for work in self.group.drain(..) {
-            work.settle(outcome.clone());
+        (self.kept, self.changed) = (0, false);
+        let last = self.group.len().saturating_sub(1);
+        for (place, work) in self.group.drain(..).enumerate() {
+            work.settle(match outcome {
+                Err(Error::Busy(_)) if place < last => Err(Error::Busy(UNDONE.to_owned())),
+                outcome => outcome.clone(),
+            });
         }
     }
 }
