@@ -121,17 +121,28 @@ fn both_signals_end_it_and_interrupting_does_too() {
 fn a_second_signal_ends_it_at_once() {
     let installation = Installation::sqlite();
     let mut server = installation.serve();
-    // A request whose head never ends keeps the server busy for its whole grace.
+    // A request whose head never ends keeps the server waiting for its whole grace.
     let mut slow = std::net::TcpStream::connect(server.address).unwrap();
-    std::io::Write::write_all(&mut slow, b"POST /readyz HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n1")
-        .unwrap();
+    std::io::Write::write_all(&mut slow, b"GET /readyz HTTP/1.1\r\nhost:").unwrap();
     server.wait_for("/readyz", 200);
     server.signal(Signal::TERM);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(server.is_running(), "it did not wait for what is in flight");
     server.signal(Signal::TERM);
-    let code = server.wait().code();
-    // Where nothing held it up, it had already ended by itself.
-    assert!(code == Some(143) || code == Some(0), "{code:?}");
+    assert_eq!(server.wait().code(), Some(143), "{}", server.log());
+}
+
+#[test]
+fn what_is_in_flight_has_its_grace_and_no_more() {
+    let installation = Installation::sqlite().with("MUNSHI__SERVER__SHUTDOWN_GRACE_SECONDS", "1");
+    let mut server = installation.serve();
+    let mut slow = std::net::TcpStream::connect(server.address).unwrap();
+    std::io::Write::write_all(&mut slow, b"GET /readyz HTTP/1.1\r\nhost:").unwrap();
+    server.wait_for("/readyz", 200);
+    let began = std::time::Instant::now();
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    assert!(began.elapsed() >= std::time::Duration::from_millis(900), "{:?}", began.elapsed());
 }
 
 #[test]
