@@ -25,8 +25,10 @@ impl Db {
     pub async fn check(&self) -> Result<()> {
         let platform = self.platform(CARE);
         platform.read(|tx| tx.one(across_tenants("SELECT count(*) FROM probe"), &[], |_| Ok(()))).await?;
-        if self.health().outage().is_none() {
-            return Ok(());
+        match self.health().outage() {
+            None => return Ok(()),
+            Some(damage @ Error::Corrupt(_)) => return Err(damage),
+            Some(_) => {}
         }
         let write = "INSERT INTO probe (id, beats) VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET beats = probe.beats + 1";
         platform.write(move |tx| tx.execute(across_tenants(write), params![1_i64]).map(|_| ())).await
