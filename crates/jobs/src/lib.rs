@@ -1,1 +1,58 @@
-//! Not yet begun.
+//! The queue in the database.
+//!
+//! A job is a row, enqueued in the caller's own transaction: it exists if and only if what it belongs to does. Workers
+//! claim rows under a lease, renew it while they run, and finish the job in the transaction of its effect. A process
+//! that dies leaves leases that end; its jobs are picked up again, and an effect recorded with its job's end happens
+//! once. Wake-ups in memory make it quick; polling makes it true.
+//!
+//! Not here: what jobs do. Each crate registers its kinds with a [`Registry`].
+//!
+//! # Layout
+//! - [`Queue`], [`NewJob`]: putting work in; [`Registry`], [`Kind`]: who does it; [`Runner`]: the loop
+//! - [`Job`], [`Lease`]: what a handler holds; [`Failure`]: how it says that it could not
+//! - `claim`: fairness between tenants; `upkeep`: retries, lost leases, sweeping; [`schedule`]: jobs by the clock
+//! - [`letters`]: lists for people, and running dead jobs again
+//!
+//! # To add a kind of job
+//! ```
+//! # use munshi_jobs::{Kind, Registry, Failure};
+//! # fn install(registry: &mut Registry) {
+//! registry.add(Kind::new("archive").limit(2), |job| async move {
+//!     let payload: serde_json::Value = job.read()?;
+//!     // db.write(job.tenant, move |tx| { …the effect…; job.lease.done(tx, now) }).await?;
+//! #   let _ = payload;
+//!     Ok::<(), Failure>(())
+//! });
+//! # }
+//! ```
+
+mod backoff;
+mod claim;
+mod error;
+mod job;
+mod lease;
+pub mod letters;
+mod meter;
+mod queue;
+mod registry;
+mod run;
+mod runner;
+mod running;
+pub mod schedule;
+mod upkeep;
+
+pub use backoff::Backoff;
+pub use error::{Error, Failure, Result};
+pub use job::{Enqueued, Job, JobView, NewJob, Priority, State};
+pub use lease::Lease;
+pub use queue::Queue;
+pub use registry::{Kind, Registry};
+pub use runner::{Options, Runner};
+pub use upkeep::{Depth, depth};
+
+use munshi_store::{Door, Migration, migration};
+
+/// Claiming and keeping the queue, across tenants.
+pub const JOBS: Door = Door::new("jobs");
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0003_jobs")];

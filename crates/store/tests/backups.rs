@@ -6,7 +6,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use munshi_store::care::{self, Progress};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migration, Migrations};
+use munshi_store::{Address, Db, Error, MIGRATIONS, Migration};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::{Engine, TestDb};
 use support::{NOTES, add, bodies};
@@ -113,7 +113,6 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
         assert!(error.contains(word), "{error}");
     }
     assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["kept"]);
-    drop(Migrations::new(&[MIGRATIONS]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,4 +125,20 @@ async fn on_postgres_we_say_what_to_use() {
         .await
         .unwrap_err();
     assert!(error.to_string().contains("pg_restore"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_else_may_read_the_database_or_its_copies() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = sqlite().await;
+    test.tenant("shop").await;
+    let folder = test.place.folder();
+    test.db.backup(folder.join("copies").join("copy.db"), |_| {}).await.unwrap();
+    for (name, expected) in
+        [("munshi.db", 0o600), ("munshi.db-wal", 0o600), ("copies/copy.db", 0o600), ("copies", 0o700)]
+    {
+        let mode = std::fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, expected, "{name} has mode {mode:o}");
+    }
 }

@@ -4,12 +4,14 @@
 //! covers the text as written, so that a clearer rendering later does not look like an altered migration.
 
 mod apply;
+mod plan;
 mod postgres;
 pub(crate) mod render;
 mod sqlite;
 
 pub(crate) use apply::require_current;
-pub use apply::{Applied, Outcome, Request, State, run, state};
+pub use apply::{run, state};
+pub use plan::{Applied, Outcome, Request, State};
 
 use sha2::{Digest, Sha256};
 

@@ -2,7 +2,7 @@
 
 use postgres::{Client, Transaction};
 
-use super::apply::{Applied, Outcome, Request, pending};
+use super::plan::{Applied, Outcome, Request, pending};
 use super::render::{Engine, render};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::apply::{Applied, Outcome, Request, pending};
+use super::plan::{Applied, Outcome, Request, pending};
 use super::render::{Engine, render};
 use super::{Migration, Migrations};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) fn applied(path: &Path, options: &Options) -> Result<Vec<Applied>> {
 }
 
 pub(super) fn run(path: &Path, request: &Request) -> Result<Outcome> {
-    file::prepare_folder(path)?;
+    file::prepare(path)?;
     let connection = Connection::writer(path, request.options.busy_timeout)?;
     let before = read_applied(&connection.raw)?;
     if pending(&before, &request.migrations)?.is_empty() {

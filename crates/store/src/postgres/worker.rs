@@ -61,7 +61,10 @@ impl Worker {
                 Err(error) => meter.failed(error),
             }
             let outcome = outcome.map(|_| ());
-            self.health.note(&outcome);
+            // A read that succeeds is no proof that writing works again.
+            if access == Access::Write || outcome.is_err() {
+                self.health.note(&outcome);
+            }
             work.settle(outcome);
         }
     }

@@ -35,7 +35,6 @@ pub(crate) fn copy(
             format!("{} is already there: choose another name, nothing was overwritten", target.display());
         return Err(Error::Address(what));
     }
-    file::prepare_folder(target)?;
     let partial = partial_of(target);
     let copied = copy_pages(source, &partial, options, progress).and_then(|()| verify(&partial));
     if let Err(error) = copied {
@@ -54,6 +53,7 @@ fn copy_pages(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
     remove_if_there(partial)?;
+    file::prepare(partial)?;
     let from = Connection::reader(source, options.busy_timeout)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
     {
@@ -107,7 +107,6 @@ pub(crate) fn restore(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<PathBuf>> {
     verify(source)?;
-    file::prepare_folder(target)?;
     let partial = partial_of(target);
     let copied = copy_pages(source, &partial, options, progress).and_then(|()| verify(&partial));
     if let Err(error) = copied {

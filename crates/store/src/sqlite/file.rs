@@ -32,6 +32,16 @@ pub(crate) fn prepare_folder(path: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| failed("can't make the folder", folder, error))
 }
 
+/// Makes the file, when it is not there, for nobody else to read; SQLite gives its log the same rights.
+pub(crate) fn prepare(path: &Path) -> Result<()> {
+    prepare_folder(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ()).map_err(|error| failed("can't make", path, error))
+}
+
 /// A moment as part of a file name: `20261115T021741Z`.
 pub(crate) fn stamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"

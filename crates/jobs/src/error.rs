@@ -1,0 +1,49 @@
+//! What can go wrong with the queue, by what a caller does about it.
+
+use munshi_types::JobId;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] munshi_store::Error),
+
+    /// Another worker has the job now, or it was given up: whatever this one did must not be committed.
+    #[error("this worker no longer holds job {0}: what it did is rolled back")]
+    LeaseLost(JobId),
+
+    /// A schedule's rule can't be read.
+    #[error("{0}")]
+    Rule(String),
+
+    /// The same job, by its unique key, is queued already.
+    #[error("job {0} can't be run again now: the same work is already queued")]
+    AlreadyQueued(JobId),
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a handler did not finish its job.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Failure {
+    /// May pass later: tried again with growing pauses, up to the job's number of attempts.
+    #[error("{0}")]
+    Passing(String),
+    /// As `Passing`, and whoever refused said when to come back.
+    #[error("{why} (told to wait {} s)", after.as_secs())]
+    Later { why: String, after: std::time::Duration },
+    /// Will never pass: goes to the dead letters at once.
+    #[error("{0}")]
+    Lasting(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Passing(error.to_string())
+    }
+}
+
+impl From<munshi_store::Error> for Failure {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Passing(error.to_string())
+    }
+}

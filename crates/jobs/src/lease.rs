@@ -1,0 +1,91 @@
+//! The proof that one worker has a job, and what it allows.
+//!
+//! A job's effect and its end belong in one transaction: call [`Lease::done`] last in the unit that writes the effect.
+//! If the lease was lost meanwhile, the unit rolls back, so that the effect happens once whoever finishes first.
+
+use munshi_store::{PlatformTx, Tx, across_tenants, params};
+use munshi_types::{JobId, LeaseId, TenantId, Timestamp};
+
+use crate::error::{Error, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub(crate) job: JobId,
+    pub(crate) tenant: TenantId,
+    pub(crate) id: LeaseId,
+}
+
+impl Lease {
+    /// Finishes the job in this transaction.
+    pub fn done(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'done', finished_at = $4, lease = NULL, lease_until = NULL, last_error = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id, now],
+        )?;
+        if changed == 1 { Ok(()) } else { Err(Error::LeaseLost(self.job)) }
+    }
+
+    /// Whether the job is already finished, so that a runner need not do it for the handler.
+    pub(crate) fn is_held(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let held = tx.optional(
+            "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id],
+            |_| Ok(()),
+        )?;
+        Ok(held.is_some())
+    }
+
+    /// Lets the job wait for its next try; false when the lease is no longer ours.
+    pub(crate) fn retry(&self, tx: &mut Tx<'_>, at: Timestamp, why: &str) -> Result<bool> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'scheduled', run_at = $4, last_error = $5, lease = NULL, lease_until = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id, at, why],
+        )?;
+        Ok(changed == 1)
+    }
+
+    /// Lets the job be claimed again at once; a try that was cut short is not counted. False when the lease is no
+    /// longer ours.
+    pub(crate) fn put_back(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'ready', attempt = attempt - 1, lease = NULL, lease_until = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id],
+        )?;
+        Ok(changed == 1)
+    }
+
+    /// Gives the job up; false when the lease is no longer ours.
+    pub(crate) fn bury(&self, tx: &mut Tx<'_>, now: Timestamp, why: &str) -> Result<bool> {
+        let changed = tx.execute(
+            "UPDATE jobs SET state = 'dead', finished_at = $4, last_error = $5, lease = NULL, lease_until = NULL
+             WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
+            params![self.job, self.id, now, why],
+        )?;
+        Ok(changed == 1)
+    }
+}
+
+/// Extends every lease of a worker and says which it still holds.
+pub(crate) fn renew(tx: &mut PlatformTx<'_>, worker: &str, until: Timestamp) -> Result<Vec<LeaseId>> {
+    Ok(tx.all(
+        across_tenants(
+            "UPDATE jobs SET lease_until = $2 WHERE worker = $1 AND state = 'running' RETURNING lease",
+        ),
+        params![worker, until],
+        |row| row.get(0),
+    )?)
+}
+
+/// Puts back what a stopping worker's jobs did not put back themselves.
+pub(crate) fn release(tx: &mut PlatformTx<'_>, worker: &str) -> Result<u64> {
+    Ok(tx.execute(
+        across_tenants(
+            "UPDATE jobs SET state = 'ready', attempt = attempt - 1, lease = NULL, lease_until = NULL, worker = NULL
+             WHERE worker = $1 AND state = 'running'",
+        ),
+        params![worker],
+    )?)
+}

@@ -1,0 +1,62 @@
+//! Putting work in: always inside the caller's own transaction.
+
+use std::sync::Arc;
+
+use munshi_store::{Tx, params};
+use munshi_types::{Clock, Ids};
+use tokio::sync::Notify;
+
+use crate::error::Result;
+use crate::job::{Enqueued, NewJob};
+
+/// Handed to whoever enqueues. The wake-up it gives the runner of this process is a shortcut only: a job that nobody
+/// was woken for is found by the next poll.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    wake: Arc<Notify>,
+}
+
+impl Queue {
+    pub fn new(clock: Arc<dyn Clock>, ids: Ids) -> Self {
+        Self { clock, ids, wake: Arc::default() }
+    }
+
+    pub(crate) fn sources(&self) -> (Arc<dyn Clock>, Ids) {
+        (self.clock.clone(), self.ids.clone())
+    }
+
+    pub(crate) fn wake(&self) -> Arc<Notify> {
+        self.wake.clone()
+    }
+
+    /// The job exists when the caller's transaction commits, and only then.
+    pub fn enqueue(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<Enqueued> {
+        let now = self.clock.now();
+        let id = self.ids.next();
+        let run_at = job.run_at.unwrap_or(now);
+        let state = if run_at <= now { "ready" } else { "scheduled" };
+        let (priority, payload) = (job.priority.rank(), &job.payload);
+        let added = tx.execute(
+            "INSERT INTO jobs (id, tenant_id, kind, priority, payload, unique_key, state, run_at, attempt,
+                               max_attempts, created_at)
+             VALUES ($2, $1, $3, $4, $5, $6, $7, $8, 0, $9, $10)
+             ON CONFLICT (tenant_id, kind, unique_key)
+               WHERE unique_key IS NOT NULL AND state IN ('scheduled', 'ready', 'running') DO NOTHING",
+            params![id, job.kind, priority, payload, job.unique_key, state, run_at, job.max_attempts, now],
+        )?;
+        if added == 1 {
+            let wake = self.wake.clone();
+            tx.after_commit(move || wake.notify_one());
+            return Ok(Enqueued::New(id));
+        }
+        let existing = tx.one(
+            "SELECT id FROM jobs WHERE tenant_id = $1 AND kind = $2 AND unique_key = $3
+               AND state IN ('scheduled', 'ready', 'running')",
+            params![job.kind, job.unique_key],
+            |row| row.get(0),
+        )?;
+        Ok(Enqueued::Existing(existing))
+    }
+}

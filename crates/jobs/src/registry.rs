@@ -1,0 +1,74 @@
+//! Which work this process knows how to do.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::backoff::Backoff;
+use crate::error::Failure;
+use crate::job::Job;
+
+pub(crate) type Handler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync>;
+
+/// A kind of work and its rules in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    name: &'static str,
+    limit: usize,
+    backoff: Backoff,
+}
+
+impl Kind {
+    pub const fn new(name: &'static str) -> Self {
+        let backoff = Backoff {
+            first: std::time::Duration::from_secs(5),
+            longest: std::time::Duration::from_secs(3600),
+        };
+        Self { name, limit: usize::MAX, backoff }
+    }
+
+    /// At most this many of the kind run at once on one node.
+    pub const fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    pub const fn backoff(self, backoff: Backoff) -> Self {
+        Self { backoff, ..self }
+    }
+}
+
+/// The kinds of work, each with what does it. A kind that is not here is left for a node that knows it.
+#[derive(Clone, Default)]
+pub struct Registry(BTreeMap<&'static str, Entry>);
+
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) limit: usize,
+    pub(crate) backoff: Backoff,
+    pub(crate) handler: Handler,
+}
+
+impl Registry {
+    /// The handler may run again after a crash: it finishes its job inside the transaction of its effect
+    /// (`job.lease.done(tx, now)`), or its effect bears repeating. When it returns `Ok` without having finished
+    /// the job, the runner does.
+    pub fn add<F, R>(&mut self, kind: Kind, handler: F)
+    where
+        F: Fn(Job) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
+        let handler: Handler = Arc::new(move |job| handler(job).boxed());
+        self.0.insert(kind.name, Entry { limit: kind.limit, backoff: kind.backoff, handler });
+    }
+
+    pub(crate) fn get(&self, kind: &str) -> Option<&Entry> {
+        self.0.get(kind)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Entry)> {
+        self.0.iter().map(|(name, entry)| (*name, entry))
+    }
+}

@@ -1,0 +1,127 @@
+//! One job from start to end.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use munshi_store::{Db, Tx};
+use munshi_types::{Clock, Random, Timestamp};
+use tokio::sync::Notify;
+use tracing::Instrument;
+
+use crate::error::{Failure, Result};
+use crate::job::Job;
+use crate::lease::Lease;
+use crate::meter;
+use crate::registry::Entry;
+use crate::running::Running;
+
+/// As much of a failure as is kept, in characters.
+const LONGEST_REASON: usize = 2000;
+
+/// What one job's task needs of its runner.
+pub(crate) struct Context {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) entry: Entry,
+    pub(crate) running: Running,
+    pub(crate) wake: Arc<Notify>,
+}
+
+/// How a job's run ended, for the count.
+enum Ended {
+    Done,
+    Retried,
+    Dead,
+    /// Put back because the process stops.
+    PutBack,
+    /// Somebody else has it now.
+    Lost,
+}
+
+impl Ended {
+    const fn label(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Retried => "retried",
+            Self::Dead => "dead",
+            Self::PutBack => "put_back",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+pub(crate) async fn one(job: Job, context: Context) {
+    let span = tracing::info_span!("job", otel.name = format!("job.{}", job.kind), job = %job.id, tenant = %job.tenant,
+        kind = job.kind, attempt = job.attempt);
+    let began = Instant::now();
+    async {
+        let outcome = run_handler(&job, &context).await;
+        match record(&job, &context, outcome).await {
+            Ok(ended) => meter::finished(&job.kind, ended.label(), began.elapsed()),
+            Err(error) => {
+                tracing::error!(%error, "a job's end could not be recorded; it runs again after its lease");
+            }
+        }
+    }
+    .instrument(span)
+    .await;
+    context.running.remove(job.id);
+    context.wake.notify_one();
+}
+
+/// A handler that panics has failed like any other.
+async fn run_handler(job: &Job, context: &Context) -> Result<(), Failure> {
+    let handler = AssertUnwindSafe((context.entry.handler)(job.clone())).catch_unwind();
+    tokio::select! {
+        outcome = handler => outcome.unwrap_or_else(|panic| Err(Failure::Passing(panicked(panic.as_ref())))),
+        () = overdue(job) => Err(Failure::Passing("told to leave off".to_owned())),
+    }
+}
+
+/// A job that was told to leave off gets a moment to do so by itself.
+async fn overdue(job: &Job) {
+    job.cancelled.cancelled().await;
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
+    let text =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the handler panicked: {}", text.unwrap_or("no message"))
+}
+
+async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> Result<Ended> {
+    let (now, lease) = (context.clock.now(), job.lease);
+    let Err(failure) = outcome else {
+        return context.db.write(job.tenant, move |tx| finish(tx, lease, now)).await;
+    };
+    if job.cancelled.is_cancelled() {
+        let held = context.db.write(job.tenant, move |tx| lease.put_back(tx)).await?;
+        return Ok(if held { Ended::PutBack } else { Ended::Lost });
+    }
+    let why: String = failure.to_string().replace('\0', "").chars().take(LONGEST_REASON).collect();
+    if matches!(failure, Failure::Lasting(_)) || job.attempt >= job.max_attempts {
+        tracing::error!(why, "a job was given up");
+        let bury = move |tx: &mut Tx<'_>| lease.bury(tx, now, &why);
+        let held = context.db.write(job.tenant, bury).await?;
+        return Ok(if held { Ended::Dead } else { Ended::Lost });
+    }
+    let pause = match failure {
+        Failure::Later { after, .. } => after,
+        _ => context.entry.backoff.after(job.attempt, context.random.as_ref()),
+    };
+    tracing::warn!(why, "a job failed; trying again later");
+    let held = context.db.write(job.tenant, move |tx| lease.retry(tx, now.plus(pause), &why)).await?;
+    Ok(if held { Ended::Retried } else { Ended::Lost })
+}
+
+/// Ends a job whose handler did not do so in a transaction of its own.
+fn finish(tx: &mut Tx<'_>, lease: Lease, now: Timestamp) -> Result<Ended> {
+    if lease.is_held(tx)? {
+        lease.done(tx, now)?;
+    }
+    Ok(Ended::Done)
+}

@@ -1,0 +1,87 @@
+//! Making the jobs that are due.
+
+use munshi_store::{Json, PlatformTx, across_tenants, params};
+use munshi_types::{Ids, TenantId, Timestamp, Zone};
+
+use super::rule::Rule;
+use crate::error::Result;
+use crate::job::NewJob;
+
+struct Due {
+    tenant: TenantId,
+    name: String,
+    kind: String,
+    priority: i64,
+    payload: Json,
+    rule: String,
+    zone: Option<String>,
+    at: Timestamp,
+}
+
+/// Fires what is due and sets the next time, in one transaction: on SQLite the writer, on Postgres the row's lock
+/// keeps any other node from firing the same. While a schedule's last job is still waiting or running no other is
+/// made. Paused tenants' schedules wait.
+pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &Ids, now: Timestamp) -> Result<u64> {
+    let mut fired = 0;
+    for due in due(tx, now)? {
+        let next = next_time(&due, now);
+        match &next {
+            Ok(_) => fired += enqueue(tx, &due, ids, now)?,
+            Err(error) => {
+                tracing::error!(%error, schedule = due.name, "a schedule can't be read; it sleeps for a day");
+            }
+        }
+        let next = next.unwrap_or_else(|_| now.plus(std::time::Duration::from_secs(86_400)));
+        tx.execute(
+            across_tenants(
+                "UPDATE job_schedules SET next_at = $3, last_at = $4 WHERE tenant_id = $1 AND name = $2",
+            ),
+            params![due.tenant, due.name, next, now],
+        )?;
+    }
+    Ok(fired)
+}
+
+fn next_time(due: &Due, now: Timestamp) -> Result<Timestamp> {
+    let zone: Zone = due.zone.as_deref().and_then(|zone| zone.parse().ok()).unwrap_or_default();
+    due.rule.parse::<Rule>()?.next_after_firing(due.at, now, &zone)
+}
+
+fn due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
+    let text = (
+        "SELECT s.tenant_id, s.name, s.kind, s.priority, s.payload, s.rule, coalesce(s.zone, t.zone) AS zone, s.next_at
+         FROM job_schedules s LEFT JOIN tenants t ON t.id = s.tenant_id
+         WHERE s.next_at <= $1 AND coalesce(t.status, 'active') = 'active' ORDER BY s.next_at LIMIT 500",
+        "SELECT s.tenant_id, s.name, s.kind, s.priority, s.payload, s.rule, coalesce(s.zone, t.zone) AS zone, s.next_at
+         FROM job_schedules s LEFT JOIN tenants t ON t.id = s.tenant_id
+         WHERE s.next_at <= $1 AND coalesce(t.status, 'active') = 'active' ORDER BY s.next_at LIMIT 500
+         FOR UPDATE OF s SKIP LOCKED",
+    );
+    Ok(tx.all(across_tenants(text), params![now], |row| {
+        Ok(Due {
+            tenant: row.get("tenant_id")?,
+            name: row.get("name")?,
+            kind: row.get("kind")?,
+            priority: row.get("priority")?,
+            payload: row.get("payload")?,
+            rule: row.get("rule")?,
+            zone: row.get("zone")?,
+            at: row.get("next_at")?,
+        })
+    })?)
+}
+
+fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &Ids, now: Timestamp) -> Result<u64> {
+    let id: munshi_types::JobId = ids.next();
+    let key = format!("schedule {}", due.name);
+    Ok(tx.execute(
+        across_tenants(
+            "INSERT INTO jobs (id, tenant_id, kind, priority, payload, unique_key, state, run_at, attempt,
+                               max_attempts, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, 'ready', $7, 0, $8, $7)
+             ON CONFLICT (tenant_id, kind, unique_key)
+               WHERE unique_key IS NOT NULL AND state IN ('scheduled', 'ready', 'running') DO NOTHING",
+        ),
+        params![id, due.tenant, due.kind, due.priority, due.payload, key, now, NewJob::ATTEMPTS],
+    )?)
+}

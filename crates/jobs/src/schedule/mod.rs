@@ -1,0 +1,63 @@
+//! Jobs made by the clock. A schedule fires once, however many nodes there are.
+
+mod fire;
+mod rule;
+
+pub(crate) use fire::fire;
+pub use rule::Rule;
+
+use munshi_store::{Json, Tx, params};
+use munshi_types::{Timestamp, Zone};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::job::Priority;
+
+/// A schedule of one tenant, by name: setting it again replaces it.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub name: String,
+    pub kind: &'static str,
+    pub payload: Json,
+    pub priority: Priority,
+    pub rule: Rule,
+    /// None: the tenant's own, also when it moves.
+    pub zone: Option<Zone>,
+}
+
+impl Schedule {
+    pub fn new(
+        name: impl Into<String>,
+        kind: &'static str,
+        payload: &impl Serialize,
+        rule: Rule,
+    ) -> Result<Self> {
+        let (name, payload) = (name.into(), Json::of(payload)?);
+        Ok(Self { name, kind, payload, priority: Priority::Background, rule, zone: None })
+    }
+}
+
+/// Sets a schedule. `tenant_zone` is the tenant's, for the first time it fires. An unchanged rule keeps its next time,
+/// so that restarting every few minutes does not put an hourly job off forever.
+pub fn set(tx: &mut Tx<'_>, schedule: &Schedule, tenant_zone: &Zone, now: Timestamp) -> Result<()> {
+    let zone = schedule.zone.as_ref().unwrap_or(tenant_zone);
+    let next = schedule.rule.next_after(now, zone)?;
+    let (rule, own_zone) = (schedule.rule.to_string(), schedule.zone.as_ref().map(Zone::as_str));
+    tx.execute(
+        "INSERT INTO job_schedules (tenant_id, name, kind, priority, payload, rule, zone, next_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (tenant_id, name) DO UPDATE SET kind = excluded.kind, priority = excluded.priority,
+           payload = excluded.payload, rule = excluded.rule, zone = excluded.zone,
+           next_at = CASE WHEN job_schedules.rule = excluded.rule AND job_schedules.zone IS NOT DISTINCT FROM excluded.zone
+                          THEN job_schedules.next_at ELSE excluded.next_at END",
+        params![schedule.name, schedule.kind, schedule.priority.rank(), schedule.payload, rule, own_zone, next],
+    )?;
+    Ok(())
+}
+
+/// False when there was none of this name.
+pub fn remove(tx: &mut Tx<'_>, name: &str) -> Result<bool> {
+    let removed =
+        tx.execute("DELETE FROM job_schedules WHERE tenant_id = $1 AND name = $2", params![name])?;
+    Ok(removed == 1)
+}

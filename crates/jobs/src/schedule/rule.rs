@@ -1,0 +1,132 @@
+//! When a schedule fires.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use croner::Cron;
+use munshi_types::{Timestamp, Zone};
+
+use crate::error::{Error, Result};
+
+/// `cron 0 9 * * 1-5`, by the clock on the wall of a zone, or `every 1800`, in seconds whatever the clock says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    Cron(Box<Cron>),
+    Every(Duration),
+}
+
+impl Rule {
+    pub fn cron(expression: &str) -> Result<Self> {
+        let cron = Cron::from_str(expression).map_err(|error| {
+            Error::Rule(format!(
+                "`{expression}` is no cron expression ({error}): use five fields, like 0 9 * * 1-5"
+            ))
+        })?;
+        Ok(Self::Cron(Box::new(cron)))
+    }
+
+    pub fn every(pause: Duration) -> Result<Self> {
+        if pause < Duration::from_secs(1) {
+            return Err(Error::Rule("a schedule can fire once a second at most".to_owned()));
+        }
+        Ok(Self::Every(Duration::from_secs(pause.as_secs())))
+    }
+
+    /// The first time strictly after `moment`.
+    pub fn next_after(&self, moment: Timestamp, zone: &Zone) -> Result<Timestamp> {
+        match self {
+            Self::Every(pause) => Ok(moment.plus(*pause)),
+            Self::Cron(cron) => {
+                let local = moment.to_jiff().to_zoned(zone.to_jiff());
+                let next = cron
+                    .find_next_occurrence(&local, false)
+                    .map_err(|error| Error::Rule(format!("`{}` never comes: {error}", cron.as_str())))?;
+                Ok(next.timestamp().into())
+            }
+        }
+    }
+
+    /// The next time after a firing that was due at `due` and happens now. Times missed meanwhile are not made up for,
+    /// and an interval keeps its beat.
+    pub(crate) fn next_after_firing(&self, due: Timestamp, now: Timestamp, zone: &Zone) -> Result<Timestamp> {
+        match self {
+            Self::Cron(_) => self.next_after(now.max(due), zone),
+            Self::Every(pause) => {
+                let beats = now.since(due).as_secs() / pause.as_secs().max(1) + 1;
+                Ok(due.plus(pause.saturating_mul(u32::try_from(beats).unwrap_or(u32::MAX))))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cron(cron) => write!(f, "cron {}", cron.as_str()),
+            Self::Every(pause) => write!(f, "every {}", pause.as_secs()),
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split_once(' ') {
+            Some(("cron", expression)) => Self::cron(expression),
+            Some(("every", seconds)) if seconds.parse::<u64>().is_ok_and(|seconds| seconds > 0) => {
+                Self::every(Duration::from_secs(seconds.parse().unwrap_or(1)))
+            }
+            _ => Err(Error::Rule(format!("`{text}` is no rule: use `cron 0 9 * * 1-5` or `every 1800`"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(rule: &str, from: &str, zone: &str) -> String {
+        let rule: Rule = rule.parse().unwrap();
+        rule.next_after(from.parse().unwrap(), &zone.parse().unwrap()).unwrap().to_string()
+    }
+
+    #[test]
+    fn cron_follows_the_clock_on_the_wall() {
+        assert_eq!(next("cron 0 9 * * *", "2026-11-15T03:29:59Z", "Asia/Kolkata"), "2026-11-15T03:30:00Z");
+        assert_eq!(next("cron 0 9 * * *", "2026-11-15T03:30:00Z", "Asia/Kolkata"), "2026-11-16T03:30:00Z");
+        // The night London's clocks go back, 9:00 is an hour later in UTC.
+        assert_eq!(next("cron 0 9 * * *", "2026-10-24T12:00:00Z", "Europe/London"), "2026-10-25T09:00:00Z");
+        assert_eq!(next("cron 0 9 * * *", "2026-10-23T12:00:00Z", "Europe/London"), "2026-10-24T08:00:00Z");
+        // 1:30 does not exist when they go forward: it fires once that night, at 2:00, not never.
+        assert_eq!(next("cron 30 1 * * *", "2027-03-27T12:00:00Z", "Europe/London"), "2027-03-28T01:00:00Z");
+        assert_eq!(next("cron 30 1 * * *", "2027-03-28T01:00:00Z", "Europe/London"), "2027-03-29T00:30:00Z");
+    }
+
+    #[test]
+    fn an_interval_keeps_its_beat_and_makes_up_for_nothing() {
+        let rule: Rule = "every 60".parse().unwrap();
+        let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
+        let zone = Zone::default();
+        assert_eq!(rule.next_after_firing(at(60), at(61), &zone).unwrap(), at(120));
+        assert_eq!(rule.next_after_firing(at(60), at(1000), &zone).unwrap(), at(1020));
+        assert_eq!(
+            rule.next_after_firing(at(60), at(10), &zone).unwrap(),
+            at(120),
+            "a clock that jumped back"
+        );
+    }
+
+    #[test]
+    fn what_is_no_rule_says_what_is() {
+        for bad in ["", "cron", "cron x", "cron 61 * * * *", "every 0", "every -5", "every soon", "sometimes"]
+        {
+            assert!(bad.parse::<Rule>().is_err(), "{bad}");
+        }
+        assert!(Rule::every(Duration::from_millis(10)).is_err());
+        for good in ["cron 0 9 * * 1-5", "every 1800"] {
+            assert_eq!(good.parse::<Rule>().unwrap().to_string(), good);
+        }
+    }
+}

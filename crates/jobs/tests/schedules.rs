@@ -1,0 +1,100 @@
+//! Jobs by the clock: once, whoever fires them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::time::Duration;
+
+use munshi_jobs::State;
+use munshi_jobs::schedule::{self, Rule, Schedule};
+use munshi_store::MIGRATIONS;
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{Clock, TenantId, TenantStatus, Zone};
+use support::{EFFECTS, Log, jobs_in, logging, queue, quick, runner};
+
+fn every_morning() -> Schedule {
+    Schedule::new("morning", "note", &"good morning", Rule::cron("0 9 * * *").unwrap()).unwrap()
+}
+
+async fn set(test: &TestDb, tenant: TenantId, schedule: Schedule, zone: &str) {
+    let (now, zone): (_, Zone) = (test.clock.now(), zone.parse().unwrap());
+    test.db.write(tenant, move |tx| schedule::set(tx, &schedule, &zone, now)).await.unwrap();
+}
+
+on_both_engines! {
+    with [MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS];
+
+    async fn a_month_of_mornings_passes_in_a_moment(test: TestDb) {
+        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        set(&test, tenant, every_morning(), "Asia/Kolkata").await;
+        let runner = runner(&test.db, &queue, logging(&log), quick());
+        for _ in 0..(30 * 24) {
+            test.clock.advance(Duration::from_secs(3600));
+            runner.drain().await.unwrap();
+        }
+        assert_eq!(log.lock().unwrap().len(), 30);
+    }
+
+    async fn many_nodes_fire_once(test: TestDb) {
+        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        set(&test, tenant, every_morning(), "Asia/Kolkata").await;
+        for number in 0..20 {
+            let every = Rule::every(Duration::from_secs(60)).unwrap();
+            set(&test, tenant, Schedule::new(format!("beat {number}"), "note", &"beat", every).unwrap(), "UTC").await;
+        }
+        test.clock.advance(Duration::from_secs(86_400));
+        let mut runners = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            let runner = runner(&test.open_again().await, &queue, logging(&log), quick());
+            runners.spawn(async move { runner.drain().await.unwrap() });
+        }
+        runners.join_all().await;
+        assert_eq!(log.lock().unwrap().len(), 21, "what was missed meanwhile is not made up for");
+    }
+
+    async fn a_schedule_does_not_pile_up_behind_a_slow_job(test: TestDb) {
+        let (tenant, queue) = (test.tenant("shop").await, queue(&test));
+        let every = Rule::every(Duration::from_secs(60)).unwrap();
+        set(&test, tenant, Schedule::new("beat", "unknown_here", &"beat", every).unwrap(), "UTC").await;
+        let runner = runner(&test.db, &queue, logging(&Log::default()), quick());
+        for _ in 0..5 {
+            test.clock.advance(Duration::from_secs(60));
+            runner.drain().await.unwrap();
+        }
+        assert_eq!(jobs_in(&test.db, State::Ready).await.len(), 1);
+    }
+
+    async fn setting_it_again_keeps_its_beat_and_changing_it_does_not(test: TestDb) {
+        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        let beat = |seconds| Schedule::new("beat", "note", &"beat", Rule::every(Duration::from_secs(seconds)).unwrap()).unwrap();
+        let runner = runner(&test.db, &queue, logging(&log), quick());
+        for _ in 0..6 {
+            // A process that restarts every ten minutes must not put an hourly beat off forever.
+            set(&test, tenant, beat(3600), "UTC").await;
+            test.clock.advance(Duration::from_secs(600));
+            runner.drain().await.unwrap();
+        }
+        assert_eq!(log.lock().unwrap().len(), 1);
+        set(&test, tenant, beat(60), "UTC").await;
+        test.clock.advance(Duration::from_secs(60));
+        runner.drain().await.unwrap();
+        assert_eq!(log.lock().unwrap().len(), 2);
+        assert!(test.db.write(tenant, |tx| schedule::remove(tx, "beat")).await.unwrap());
+        assert!(!test.db.write(tenant, |tx| schedule::remove(tx, "beat")).await.unwrap());
+    }
+
+    async fn a_paused_tenants_schedules_wait(test: TestDb) {
+        let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
+        set(&test, tenant, every_morning(), "Asia/Kolkata").await;
+        let tenants = test.db.platform(munshi_store::tenants::TENANTS);
+        let status = |status| tenants.write(move |tx| munshi_store::tenants::set_status(tx, tenant, status));
+        status(TenantStatus::Paused).await.unwrap();
+        let runner = runner(&test.db, &queue, logging(&log), quick());
+        test.clock.advance(Duration::from_secs(3 * 86_400));
+        runner.drain().await.unwrap();
+        assert!(log.lock().unwrap().is_empty());
+        status(TenantStatus::Active).await.unwrap();
+        runner.drain().await.unwrap();
+        assert_eq!(log.lock().unwrap().len(), 1);
+    }
+}

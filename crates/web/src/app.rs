@@ -1,0 +1,47 @@
+//! What handlers share.
+
+use std::sync::Arc;
+
+use munshi_types::Ids;
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
+use crate::readiness::Readiness;
+
+/// The state every handler can ask for with `State<App>`. Cheap to clone; made once by the binary.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    /// Request ids come from here.
+    ids: Ids,
+    metrics: Metrics,
+    readiness: Box<dyn Readiness>,
+    /// Cancelled by the server when it begins to stop.
+    stopping: CancellationToken,
+}
+
+impl App {
+    pub fn new(ids: Ids, metrics: Metrics, readiness: impl Readiness) -> Self {
+        let (readiness, stopping) = (Box::new(readiness), CancellationToken::new());
+        Self(Arc::new(Inner { ids, metrics, readiness, stopping }))
+    }
+
+    pub fn ids(&self) -> &Ids {
+        &self.0.ids
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub fn readiness(&self) -> &dyn Readiness {
+        &*self.0.readiness
+    }
+
+    /// Cancelled when the server begins to stop. A live feed that has no end of its own watches this and ends its
+    /// stream, so that a stop need not wait out the grace for it.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.0.stopping
+    }
+}

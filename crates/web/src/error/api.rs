@@ -1,0 +1,165 @@
+//! What a handler returns when it can't do what was asked.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Code;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// How soon to come back when nothing better is known.
+const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(5);
+
+/// An answer that says no: a [`Code`], and words for the person behind the client.
+///
+/// The cause is for the log alone. As a response it has no body yet: the `shape` middleware writes that, because
+/// only there is the request id known, and logs the cause, once.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {message}", code.as_str())]
+pub struct ApiError {
+    pub(crate) code: Code,
+    pub(crate) message: Cow<'static, str>,
+    pub(crate) hint: Cow<'static, str>,
+    pub(crate) retry_after: Option<Duration>,
+    #[source]
+    pub(crate) cause: Option<Cause>,
+}
+
+impl ApiError {
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        let waits = matches!(code, Code::TooManyRequests | Code::Unavailable | Code::Timeout);
+        Self {
+            code,
+            message: message.into(),
+            hint: code.hint().into(),
+            retry_after: waits.then_some(RETRY_AFTER_DEFAULT),
+            cause: None,
+        }
+    }
+
+    /// The error in the table's own words.
+    pub fn plain(code: Code) -> Self {
+        Self::new(code, code.message())
+    }
+
+    /// A failure that is ours: the client learns only that it happened.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
+        Self::plain(Code::Internal).caused_by(cause)
+    }
+
+    /// Something the server needs is away: the database, the disk, a provider.
+    pub fn unavailable(cause: impl Into<Cause>) -> Self {
+        Self::plain(Code::Unavailable).caused_by(cause)
+    }
+
+    /// What to do next, when more can be said than the table does.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn retry_after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+
+    #[must_use]
+    pub fn caused_by(self, cause: impl Into<Cause>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
+    }
+
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(crate) fn body(&self, request_id: &str) -> ErrorBody {
+        ErrorBody {
+            error: ErrorDetail {
+                code: self.code,
+                message: self.message.clone().into_owned(),
+                hint: self.hint.clone().into_owned(),
+                request_id: request_id.to_owned(),
+            },
+        }
+    }
+
+    /// The cause and the causes behind it, in one line for the log.
+    pub(crate) fn causes(&self) -> Option<String> {
+        let mut next: Option<&dyn std::error::Error> = self.cause.as_deref().map(|cause| cause as _);
+        let mut words = Vec::new();
+        while let Some(error) = next {
+            words.push(error.to_string());
+            next = error.source();
+        }
+        (!words.is_empty()).then(|| words.join(": "))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.code.status().into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_millis().div_ceil(1000).max(1);
+            if let Ok(value) = HeaderValue::try_from(seconds.to_string()) {
+                response.headers_mut().insert(RETRY_AFTER, value);
+            }
+        }
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+}
+
+/// The one shape of every error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorDetail {
+    /// For programs.
+    pub code: Code,
+    /// What happened, for people.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// Stands in the logs too; also in the `x-request-id` header.
+    pub request_id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("disk full")]
+    struct DiskFull;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("commit failed")]
+    struct CommitFailed(#[source] DiskFull);
+
+    #[test]
+    fn causes_are_for_the_log_and_not_for_the_client() {
+        let error = ApiError::unavailable(CommitFailed(DiskFull));
+        assert_eq!(error.causes().as_deref(), Some("commit failed: disk full"));
+        let sent = serde_json::to_string(&error.body("r1")).unwrap();
+        assert!(!sent.contains("disk full") && !sent.contains("commit"), "{sent}");
+    }
+
+    #[test]
+    fn waiting_is_in_whole_seconds_rounded_up() {
+        let limited = ApiError::plain(Code::TooManyRequests).retry_after(Duration::from_millis(1200));
+        assert_eq!(limited.into_response().headers()[RETRY_AFTER], "2");
+        let at_once = ApiError::plain(Code::Unavailable).retry_after(Duration::ZERO);
+        assert_eq!(at_once.into_response().headers()[RETRY_AFTER], "1");
+        assert!(ApiError::plain(Code::NotFound).into_response().headers().get(RETRY_AFTER).is_none());
+    }
+}

@@ -1,0 +1,157 @@
+//! JSON in and out, with refusals that say what was expected.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::error::{ApiError, Code};
+
+/// A JSON body, as an argument of a handler or as its answer.
+///
+/// Refuses with `unsupported_media_type`, `bad_request` (not JSON), `invalid` (JSON that does not fit `T`) or
+/// `too_large`.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+/// Longer complaints (they quote the value) are cut here.
+const LONGEST_COMPLAINT: usize = 300;
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        if !is_json(request.headers()) {
+            return Err(wrong_type(request.headers()));
+        }
+        let body = Bytes::from_request(request, state).await.map_err(|refusal| {
+            let code = match refusal.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
+                _ => Code::BadRequest,
+            };
+            ApiError::plain(code).caused_by(refusal)
+        })?;
+        parse(&body).map(Self)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(sent) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
+    let kind = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+fn wrong_type(headers: &HeaderMap) -> ApiError {
+    let message = match headers.get(CONTENT_TYPE).map(HeaderValue::to_str) {
+        Some(Ok(sent)) => format!("The body was sent as `{}`; this address reads JSON.", shorten(sent)),
+        _ => "The body has no readable content type; this address reads JSON.".to_owned(),
+    };
+    ApiError::new(Code::UnsupportedMediaType, message)
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::new(Code::BadRequest, "The body is empty; this address reads JSON."));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        complaint(&error.into_inner(), &path)
+    })?;
+    reader.end().map_err(|error| complaint(&error, "."))?;
+    Ok(value)
+}
+
+fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
+    let words = shorten(&error.to_string());
+    match error.classify() {
+        Category::Data if path == "." => {
+            ApiError::new(Code::Invalid, format!("The body does not fit: {words}."))
+        }
+        Category::Data => ApiError::new(Code::Invalid, format!("`{path}` does not fit: {words}.")),
+        Category::Syntax | Category::Eof | Category::Io => {
+            ApiError::new(Code::BadRequest, format!("The body is not valid JSON: {words}."))
+        }
+    }
+}
+
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_COMPLAINT) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(body) => {
+                ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+            }
+            Err(error) => ApiError::internal(error).into_response(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    struct Order {
+        #[allow(dead_code, reason = "only parsed")]
+        items: Vec<Item>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Item {
+        #[allow(dead_code, reason = "only parsed")]
+        paise: i64,
+    }
+
+    fn refusal(body: &str) -> (Code, String) {
+        let error = parse::<Order>(body.as_bytes()).unwrap_err();
+        (error.code, error.message.into_owned())
+    }
+
+    #[test]
+    fn a_refusal_says_where_and_what_was_expected() {
+        let (code, message) = refusal(r#"{"items":[{"paise":1},{"paise":"ten"}]}"#);
+        assert_eq!(code, Code::Invalid);
+        assert!(message.starts_with("`items[1].paise` does not fit"), "{message}");
+        assert!(message.contains("expected i64"), "{message}");
+        let (code, message) = refusal("{}");
+        assert_eq!(code, Code::Invalid);
+        assert!(message.contains("missing field `items`"), "{message}");
+    }
+
+    #[test]
+    fn what_is_not_json_is_told_apart() {
+        for bad in ["{", "nonsense", r#"{"items":[]} more"#, " \n"] {
+            assert_eq!(refusal(bad).0, Code::BadRequest, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_not_quoted_back_whole() {
+        let (_, message) = refusal(&format!(r#"{{"items":"{}"}}"#, "क".repeat(10_000)));
+        assert!(message.chars().count() < 400, "{message}");
+    }
+
+    #[test]
+    fn json_has_many_names() {
+        let typed = |value: &'static str| {
+            is_json(&HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(value))]))
+        };
+        assert!(typed("application/json"));
+        assert!(typed("Application/JSON; charset=utf-8"));
+        assert!(typed("application/cloudevents+json"));
+        assert!(!typed("text/json+plain"));
+        assert!(!typed("application/jsonp"));
+    }
+}

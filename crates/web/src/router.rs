@@ -1,0 +1,27 @@
+//! Puts routes, document and middlewares together.
+
+use std::sync::Arc;
+
+use axum::{Extension, Router};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::document::Document;
+use crate::error::{ApiError, Code};
+use crate::middleware;
+use crate::server::Options;
+
+/// Routes that know their own documentation.
+pub type Routes = OpenApiRouter<App>;
+
+/// The whole service: what [`crate::Server`] serves, and what a test calls without a socket.
+pub fn router(routes: Routes, app: &App, options: &Options) -> Router {
+    let (router, api) = routes.split_for_parts();
+    let document = Arc::new(Document::finish(api));
+    let router = router.fallback(unknown).layer(Extension(document.clone())).with_state(app.clone());
+    middleware::wrap(router, app, options, &document)
+}
+
+async fn unknown() -> ApiError {
+    ApiError::plain(Code::NotFound)
+}

@@ -1,0 +1,20 @@
+//! `GET /healthz`: the process is alive. It looks at nothing else, so that a sick database does not get the process
+//! killed: that is what `/readyz` is for.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::Json;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// Always `alive`: a dead process does not answer.
+    #[schema(example = "alive")]
+    status: &'static str,
+}
+
+/// Is the process alive?
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It is.", body = Health)))]
+pub(crate) async fn check_health() -> Json<Health> {
+    Json(Health { status: "alive" })
+}

@@ -1,0 +1,107 @@
+//! Listens, serves, and stops without dropping what is in flight.
+
+mod connection;
+mod listener;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use self::connection::Connections;
+use crate::app::App;
+use crate::error::Error;
+use crate::router::{Routes, router};
+
+/// How often samples are folded into their buckets where no one reads `/metrics`.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// What an operator can tune. The binary fills it from the configuration.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// From a request's head to its response's head; streams may go on after it.
+    pub request_timeout: Duration,
+    /// Bytes of a request's body.
+    pub body_limit: usize,
+    /// For what is in flight when the server is told to stop.
+    pub shutdown_grace: Duration,
+    /// For a client to send a request's head. It also ends idle kept-alive connections, so it should be longer
+    /// than the proxy before us keeps its own (60 s is usual), or requests get lost in between.
+    pub header_timeout: Duration,
+    /// Connections at a time; the next wait in the system's queue.
+    pub max_connections: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            request_timeout: Duration::from_secs(60),
+            body_limit: 2 * 1024 * 1024,
+            shutdown_grace: Duration::from_secs(20),
+            header_timeout: Duration::from_secs(75),
+            max_connections: 10_000,
+        }
+    }
+}
+
+/// A bound address, not yet answering: binding comes first, so that a taken port is told before anything else starts.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// How a server came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Connections that were still busy when the grace was over.
+    pub cut_off: usize,
+}
+
+impl Server {
+    /// Takes an address such as `127.0.0.1:8080`, `[::]:8080` or `localhost:0`.
+    pub async fn bind(address: &str) -> Result<Self, Error> {
+        let listener = listener::bind(address).await?;
+        let address = listener
+            .local_addr()
+            .map_err(|source| Error::AddressUnusable { address: address.to_owned(), source })?;
+        Ok(Self { listener, address })
+    }
+
+    /// Where it listens: the port is known here even when 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `shutdown`, then lets what is in flight finish within the grace.
+    pub async fn serve(
+        self,
+        routes: Routes,
+        app: App,
+        options: Options,
+        shutdown: CancellationToken,
+    ) -> Stopped {
+        let service = router(routes, &app, &options);
+        let connections = Connections::new(service, &options);
+        let mut upkeep = tokio::time::interval(UPKEEP);
+        upkeep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => break,
+                _ = upkeep.tick() => app.metrics().upkeep(),
+                (stream, slot) = connections.accept(&self.listener) => connections.open(stream, slot),
+            }
+        }
+        drop(self.listener);
+        app.stopping().cancel();
+        tracing::info!(connections = connections.count(), "stopping");
+        let cut_off = connections.drain(options.shutdown_grace).await;
+        if cut_off > 0 {
+            tracing::warn!(cut_off, "some connections were still busy after the grace and were cut off");
+        }
+        Stopped { cut_off }
+    }
+}

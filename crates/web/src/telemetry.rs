@@ -1,0 +1,135 @@
+//! The logs and traces of the whole process, set up once by the binary.
+//!
+//! Every crate says what happens with `tracing`. Here it becomes lines on stderr and, where a collector is
+//! configured, OTLP traces. A line carries the `request_id` and `tenant` of the spans around it.
+//!
+//! # Layout
+//! - `lines`: the layer that writes a line per event
+//! - `line`: one line, as JSON or for a terminal
+//! - `traces`: spans to an OTLP collector, over `client`
+//! - `panics`: a panic is a log line too
+
+mod client;
+mod line;
+mod lines;
+mod panics;
+mod traces;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_types::Clock;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::{Level, Metadata, Subscriber};
+use tracing_subscriber::Registry;
+use tracing_subscriber::filter::{Targets, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+
+use self::lines::Lines;
+use crate::error::Error;
+
+/// How long the last spans may take to leave when the process ends.
+const LAST_FLUSH: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON object per line, for machines.
+    Json,
+    /// For people, without colour.
+    Pretty,
+    /// For people at a terminal.
+    PrettyColour,
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub format: Format,
+    /// A level, or targets with levels: `info,munshi_store=debug`.
+    pub filter: String,
+    /// The collector's base address, such as `http://localhost:4318`; spans go to `/v1/traces` under it.
+    pub otlp_endpoint: Option<String>,
+    /// Who is speaking, in lines and traces.
+    pub service_name: String,
+    /// Of traces begun here, how many are kept: 0 to 100.
+    pub sample_percent: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: Format::Json,
+            filter: "info".to_owned(),
+            otlp_endpoint: None,
+            service_name: "munshi".to_owned(),
+            sample_percent: 100.0,
+        }
+    }
+}
+
+/// Sends the last spans when dropped: `main` holds it to its end.
+#[derive(Debug)]
+#[must_use = "the last traces are sent when this is dropped"]
+pub struct Guard {
+    provider: Option<SdkTracerProvider>,
+}
+
+impl Guard {
+    /// Sends what has been collected so far. Blocks for as long as the collector takes, seconds at most.
+    pub fn flush(&self) {
+        if let Some(provider) = &self.provider {
+            // A failure was logged where it happened.
+            let _ = provider.force_flush();
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(provider) = &self.provider {
+            let _ = provider.shutdown_with_timeout(LAST_FLUSH);
+        }
+    }
+}
+
+/// Sets up logs on stderr, traces and the panic hook for this process. A second call is an error; a bad collector
+/// address is not: it is logged, and the process goes on without traces.
+pub fn init(options: &Options, clock: Arc<dyn Clock>) -> Result<Guard, Error> {
+    let (subscriber, guard) = subscriber(options, clock, std::io::stderr())?;
+    tracing::subscriber::set_global_default(subscriber)
+        .map_err(|_| Error::AlreadySetUp("the log subscriber"))?;
+    panics::hook();
+    Ok(guard)
+}
+
+/// What [`init`] sets up, writing to `writer` and not yet made global.
+pub fn subscriber<W: Write + Send + 'static>(
+    options: &Options,
+    clock: Arc<dyn Clock>,
+    writer: W,
+) -> Result<(impl Subscriber + Send + Sync + use<W>, Guard), Error> {
+    let targets: Targets =
+        options.filter.parse().map_err(|error: tracing_subscriber::filter::ParseError| Error::Filter {
+            filter: options.filter.clone(),
+            reason: error.to_string(),
+        })?;
+    let lines = Lines::new(clock, options, writer);
+    let provider = options.otlp_endpoint.as_deref().and_then(|endpoint| {
+        let provider = traces::provider(endpoint, options);
+        provider.map_err(|error| lines.warn(&format!("traces are off: {error}"))).ok()
+    });
+    let traces = provider.as_ref().map(traces::layer);
+    let subscriber = Registry::default()
+        .with(filter_fn(move |metadata| is_wanted(&targets, metadata)))
+        .with(lines)
+        .with(traces);
+    Ok((subscriber, Guard { provider }))
+}
+
+/// The filter is about lines. Spans stay, whatever it says: they carry the request id of an error's line.
+fn is_wanted(targets: &Targets, metadata: &Metadata<'_>) -> bool {
+    if metadata.is_span() && *metadata.level() <= Level::INFO {
+        return true;
+    }
+    targets.would_enable(metadata.target(), metadata.level())
+}
