@@ -4,14 +4,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench all|store|reads|tenancy|start [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Store,
     Reads,
     Tenancy,
+    Jobs,
     Start,
+}
+
+impl Subject {
+    const ALL: [Self; 5] = [Self::Store, Self::Reads, Self::Tenancy, Self::Jobs, Self::Start];
 }
 
 /// The disk a run of `store` writes to. Given by this program to itself; a person leaves it out and gets both.
@@ -37,10 +42,11 @@ impl Arguments {
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Self> {
         let mut words = words;
         let subjects = match words.next().as_deref() {
-            Some("all") => vec![Subject::Store, Subject::Reads, Subject::Tenancy, Subject::Start],
+            None | Some("all") => Subject::ALL.to_vec(),
             Some("store") => vec![Subject::Store],
             Some("reads") => vec![Subject::Reads],
             Some("tenancy") => vec![Subject::Tenancy],
+            Some("jobs") => vec![Subject::Jobs],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

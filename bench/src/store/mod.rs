@@ -60,7 +60,7 @@ fn compare(arguments: &Arguments, disk: Disk) -> Result<()> {
         ]);
     }
     table.print(match disk {
-        Disk::Slow => "Durable inserts on SQLite, fsync takes 2 ms longer",
+        Disk::Slow => "Durable inserts on SQLite, fsync takes 2 ms",
         Disk::AsIs => "Durable inserts on SQLite, this disk as it is",
     });
     Ok(())
