@@ -60,17 +60,18 @@ impl Writer {
         }
     }
 
-    /// Runs the first unit and those that are waiting behind it, in one open transaction.
+    /// Runs the first unit and those that wait behind it, in one open transaction.
     fn gather(&mut self, first: Box<dyn Work>) -> Result<()> {
         let began = Instant::now();
-        let mut next = Some(first);
+        let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
             if work.claim() {
-                let outcome = self.include(work.as_mut());
+                let outcome = self.include(work.as_mut(), now);
                 self.group.push(work);
                 outcome?;
             }
-            if self.group.len() < GROUP_UNITS && began.elapsed() < GROUP_TIME {
+            now = Instant::now();
+            if self.group.len() < GROUP_UNITS && now < began + GROUP_TIME {
                 next = self.queue.try_recv().ok();
             }
         }
@@ -78,10 +79,10 @@ impl Writer {
     }
 
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
-    fn include(&mut self, work: &mut dyn Work) -> Result<()> {
+    fn include(&mut self, work: &mut dyn Work, now: Instant) -> Result<()> {
         let time = self.time;
         let connection = connection_of(&mut self.session)?;
-        connection.allow(time);
+        connection.allow(now, time);
         let alone = connection.raw.is_autocommit();
         if alone {
             connection.begin("BEGIN IMMEDIATE")?;
