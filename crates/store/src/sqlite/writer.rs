@@ -2,6 +2,9 @@
 //!
 //! Each unit but the first runs in a savepoint, so one that fails or panics is undone alone. Nobody is answered
 //! before the commit is on disk: not even a unit that failed, since what it saw of its neighbours may yet vanish.
+//!
+//! Callers that are answered together come back together, but not in the same microsecond. On a disk where a commit
+//! takes long, the writer gives them a moment before it commits for the first of them alone.
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +23,10 @@ use crate::unit::{Verdict, Work};
 const GROUP_UNITS: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
+/// The moment is this part of the last commit's time; less than the shortest is not worth going to sleep for.
+const PATIENCE_SHARE: u32 = 8;
+const SHORTEST_PATIENCE: Duration = Duration::from_micros(100);
+
 pub(crate) struct Writer {
     session: Session,
     queue: Receiver<Box<dyn Work>>,
@@ -29,6 +36,9 @@ pub(crate) struct Writer {
     /// Units that have run and wait for the commit, and how many of them have something to commit.
     group: Vec<Box<dyn Work>>,
     kept: usize,
+    /// How many the last group had, and how long its commit took: what to expect of this one.
+    companions: usize,
+    commit_took: Duration,
 }
 
 impl Writer {
@@ -50,6 +60,8 @@ impl Writer {
             meter,
             group,
             kept: 0,
+            companions: 1,
+            commit_took: Duration::ZERO,
         })
     }
 
@@ -72,10 +84,19 @@ impl Writer {
             }
             now = Instant::now();
             if self.group.len() < GROUP_UNITS && now < began + GROUP_TIME {
-                next = self.queue.try_recv().ok();
+                next = self.queue.try_recv().ok().or_else(|| self.wait(began));
             }
         }
         Ok(())
+    }
+
+    /// Waits for one of the callers that were answered last, when a commit without them would cost more.
+    fn wait(&self, began: Instant) -> Option<Box<dyn Work>> {
+        let patience = (self.commit_took / PATIENCE_SHARE).min(GROUP_TIME);
+        if self.group.len() >= self.companions || patience < SHORTEST_PATIENCE {
+            return None;
+        }
+        self.queue.recv_deadline(began + patience).ok()
     }
 
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
@@ -116,7 +137,8 @@ impl Writer {
         }
         let began = Instant::now();
         connection.commit()?;
-        self.meter.group(self.group.len(), began.elapsed());
+        self.commit_took = began.elapsed();
+        self.meter.group(self.group.len(), self.commit_took);
         Ok(())
     }
 
@@ -132,6 +154,7 @@ impl Writer {
             }
         }
         self.kept = 0;
+        self.companions = self.group.len();
         for work in self.group.drain(..) {
             work.settle(outcome.clone());
         }
