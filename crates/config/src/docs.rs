@@ -9,8 +9,8 @@ const INTRODUCTION: &str = "\
 Munshi runs without any settings. To change one, write it in a TOML file or set its variable: a variable wins
 over the file, and the file over the default.
 
-The file is the one given with `--config`; without that, the first of these that exists: `munshi.toml` in the
-current folder, `$XDG_CONFIG_HOME/munshi/munshi.toml` (or `~/.config/munshi/munshi.toml`), and
+The file is the one given with `--config` or `MUNSHI_CONFIG`; without that, the first of these that exists:
+`munshi.toml` in the current folder, `$XDG_CONFIG_HOME/munshi/munshi.toml` (or `~/.config/munshi/munshi.toml`), and
 `/etc/munshi/munshi.toml`.
 
 - `munshi config example` prints a complete file to start from

@@ -1,7 +1,8 @@
 //! Taking work out, fairly.
 //!
-//! Kinds with room are asked in order of priority. Within a kind and priority tenants stand in a circle, and each claim
-//! goes on where the last one stopped: a tenant with a hundred thousand jobs gets its turn and then everybody else does.
+//! Priorities are asked in order. Within one, kinds take turns, and within a kind tenants stand in a circle, where each
+//! claim goes on from the last tenant served: a tenant with a hundred thousand jobs gets its turn and then everybody
+//! else does, whatever kinds of work they have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,8 +15,17 @@ use crate::error::Result;
 use crate::job::{Job, Priority, small};
 use crate::lease::Lease;
 
-/// Where each circle of tenants stopped. Kept by one runner, in memory: losing it costs nobody more than a turn.
-pub(crate) type Circles = HashMap<(String, Priority), TenantId>;
+/// At least this many tenants are looked at in one step, so that paused ones cost little.
+const TENANTS_A_STEP: usize = 32;
+
+/// Where the turns stopped. Kept by one runner, in memory: losing it costs nobody more than a turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turns {
+    /// The tenant served last, by kind and priority.
+    tenants: HashMap<(String, Priority), TenantId>,
+    /// Which kind is asked first; another one each time.
+    first_kind: usize,
+}
 
 /// What a runner asks for.
 pub(crate) struct Wanted {
@@ -28,69 +38,94 @@ pub(crate) struct Wanted {
     pub(crate) until: Timestamp,
 }
 
-/// Claims up to `wanted.slots` jobs and moves the circles on.
-pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, circles: &mut Circles) -> Result<Vec<Job>> {
-    let mut claimed = Vec::new();
-    let mut room: HashMap<&str, usize> =
+/// Claims up to `wanted.slots` jobs and moves the turns on.
+pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, turns: &mut Turns) -> Result<Vec<Job>> {
+    let mut kinds: Vec<(&str, usize)> =
         wanted.kinds.iter().map(|(kind, free)| (kind.as_str(), *free)).collect();
+    let start = turns.first_kind % kinds.len().max(1);
+    kinds.rotate_left(start);
+    turns.first_kind = turns.first_kind.wrapping_add(1);
+    let mut claimed = Vec::new();
     for priority in Priority::ALL {
-        for (kind, _) in &wanted.kinds {
-            let left = wanted.slots.saturating_sub(claimed.len());
-            let free = room.get(kind.as_str()).copied().unwrap_or(0).min(left);
-            if free == 0 {
-                continue;
-            }
-            let taken = go_round(tx, wanted, kind, priority, free, circles)?;
-            if let Some(rest) = room.get_mut(kind.as_str()) {
-                *rest = rest.saturating_sub(taken.len());
-            }
-            claimed.extend(taken);
-        }
+        claim_priority(tx, wanted, priority, &mut kinds, turns, &mut claimed)?;
     }
     Ok(claimed)
 }
 
-/// Walks round the circle of tenants that have this work ready, until there is no room or no work left.
+/// Goes round the kinds, an equal share each, until there is no room or nothing of this priority left.
+fn claim_priority(
+    tx: &mut PlatformTx<'_>,
+    wanted: &Wanted,
+    priority: Priority,
+    kinds: &mut [(&str, usize)],
+    turns: &mut Turns,
+    claimed: &mut Vec<Job>,
+) -> Result<()> {
+    let mut asked: Vec<bool> = vec![true; kinds.len()];
+    loop {
+        let open = asked.iter().filter(|open| **open).count();
+        let left = wanted.slots.saturating_sub(claimed.len());
+        if open == 0 || left == 0 {
+            return Ok(());
+        }
+        let share = (left / open).max(1);
+        for ((kind, room), open) in kinds.iter_mut().zip(&mut asked).filter(|(_, open)| **open) {
+            let limit = share.min(*room).min(wanted.slots.saturating_sub(claimed.len()));
+            let taken = go_round(tx, wanted, kind, priority, limit, turns)?;
+            *room -= taken.len().min(*room);
+            *open = limit > 0 && taken.len() == limit;
+            claimed.extend(taken);
+        }
+    }
+}
+
+/// Walks round the circle of tenants that have this work ready, until `free` are claimed or there is no work left.
 fn go_round(
     tx: &mut PlatformTx<'_>,
     wanted: &Wanted,
     kind: &str,
     priority: Priority,
     free: usize,
-    circles: &mut Circles,
+    turns: &mut Turns,
 ) -> Result<Vec<Job>> {
     let key = (kind.to_owned(), priority);
     let mut claimed = Vec::new();
     let mut passed_by = HashSet::new();
     while claimed.len() < free {
         let left = free - claimed.len();
-        let circle = next_in_circle(tx, kind, priority, circles.get(&key).copied(), left)?;
-        let Some((last, _)) = circle.last() else { break };
-        circles.insert(key.clone(), *last);
-        let active: Vec<TenantId> = circle.iter().filter(|(_, active)| *active).map(|(id, _)| *id).collect();
-        let share = left.div_ceil(active.len().max(1));
+        let circle = next_in_circle(tx, kind, priority, turns.tenants.get(&key).copied(), left)?;
+        let active = circle.iter().filter(|(_, active)| *active).count();
+        let share = (left / active.max(1)).max(1);
         let before = claimed.len();
-        for tenant in active {
-            let limit = share.min(free - claimed.len());
-            claimed.extend(take(tx, wanted, kind, priority, tenant, limit)?);
+        let mut fresh = false;
+        for (tenant, active) in circle {
+            if claimed.len() == free {
+                break;
+            }
+            // Paused tenants, and on Postgres rows that another node is just claiming, are passed by once.
+            fresh |= passed_by.insert(tenant);
+            turns.tenants.insert(key.clone(), tenant);
+            if active {
+                let limit = share.min(free - claimed.len());
+                claimed.extend(take(tx, wanted, kind, priority, tenant, limit)?);
+            }
         }
-        // Paused tenants, and on Postgres rows that another node is just claiming, are passed by once.
-        let fresh = circle.iter().filter(|(id, _)| passed_by.insert(*id)).count();
-        if claimed.len() == before && fresh == 0 {
+        if claimed.len() == before && !fresh {
             break;
         }
     }
     Ok(claimed)
 }
 
-/// Up to `count` tenants after the one served last, going on from the beginning at the end of the circle.
+/// Some tenants after the one served last, going on from the beginning at the end of the circle.
 fn next_in_circle(
     tx: &mut PlatformTx<'_>,
     kind: &str,
     priority: Priority,
     after: Option<TenantId>,
-    count: usize,
+    wanted: usize,
 ) -> Result<Vec<(TenantId, bool)>> {
+    let count = wanted.max(TENANTS_A_STEP);
     let mut circle = waiting(tx, kind, priority, after, count)?;
     if after.is_some() && circle.len() < count {
         let rest = waiting(tx, kind, priority, None, count - circle.len())?;

@@ -155,7 +155,8 @@ pub struct Job {
     pub max_attempts: u32,
     /// Proof that this worker has the job; finishes it inside the handler's own transaction.
     pub lease: Lease,
-    /// Cancelled when the lease is lost or the process stops: leave off, nothing you write will count.
+    /// Cancelled when the lease is lost or the process stops. Leave off: unless the job has been ended in a transaction
+    /// of its own, it will run again.
     pub cancelled: CancellationToken,
 }
 

@@ -8,7 +8,7 @@ use munshi_types::{JobId, LeaseId, TenantId, Timestamp};
 
 use crate::error::{Error, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lease {
     pub(crate) job: JobId,
     pub(crate) tenant: TenantId,
@@ -26,14 +26,14 @@ impl Lease {
         if changed == 1 { Ok(()) } else { Err(Error::LeaseLost(self.job)) }
     }
 
-    /// Whether the job is already finished, so that a runner need not do it for the handler.
-    pub(crate) fn is_held(&self, tx: &mut Tx<'_>) -> Result<bool> {
-        let held = tx.optional(
-            "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND lease = $3 AND state = 'running'",
-            params![self.job, self.id],
+    /// Whether the handler has finished the job itself.
+    pub(crate) fn is_done(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let done = tx.optional(
+            "SELECT 1 FROM jobs WHERE tenant_id = $1 AND id = $2 AND state = 'done'",
+            params![self.job],
             |_| Ok(()),
         )?;
-        Ok(held.is_some())
+        Ok(done.is_some())
     }
 
     /// Lets the job wait for its next try; false when the lease is no longer ours.
@@ -68,15 +68,28 @@ impl Lease {
     }
 }
 
-/// Extends every lease of a worker and says which it still holds.
-pub(crate) fn renew(tx: &mut PlatformTx<'_>, worker: &str, until: Timestamp) -> Result<Vec<LeaseId>> {
-    Ok(tx.all(
-        across_tenants(
-            "UPDATE jobs SET lease_until = $2 WHERE worker = $1 AND state = 'running' RETURNING lease",
-        ),
-        params![worker, until],
-        |row| row.get(0),
-    )?)
+/// Extends these leases and says which of them are lost. A job whose claim was never answered is under none of them,
+/// so it comes back when its time is up.
+pub(crate) fn renew(tx: &mut PlatformTx<'_>, leases: &[Lease], until: Timestamp) -> Result<Vec<Lease>> {
+    let mut lost = Vec::new();
+    for lease in leases {
+        let renewed = tx.execute(
+            across_tenants(
+                "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND lease = $2 AND state = 'running'",
+            ),
+            params![lease.job, lease.id, until],
+        )?;
+        // A handler may have ended its job and still be at something that needs no lease.
+        if renewed == 0 && !is_done(tx, lease.job)? {
+            lost.push(*lease);
+        }
+    }
+    Ok(lost)
+}
+
+fn is_done(tx: &mut PlatformTx<'_>, job: JobId) -> Result<bool> {
+    let sql = across_tenants("SELECT 1 FROM jobs WHERE id = $1 AND state = 'done'");
+    Ok(tx.optional(sql, params![job], |_| Ok(()))?.is_some())
 }
 
 /// Puts back what a stopping worker's jobs did not put back themselves.

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use munshi_store::{Tx, params};
-use munshi_types::{Clock, Ids};
+use munshi_types::{Clock, Ids, JobId};
 use tokio::sync::Notify;
 
 use crate::error::Result;
 use crate::job::{Enqueued, NewJob};
+
+/// How often a unique job is tried for while its twin comes and goes.
+const TRIES: u32 = 10;
 
 /// Handed to whoever enqueues. The wake-up it gives the runner of this process is a shortcut only: a job that nobody
 /// was woken for is found by the next poll.
@@ -33,6 +36,22 @@ impl Queue {
 
     /// The job exists when the caller's transaction commits, and only then.
     pub fn enqueue(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<Enqueued> {
+        for _ in 0..TRIES {
+            if let Some(id) = self.add(tx, job)? {
+                let wake = self.wake.clone();
+                tx.after_commit(move || wake.notify_one());
+                return Ok(Enqueued::New(id));
+            }
+            if let Some(id) = twin(tx, job)? {
+                return Ok(Enqueued::Existing(id));
+            }
+        }
+        let what = format!("the {} job with the same key comes and goes", job.kind);
+        Err(munshi_store::Error::Busy(what).into())
+    }
+
+    /// None when the same work is waiting or running already.
+    fn add(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
         let now = self.clock.now();
         let id = self.ids.next();
         let run_at = job.run_at.unwrap_or(now);
@@ -46,17 +65,16 @@ impl Queue {
                WHERE unique_key IS NOT NULL AND state IN ('scheduled', 'ready', 'running') DO NOTHING",
             params![id, job.kind, priority, payload, job.unique_key, state, run_at, job.max_attempts, now],
         )?;
-        if added == 1 {
-            let wake = self.wake.clone();
-            tx.after_commit(move || wake.notify_one());
-            return Ok(Enqueued::New(id));
-        }
-        let existing = tx.one(
-            "SELECT id FROM jobs WHERE tenant_id = $1 AND kind = $2 AND unique_key = $3
-               AND state IN ('scheduled', 'ready', 'running')",
-            params![job.kind, job.unique_key],
-            |row| row.get(0),
-        )?;
-        Ok(Enqueued::Existing(existing))
+        Ok((added == 1).then_some(id))
     }
+}
+
+/// The job that keeps this one out; on Postgres it may have ended a moment ago.
+fn twin(tx: &mut Tx<'_>, job: &NewJob) -> Result<Option<JobId>> {
+    Ok(tx.optional(
+        "SELECT id FROM jobs WHERE tenant_id = $1 AND kind = $2 AND unique_key = $3
+           AND state IN ('scheduled', 'ready', 'running')",
+        params![job.kind, job.unique_key],
+        |row| row.get(0),
+    )?)
 }

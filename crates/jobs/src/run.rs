@@ -10,7 +10,7 @@ use munshi_types::{Clock, Random, Timestamp};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
-use crate::error::{Failure, Result};
+use crate::error::{Error, Failure, Result};
 use crate::job::Job;
 use crate::lease::Lease;
 use crate::meter;
@@ -68,13 +68,16 @@ pub(crate) async fn one(job: Job, context: Context) {
     }
     .instrument(span)
     .await;
-    context.running.remove(job.id);
+    context.running.remove(job.lease);
     context.wake.notify_one();
 }
 
 /// A handler that panics has failed like any other.
 async fn run_handler(job: &Job, context: &Context) -> Result<(), Failure> {
-    let handler = AssertUnwindSafe((context.entry.handler)(job.clone())).catch_unwind();
+    // Calling the handler is inside too: it may panic before its first await.
+    let handler = context.entry.handler.clone();
+    let copy = job.clone();
+    let handler = AssertUnwindSafe(async move { handler(copy).await }).catch_unwind();
     tokio::select! {
         outcome = handler => outcome.unwrap_or_else(|panic| Err(Failure::Passing(panicked(panic.as_ref())))),
         () = overdue(job) => Err(Failure::Passing("told to leave off".to_owned())),
@@ -95,13 +98,19 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
 
 async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> Result<Ended> {
     let (now, lease) = (context.clock.now(), job.lease);
+    if job.cancelled.is_cancelled() {
+        // Whatever it returned: it was told to leave off, and has not ended the job in a transaction of its own.
+        let back =
+            move |tx: &mut Tx<'_>| if lease.is_done(tx)? { Ok(None) } else { lease.put_back(tx).map(Some) };
+        return Ok(match context.db.write(job.tenant, back).await? {
+            None => Ended::Done,
+            Some(true) => Ended::PutBack,
+            Some(false) => Ended::Lost,
+        });
+    }
     let Err(failure) = outcome else {
         return context.db.write(job.tenant, move |tx| finish(tx, lease, now)).await;
     };
-    if job.cancelled.is_cancelled() {
-        let held = context.db.write(job.tenant, move |tx| lease.put_back(tx)).await?;
-        return Ok(if held { Ended::PutBack } else { Ended::Lost });
-    }
     let why: String = failure.to_string().replace('\0', "").chars().take(LONGEST_REASON).collect();
     if matches!(failure, Failure::Lasting(_)) || job.attempt >= job.max_attempts {
         tracing::error!(why, "a job was given up");
@@ -120,8 +129,12 @@ async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> R
 
 /// Ends a job whose handler did not do so in a transaction of its own.
 fn finish(tx: &mut Tx<'_>, lease: Lease, now: Timestamp) -> Result<Ended> {
-    if lease.is_held(tx)? {
-        lease.done(tx, now)?;
+    if lease.is_done(tx)? {
+        return Ok(Ended::Done);
     }
-    Ok(Ended::Done)
+    match lease.done(tx, now) {
+        Ok(()) => Ok(Ended::Done),
+        Err(Error::LeaseLost(_)) => Ok(Ended::Lost),
+        Err(error) => Err(error),
+    }
 }

@@ -1,17 +1,18 @@
 //! The loop that claims jobs and runs them, until told to stop.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use munshi_store::Db;
-use munshi_types::{Clock, Ids, LeaseId, Random};
+use munshi_store::{Db, PlatformTx};
+use munshi_types::{Clock, Ids, LeaseId, Random, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::JOBS;
-use crate::claim::{Circles, Wanted, claim};
-use crate::error::Result;
+use crate::claim::{Turns, Wanted, claim};
+use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::lease;
 use crate::meter;
@@ -21,6 +22,9 @@ use crate::run::{self, Context};
 use crate::running::Running;
 use crate::schedule;
 use crate::upkeep;
+
+/// How often done jobs are swept and the queue is counted.
+const SWEEP_EVERY: Duration = Duration::from_secs(15);
 
 /// How a runner works. The binary fills it from its configuration.
 #[derive(Clone, Debug)]
@@ -63,7 +67,9 @@ pub struct Runner {
     /// Jobs running here, with what tells them to leave off.
     running: Running,
     tasks: TaskTracker,
-    circles: Mutex<Circles>,
+    turns: Mutex<Turns>,
+    /// When the queue was last looked at with success, in microseconds; 0 before the first time.
+    last_look: AtomicI64,
 }
 
 impl Runner {
@@ -81,39 +87,59 @@ impl Runner {
             worker,
             running: Running::default(),
             tasks: TaskTracker::new(),
-            circles: Mutex::default(),
+            turns: Mutex::default(),
+            last_look: AtomicI64::new(0),
         }
+    }
+
+    /// When the queue was last looked at and answered: readiness asks, since a runner whose looks all fail still runs.
+    pub fn last_look(&self) -> Option<Timestamp> {
+        let micros = self.last_look.load(Ordering::Acquire);
+        (micros > 0).then(|| Timestamp::from_micros(micros))
     }
 
     /// Runs until `stop` is cancelled, then lets running jobs finish within the grace and puts the rest back.
     pub async fn run(&self, stop: CancellationToken) {
-        let mut since_upkeep = tokio::time::interval(self.options.poll);
-        let mut renewal = tokio::time::interval(self.options.lease / 3);
-        let mut slow = tokio::time::interval(Duration::from_secs(15));
-        for interval in [&mut since_upkeep, &mut renewal, &mut slow] {
-            interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let work = async {
+            self.work(&stop).await;
+            self.stop().await;
+        };
+        // Renewing waits for nothing else, and goes on while the last jobs finish.
+        tokio::select! {
+            () = self.keep_leases() => {}
+            () = work => {}
         }
+    }
+
+    async fn work(&self, stop: &CancellationToken) {
+        let (mut look, mut slow) = (ticks(self.options.poll), ticks(SWEEP_EVERY));
         loop {
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = stop.cancelled() => return,
                 () = self.wake.notified() => {}
-                _ = since_upkeep.tick() => self.report(self.upkeep().await, "looking after the queue"),
-                _ = renewal.tick() => self.report(self.renew().await, "renewing leases"),
+                _ = look.tick() => self.report(self.look().await, "looking after the queue"),
                 _ = slow.tick() => self.report(self.sweep().await, "sweeping done jobs"),
             }
             let claimed = self.claim().await.map(|jobs| jobs.into_iter().for_each(|job| self.start(job)));
             self.report(claimed, "claiming jobs");
         }
-        self.stop().await;
+    }
+
+    async fn keep_leases(&self) {
+        let mut renewal = ticks(self.options.lease / 3);
+        loop {
+            renewal.tick().await;
+            self.report(self.renew().await, "renewing leases");
+        }
     }
 
     /// Does everything that is due now and waits for it to end: what tests use instead of waiting.
     pub async fn drain(&self) -> Result<usize> {
         let mut done = 0;
         loop {
-            self.upkeep().await?;
+            let more = self.upkeep().await?;
             let jobs = self.claim().await?;
-            if jobs.is_empty() {
+            if jobs.is_empty() && !more {
                 return Ok(done);
             }
             done += jobs.len();
@@ -130,52 +156,63 @@ impl Runner {
         }
     }
 
-    async fn upkeep(&self) -> Result<()> {
-        let (now, ids) = (self.clock.now(), self.ids.clone());
-        self.db
-            .platform(JOBS)
-            .write(move |tx| {
-                let back = upkeep::reclaim(tx, now)?;
-                if back > 0 {
-                    tracing::warn!(jobs = back, "took back jobs whose worker stopped");
-                }
-                upkeep::promote(tx, now)?;
-                schedule::fire(tx, &ids, now).map(|_| ())
-            })
-            .await
+    /// Looks after the queue until there is nothing left to look after, claiming in between.
+    async fn look(&self) -> Result<()> {
+        while self.upkeep().await? {
+            self.claim().await?.into_iter().for_each(|job| self.start(job));
+        }
+        self.last_look.store(self.clock.now().as_micros(), Ordering::Release);
+        Ok(())
+    }
+
+    /// One step of upkeep; true when there is more than one step of it. Our own leases are renewed first, so that
+    /// after a clock's jump or an outage we do not take our own live jobs for abandoned.
+    async fn upkeep(&self) -> Result<bool> {
+        let (now, ids, leases) = (self.clock.now(), self.ids.clone(), self.running.leases());
+        let until = now.plus(self.options.lease);
+        let unit = move |tx: &mut PlatformTx<'_>| {
+            let lost = lease::renew(tx, &leases, until)?;
+            let back = upkeep::reclaim(tx, now)?;
+            if back > 0 {
+                tracing::warn!(jobs = back, "took back jobs whose worker stopped");
+            }
+            let promoted = upkeep::promote(tx, now)?;
+            schedule::fire(tx, &ids, now)?;
+            Ok::<_, Error>((lost, back == upkeep::STEP || promoted == upkeep::STEP))
+        };
+        let (lost, more) = self.db.platform(JOBS).write(unit).await?;
+        self.running.leave_off(&lost);
+        Ok(more)
     }
 
     async fn sweep(&self) -> Result<()> {
-        let before = self.clock.now().minus(self.options.keep_done);
-        self.db.platform(JOBS).write(move |tx| upkeep::sweep(tx, before)).await?;
-        let depth = self.db.platform(JOBS).read(upkeep::depth).await?;
-        meter::depth(depth);
+        let now = self.clock.now();
+        let before = now.minus(self.options.keep_done);
+        let platform = self.db.platform(JOBS);
+        while platform.write(move |tx| upkeep::sweep(tx, before)).await? == upkeep::STEP {}
+        platform.write(move |tx| schedule::wake_overslept(tx, now)).await?;
+        meter::depth(platform.read(upkeep::depth).await?);
         Ok(())
     }
 
     /// Extends the leases of what runs here, and tells what is no longer ours to leave off.
     async fn renew(&self) -> Result<()> {
-        let before = self.running.leases();
-        if before.is_empty() {
+        let leases = self.running.leases();
+        if leases.is_empty() {
             return Ok(());
         }
-        let (worker, until) = (self.worker.clone(), self.clock.now().plus(self.options.lease));
-        let held = self.db.platform(JOBS).write(move |tx| lease::renew(tx, &worker, until)).await?;
-        // Only what ran before the renewal can be judged by it.
-        let lost: Vec<LeaseId> = before.into_iter().filter(|lease| !held.contains(lease)).collect();
+        let until = self.clock.now().plus(self.options.lease);
+        let lost = self.db.platform(JOBS).write(move |tx| lease::renew(tx, &leases, until)).await?;
         self.running.leave_off(&lost);
         Ok(())
     }
 
     async fn claim(&self) -> Result<Vec<Job>> {
         let Some(wanted) = self.wanted() else { return Ok(Vec::new()) };
-        let mut circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (jobs, circles) = self
-            .db
-            .platform(JOBS)
-            .write(move |tx| claim(tx, &wanted, &mut circles).map(|jobs| (jobs, circles)))
-            .await?;
-        *self.circles.lock().unwrap_or_else(PoisonError::into_inner) = circles;
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let unit = move |tx: &mut PlatformTx<'_>| claim(tx, &wanted, &mut turns).map(|jobs| (jobs, turns));
+        let (jobs, turns) = self.db.platform(JOBS).write(unit).await?;
+        *self.turns.lock().unwrap_or_else(PoisonError::into_inner) = turns;
         Ok(jobs)
     }
 
@@ -226,4 +263,11 @@ impl Runner {
             Err(error) => tracing::warn!(%error, "unfinished jobs wait for their lease to end"),
         }
     }
+}
+
+/// Beats that don't catch up with what was missed.
+fn ticks(pause: Duration) -> tokio::time::Interval {
+    let mut interval = tokio::time::interval(pause);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    interval
 }

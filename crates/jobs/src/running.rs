@@ -3,30 +3,29 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use munshi_types::{JobId, LeaseId};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
+use crate::lease::Lease;
 
-/// Shared by a runner and the tasks it started; each task takes its job out when it ends.
+/// Shared by a runner and the tasks it started; each task takes its job out when it ends. Kept by lease, not by job:
+/// a job that was taken over runs under another.
 #[derive(Clone, Default)]
-pub(crate) struct Running(Arc<Mutex<HashMap<JobId, InFlight>>>);
+pub(crate) struct Running(Arc<Mutex<HashMap<Lease, InFlight>>>);
 
 struct InFlight {
     kind: String,
-    lease: LeaseId,
     cancelled: CancellationToken,
 }
 
 impl Running {
     pub(crate) fn add(&self, job: &Job) {
-        let flight =
-            InFlight { kind: job.kind.clone(), lease: job.lease.id, cancelled: job.cancelled.clone() };
-        self.lock().insert(job.id, flight);
+        let flight = InFlight { kind: job.kind.clone(), cancelled: job.cancelled.clone() };
+        self.lock().insert(job.lease, flight);
     }
 
-    pub(crate) fn remove(&self, job: JobId) {
-        self.lock().remove(&job);
+    pub(crate) fn remove(&self, lease: Lease) {
+        self.lock().remove(&lease);
     }
 
     /// How many of each kind, and in all.
@@ -39,19 +38,19 @@ impl Running {
         (counts, flights.len())
     }
 
-    pub(crate) fn leases(&self) -> Vec<LeaseId> {
-        self.lock().values().map(|flight| flight.lease).collect()
+    pub(crate) fn leases(&self) -> Vec<Lease> {
+        self.lock().keys().copied().collect()
     }
 
     /// Tells the jobs under these leases to leave off: nothing they write will count.
-    pub(crate) fn leave_off(&self, leases: &[LeaseId]) {
-        for (job, flight) in self.lock().iter().filter(|(_, flight)| leases.contains(&flight.lease)) {
-            tracing::warn!(%job, kind = flight.kind, "telling a job to leave off");
+    pub(crate) fn leave_off(&self, leases: &[Lease]) {
+        for (lease, flight) in self.lock().iter().filter(|(lease, _)| leases.contains(lease)) {
+            tracing::warn!(job = %lease.job, kind = flight.kind, "telling a job to leave off");
             flight.cancelled.cancel();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, InFlight>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Lease, InFlight>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

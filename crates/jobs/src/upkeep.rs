@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::error::Result;
 
 /// At most this many rows a step, so that no step holds the writer for long.
-const STEP: i64 = 1000;
+pub(crate) const STEP: u64 = 1000;
+const LIMIT: i64 = 1000;
 
 /// Lets jobs whose time has come be claimed.
 pub(crate) fn promote(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
@@ -19,7 +20,7 @@ pub(crate) fn promote(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
            FOR UPDATE SKIP LOCKED)
          UPDATE jobs SET state = 'ready' FROM picked WHERE jobs.id = picked.id",
     );
-    Ok(tx.execute(across_tenants(text), params![now, STEP])?)
+    Ok(tx.execute(across_tenants(text), params![now, LIMIT])?)
 }
 
 /// Takes jobs back whose worker stopped renewing its lease. The try counts, so that a job which kills its worker
@@ -37,7 +38,7 @@ pub(crate) fn reclaim(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
                 last_error = 'the worker stopped without finishing', lease = NULL, lease_until = NULL, worker = NULL
          FROM picked WHERE jobs.id = picked.id",
     );
-    Ok(tx.execute(across_tenants(text), params![now, STEP])?)
+    Ok(tx.execute(across_tenants(text), params![now, LIMIT])?)
 }
 
 /// Removes jobs that were done before `before`. Dead ones stay until somebody runs them again.
@@ -50,7 +51,7 @@ pub(crate) fn sweep(tx: &mut PlatformTx<'_>, before: Timestamp) -> Result<u64> {
            FOR UPDATE SKIP LOCKED)
          DELETE FROM jobs USING picked WHERE jobs.id = picked.id",
     );
-    Ok(tx.execute(across_tenants(text), params![before, STEP])?)
+    Ok(tx.execute(across_tenants(text), params![before, LIMIT])?)
 }
 
 /// How full the queue is.

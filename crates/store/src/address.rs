@@ -85,14 +85,14 @@ impl fmt::Display for Address {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Postgres(address) => {
                 let (scheme, rest) = address.url.split_once("://").unwrap_or(("postgres", ""));
-                let rest = rest.split('?').next().unwrap_or_default();
+                let before_query = |text: &str| text.split('?').next().unwrap_or_default().to_owned();
                 match rest.rsplit_once('@') {
                     Some((login, place)) => {
-                        let user = login.split(':').next().unwrap_or_default();
+                        let user = login.split([':', '?']).next().unwrap_or_default();
                         let dots = if login.contains(':') { ":••••" } else { "" };
-                        write!(f, "{scheme}://{user}{dots}@{place}")
+                        write!(f, "{scheme}://{user}{dots}@{}", before_query(place))
                     }
-                    None => write!(f, "{scheme}://{rest}"),
+                    None => write!(f, "{scheme}://{}", before_query(rest)),
                 }
             }
         }
@@ -136,10 +136,17 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        for url in ["postgres://me:hunter2@h:5/d?sslmode=disable", "postgres://h/d?password=hunter2&user=me"]
-        {
-            let address = url.parse::<Address>().unwrap();
-            assert!(!format!("{address} {address:?}").contains("hunter2"), "{address}");
+        for url in [
+            "postgres://me:hunter2@h:5/d?sslmode=disable",
+            "postgres://h/d?password=hunter2&user=me",
+            "postgres://h/d?password=hunter2&user=me@here",
+            "postgres://me:hunter2?x@h/d",
+        ] {
+            let shown = match url.parse::<Address>() {
+                Ok(address) => format!("{address} {address:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert!(!shown.contains("hunter2"), "{shown}");
         }
         let shown = "postgres://me:hunter2@h:5/d".parse::<Address>().unwrap().to_string();
         assert_eq!(shown, "postgres://me:••••@h:5/d");

@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::params;
 use crate::sql::across_tenants;
 pub use crate::sqlite::backup::Progress;
+pub use crate::sqlite::file::stamp;
 use crate::sqlite::{backup, file};
 use crate::tx::Door;
 
@@ -57,12 +58,25 @@ impl Db {
     pub async fn backup(
         &self,
         target: PathBuf,
-        mut progress: impl FnMut(Progress) + Send + 'static,
+        progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<()> {
-        let Some(engine) = self.sqlite() else { return Err(use_postgres_tools("pg_dump --format=custom")) };
-        let (source, options) = (engine.path().to_owned(), self.options().clone());
-        off_the_runtime(move || backup::copy(&source, &target, &options, &mut progress)).await
+        backup(self.address(), target, self.options(), progress).await
     }
+}
+
+/// Copies a database to `target` whatever its tables are, also while others work with it: an upgrade begins with a
+/// copy of what the version before it left. SQLite only.
+pub async fn backup(
+    address: &Address,
+    target: PathBuf,
+    options: &Options,
+    mut progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<()> {
+    let Address::Sqlite(source) = address.clone() else {
+        return Err(use_postgres_tools("pg_dump --format=custom"));
+    };
+    let options = options.clone();
+    off_the_runtime(move || backup::copy(&source, &target, &options, &mut progress)).await
 }
 
 /// Puts a backup in the database's place; what was there is moved aside, and the answer says where.
@@ -104,6 +118,7 @@ pub async fn examine(address: &Address) -> Result<()> {
 
 fn use_postgres_tools(command: &str) -> Error {
     Error::Address(format!(
-        "Postgres has its own tools for this: run `{command}` with the database's address, or your provider's snapshots"
+        "Postgres has its own tools for this: run `{command}` as a login that row-level security lets pass, \
+         or use your provider's snapshots"
     ))
 }

@@ -159,7 +159,8 @@ impl Platform {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = move |session: &mut Session| unit(&mut PlatformTx { session });
+        let door = self.door;
+        let act = move |session: &mut Session| unit(&mut PlatformTx { session, door });
         self.db.submit(Scope::Platform(self.door), Access::Write, act).await
     }
 
@@ -169,7 +170,8 @@ impl Platform {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = move |session: &mut Session| unit(&mut PlatformTx { session });
+        let door = self.door;
+        let act = move |session: &mut Session| unit(&mut PlatformTx { session, door });
         self.db.submit(Scope::Platform(self.door), Access::Read, act).await
     }
 }

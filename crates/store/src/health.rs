@@ -4,21 +4,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
 
-/// Written by the threads that run units, read by readiness. An outage stays noted until something succeeds.
+/// Written by the threads that run units, read by readiness. An outage stays noted until a write that changed
+/// something succeeds; damage stays noted until the program starts anew, since other pages may well be sound.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Health(Arc<Mutex<Option<Error>>>);
 
 impl Health {
-    pub(crate) fn note(&self, outcome: &Result<(), Error>) {
-        match outcome {
-            Ok(()) => self.set(None),
-            Err(error) if error.is_outage() => self.set(Some(error.clone())),
-            Err(_) => {}
+    pub(crate) fn failed(&self, error: &Error) {
+        if error.is_outage() {
+            self.set(Some(error.clone()));
         }
+    }
+
+    pub(crate) fn wrote(&self) {
+        self.set(None);
     }
 
     fn set(&self, outage: Option<Error>) {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*current, Some(Error::Corrupt(_))) {
+            return;
+        }
         if current.is_some() != outage.is_some() {
             match &outage {
                 Some(error) => tracing::error!(%error, "the database is failing"),

@@ -15,7 +15,7 @@ pub struct Options {
     pub queue_timeout: Duration,
     /// SQLite: how long to wait for another program that holds the file's lock.
     pub busy_timeout: Duration,
-    /// Postgres: how long connecting may take.
+    /// Postgres: how long connecting and logging in may take.
     pub connect_timeout: Duration,
 }
 
@@ -27,7 +27,7 @@ impl Default for Options {
             statement_timeout: Duration::from_secs(30),
             queue_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
-            connect_timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(10),
         }
     }
 }

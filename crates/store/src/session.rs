@@ -9,6 +9,7 @@ use munshi_types::TenantId;
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::sql::Sql;
+use crate::tx::Door;
 use crate::value::Param;
 use crate::{postgres, sqlite};
 
@@ -26,25 +27,39 @@ pub(crate) struct Session {
     hooks: Vec<Hook>,
     /// A statement of this unit failed outside an `attempt`.
     failed: Option<Error>,
+    /// What was found wrong with the database itself, whatever the unit made of it.
+    outage: Option<Error>,
+    /// A statement changed rows: a commit after it proves that writing works.
+    changed: bool,
     /// How many attempts are open: names their savepoints.
     depth: u32,
 }
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, hooks: Vec::new(), failed: None, depth: 0 }
+        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
     }
 
     /// Forgets the unit before.
     pub(crate) fn reset(&mut self) {
         self.hooks.clear();
         self.failed = None;
+        self.outage = None;
+        self.changed = false;
         self.depth = 0;
     }
 
     /// The statement failure this unit went past, if any: it must not commit.
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failed.as_ref()
+    }
+
+    pub(crate) fn outage(&self) -> Option<&Error> {
+        self.outage.as_ref()
+    }
+
+    pub(crate) fn has_changed_rows(&self) -> bool {
+        self.changed
     }
 
     pub(crate) fn take_hooks(&mut self) -> Vec<Hook> {
@@ -66,6 +81,7 @@ impl Session {
             Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params),
             Engine::Postgres(connection) => connection.execute(sql.postgres, first, params),
         };
+        self.changed |= matches!(outcome, Ok(rows) if rows > 0);
         self.note(outcome)
     }
 
@@ -111,18 +127,18 @@ impl Session {
         outcome.and_then(|_| Err(failure.unwrap_or_else(Error::closed).into()))
     }
 
-    /// From here the statements of this transaction are one tenant's.
+    /// From here the statements of this transaction are one tenant's, and the door is shut.
     pub(crate) fn enter_tenant(&mut self, tenant: TenantId) -> Result<()> {
         self.guard(&[])?;
         if matches!(self.engine, Engine::Postgres(_)) {
-            self.command(&format!("SET LOCAL app.tenant_id = '{tenant}'"))?;
+            self.command(&format!("SET LOCAL app.tenant_id = '{tenant}'; SET LOCAL app.door = ''"))?;
         }
         Ok(())
     }
 
-    pub(crate) fn leave_tenant(&mut self) -> Result<()> {
+    pub(crate) fn leave_tenant(&mut self, door: Door) -> Result<()> {
         if matches!(self.engine, Engine::Postgres(_)) && self.failed.is_none() {
-            self.command("SET LOCAL app.tenant_id = ''")?;
+            self.command(&format!("SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'", door.name()))?;
         }
         Ok(())
     }
@@ -143,21 +159,30 @@ impl Session {
                 "an earlier statement of this unit failed ({failure}), so it can't go on: {advice}"
             )));
         }
-        let has_nul = |param: &Param<'_>| match param {
-            Param::Text(text) | Param::Json(text) => text.contains('\0'),
-            _ => false,
-        };
-        if params.iter().any(has_nul) {
-            return Err(Error::Refused("text can't hold a NUL character".to_owned()));
-        }
-        Ok(())
+        params.iter().try_for_each(|param| match param {
+            Param::Text(text) if text.contains('\0') => {
+                Err(Error::Refused("text can't hold a NUL character".to_owned()))
+            }
+            Param::Real(value) if !value.is_finite() => {
+                Err(Error::Refused(format!("{value} is no number a column can keep")))
+            }
+            Param::Vector(values) if values.iter().any(|value| !value.is_finite()) => {
+                Err(Error::Refused("a vector holds something that is no number".to_owned()))
+            }
+            _ => Ok(()),
+        })
     }
 
     /// Remembers a failed statement. A row that could not be mapped, or a value refused by `guard`, is not one.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Err(Error::Decode(_)) | Ok(_) => {}
-            Err(error) => self.failed = Some(error.clone()),
+            Err(error) => {
+                self.failed = Some(error.clone());
+                if error.is_outage() {
+                    self.outage = Some(error.clone());
+                }
+            }
         }
         outcome
     }

@@ -31,20 +31,20 @@ pub fn across_tenants(text: impl Into<Sql>) -> PlatformSql {
     PlatformSql(text.into())
 }
 
-/// SQLite numbers `$N` by first appearance, so `$2, $1` would swap; `?N` means what it says.
+/// SQLite numbers `$N` by first appearance, so `$2, $1` would swap; `?N` means what it says. Quoted text, quoted names
+/// and comments are left as they are.
 pub(crate) fn numbered(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut quoted = false;
-    for character in text.chars() {
-        match character {
-            '\'' => quoted = !quoted,
-            '$' if !quoted => {
-                out.push('?');
-                continue;
-            }
-            _ => {}
-        }
-        out.push(character);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\'' | '"' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            other => other.len_utf8(),
+        };
+        out.push_str(if first == '$' { "?" } else { &rest[..length] });
+        rest = &rest[length..];
     }
     out
 }
@@ -67,5 +67,9 @@ mod tests {
     fn parameters_keep_their_numbers() {
         assert_eq!(numbered("SELECT $2, '$1', $1"), "SELECT ?2, '$1', ?1");
         assert_eq!(numbered("SELECT 'it''s $1', $3"), "SELECT 'it''s $1', ?3");
+        assert_eq!(
+            numbered("-- it's $1\nSELECT $2 /* it's $1 */, \"a'$1\", $1"),
+            "-- it's $1\nSELECT ?2 /* it's $1 */, \"a'$1\", ?1"
+        );
     }
 }

@@ -61,10 +61,10 @@ pub fn list(tx: &mut PlatformTx<'_>, request: &PageRequest) -> Result<Page<Tenan
     }))
 }
 
-/// False when there is no such tenant.
+/// False when there is no such tenant, or it is archived: that is for good.
 pub fn set_status(tx: &mut PlatformTx<'_>, id: TenantId, status: TenantStatus) -> Result<bool> {
     let changed = tx.execute(
-        across_tenants("UPDATE tenants SET status = $2 WHERE id = $1"),
+        across_tenants("UPDATE tenants SET status = $2 WHERE id = $1 AND status <> 'archived'"),
         params![id, status.as_str()],
     )?;
     Ok(changed > 0)

@@ -33,6 +33,7 @@ impl Door {
 /// A transaction that belongs to the installation, not to a tenant, opened through a [`Door`].
 pub struct PlatformTx<'u> {
     pub(crate) session: &'u mut Session,
+    pub(crate) door: Door,
 }
 
 impl Tx<'_> {
@@ -127,7 +128,8 @@ impl PlatformTx<'_> {
         self.session.after_commit(Box::new(act));
     }
 
-    /// Acts as one tenant inside this transaction, such as filling a tenant that was just made.
+    /// Acts as one tenant inside this transaction, such as filling a tenant that was just made. The door is shut
+    /// meanwhile.
     pub fn as_tenant<T, E: From<Error>>(
         &mut self,
         tenant: TenantId,
@@ -135,7 +137,7 @@ impl PlatformTx<'_> {
     ) -> Result<T, E> {
         self.session.enter_tenant(tenant)?;
         let outcome = act(&mut Tx { session: self.session, tenant });
-        self.session.leave_tenant()?;
+        self.session.leave_tenant(self.door)?;
         outcome
     }
 }

@@ -65,6 +65,9 @@ impl Json {
     pub fn of(value: &impl Serialize) -> Result<Self> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::Misuse(format!("the value can't be written as JSON: {error}")))?;
+        if holds_nul(&text) {
+            return Err(Error::Refused("text can't hold a NUL character, also not inside JSON".to_owned()));
+        }
         Ok(Self(text))
     }
 
@@ -76,6 +79,19 @@ impl Json {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether JSON text spells out a NUL, which Postgres can't keep. A backslash escapes the character after it.
+fn holds_nul(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        rest = &rest[at + 1..];
+        if rest.starts_with("u0000") {
+            return true;
+        }
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    false
 }
 
 /// An embedding as the store keeps it.

@@ -68,6 +68,9 @@ on_both_engines! {
         assert_eq!((found.id, found.status), (id, TenantStatus::Paused));
         let stranger = test.ids.next();
         assert!(!platform.write(move |tx| tenants::set_status(tx, stranger, TenantStatus::Paused)).await.unwrap());
+        assert!(platform.write(move |tx| tenants::set_status(tx, id, TenantStatus::Archived)).await.unwrap());
+        let back = platform.write(move |tx| tenants::set_status(tx, id, TenantStatus::Active)).await.unwrap();
+        assert!(!back, "archived is for good");
     }
 
     async fn a_list_comes_in_pages_without_gaps_or_repeats(test: TestDb) {

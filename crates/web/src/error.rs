@@ -18,7 +18,7 @@ pub enum Error {
     )]
     AddressRefused { address: String },
     #[error(
-        "can't listen on {address}: {source}\nhint: server.listen wants an address of this machine and a port, such as 127.0.0.1:8080 or [::]:8080"
+        "can't listen on {address}: {source}\nhint: server.listen wants an address of this machine and a port, such as 127.0.0.1:8400 or [::]:8400"
     )]
     AddressUnusable { address: String, source: std::io::Error },
     #[error(

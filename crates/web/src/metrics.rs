@@ -3,7 +3,7 @@
 //! Any crate counts with `metrics::counter!("munshi_…")` and needs nothing from here.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use munshi_types::Clock;
 
 use crate::Error;
@@ -16,9 +16,12 @@ const BUILD: &str = "munshi_build_info";
 const START_TIME: &str = "munshi_process_start_time_seconds";
 const MEMORY: &str = "munshi_process_resident_memory_bytes";
 
-/// For every histogram: from a commit on a quick disk to a model that thinks for a minute.
+/// For every other histogram: from a commit on a quick disk to a model that thinks for a minute.
 const SECONDS: [f64; 16] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// For what counts things, whose name ends with `_size`.
+const SIZES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// A handle on the process's recorder. It lives as long as the process does.
 #[derive(Clone)]
@@ -30,6 +33,7 @@ impl Metrics {
     pub fn install(clock: &dyn Clock) -> Result<Self, Error> {
         let handle = PrometheusBuilder::new()
             .set_buckets(&SECONDS)
+            .and_then(|builder| builder.set_buckets_for_metric(Matcher::Suffix("_size".to_owned()), &SIZES))
             .and_then(PrometheusBuilder::install_recorder)
             .map_err(|_| Error::AlreadySetUp("the metrics recorder"))?;
         describe();

@@ -55,7 +55,7 @@ impl Kind for Endpoint {
     type Value = Option<Url>;
 
     fn expects() -> String {
-        "an address such as \"http://127.0.0.1:4317\"".to_owned()
+        "an address such as \"http://127.0.0.1:4318\"".to_owned()
     }
 
     fn read(raw: &Raw, _: &Home) -> Result<Option<Url>, Fault> {

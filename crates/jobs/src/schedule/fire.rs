@@ -7,6 +7,9 @@ use super::rule::Rule;
 use crate::error::Result;
 use crate::job::NewJob;
 
+/// Clocks of nodes may differ by this much without anything being wrong.
+const CLOCK_ERROR: std::time::Duration = std::time::Duration::from_secs(120);
+
 struct Due {
     tenant: TenantId,
     name: String,
@@ -69,6 +72,18 @@ fn due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
             at: row.get("next_at")?,
         })
     })?)
+}
+
+/// Schedules that last fired in the future, by a clock that was wrong then, would sleep until that time comes: they are
+/// due again now, and fire by the right one.
+pub(crate) fn wake_overslept(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
+    let later = now.plus(CLOCK_ERROR);
+    Ok(tx.execute(
+        across_tenants(
+            "UPDATE job_schedules SET next_at = $1, last_at = NULL WHERE last_at > $2 AND next_at > $1",
+        ),
+        params![now, later],
+    )?)
 }
 
 fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &Ids, now: Timestamp) -> Result<u64> {

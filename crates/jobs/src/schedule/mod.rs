@@ -3,7 +3,7 @@
 mod fire;
 mod rule;
 
-pub(crate) use fire::fire;
+pub(crate) use fire::{fire, wake_overslept};
 pub use rule::Rule;
 
 use munshi_store::{Json, Tx, params};
@@ -49,6 +49,7 @@ pub fn set(tx: &mut Tx<'_>, schedule: &Schedule, tenant_zone: &Zone, now: Timest
          ON CONFLICT (tenant_id, name) DO UPDATE SET kind = excluded.kind, priority = excluded.priority,
            payload = excluded.payload, rule = excluded.rule, zone = excluded.zone,
            next_at = CASE WHEN job_schedules.rule = excluded.rule AND job_schedules.zone IS NOT DISTINCT FROM excluded.zone
+                            AND job_schedules.next_at < excluded.next_at
                           THEN job_schedules.next_at ELSE excluded.next_at END",
         params![schedule.name, schedule.kind, schedule.priority.rank(), schedule.payload, rule, own_zone, next],
     )?;

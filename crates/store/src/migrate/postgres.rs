@@ -37,18 +37,20 @@ fn apply(
     if waiting.is_empty() {
         return Ok(Outcome::default());
     }
+    require_version(client)?;
     ensure_role(client)?;
     let mut tx = client.transaction().map_err(translate)?;
-    grant_role(&mut tx, app, owner)?;
+    grant_role(&mut tx, app, owner).map_err(not_the_owner)?;
     if before.is_empty() {
-        prepare(&mut tx)?;
+        prepare(&mut tx).map_err(not_the_owner)?;
     }
+    set_force(&mut tx, "NO FORCE")?;
     for migration in &waiting {
         let failed = |error| match translate(error) {
-            Error::Misuse(what) | Error::Refused(what) => {
+            Error::Misuse(what) => {
                 Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
             }
-            other => other,
+            other => not_the_owner(other),
         };
         tx.batch_execute(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
         tx.execute(
@@ -63,8 +65,52 @@ fn apply(
         )
         .map_err(failed)?;
     }
+    set_force(&mut tx, "FORCE")?;
     tx.commit().map_err(translate)?;
     Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+}
+
+fn not_the_owner(error: Error) -> Error {
+    match error {
+        Error::Refused(what) => Error::Schema(format!(
+            "this login may not make or change the tables ({what}), and nothing was changed: \
+             give the login that owns the database as store.owner_url"
+        )),
+        other => other,
+    }
+}
+
+/// What tenancy rests on came with Postgres 16.
+fn require_version(client: &mut Client) -> Result<()> {
+    let row =
+        client.query_one("SELECT current_setting('server_version_num')::int", &[]).map_err(translate)?;
+    let version: i32 = row.get(0);
+    if version >= 160_000 {
+        return Ok(());
+    }
+    Err(Error::Schema(format!(
+        "this server is Postgres {}: Munshi needs Postgres 16 or newer",
+        version / 10_000
+    )))
+}
+
+/// Row-level security binds the owner too, who would see no row to migrate. It is lifted for the owner alone and
+/// inside this transaction alone: every table is under it again before anybody can look.
+fn set_force(tx: &mut Transaction<'_>, word: &str) -> Result<()> {
+    let tables = tx
+        .query(
+            "SELECT quote_ident(relname) FROM pg_class
+             WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity
+               AND pg_has_role(current_user, relowner, 'USAGE') ORDER BY relname",
+            &[],
+        )
+        .map_err(translate)?;
+    for row in tables {
+        let table: String = row.get(0);
+        tx.batch_execute(&format!("ALTER TABLE public.{table} {word} ROW LEVEL SECURITY"))
+            .map_err(translate)?;
+    }
+    Ok(())
 }
 
 /// The role belongs to the whole server, so another database's migration may make it at the same moment.

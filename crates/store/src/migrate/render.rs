@@ -83,6 +83,14 @@ impl Renderer<'_> {
                 ')' => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
+            if token == "DEFERRABLE" {
+                let why =
+                    "a rule that waits for the commit would fail the neighbours of the unit that broke it";
+                return Err(Error::Schema(format!(
+                    "migration {}: DEFERRABLE can't be used: {why}",
+                    self.name
+                )));
+            }
             if token == "CREATE" {
                 rest = self.create(rest)?;
             } else if token == ";" {
@@ -220,5 +228,8 @@ mod tests {
     fn a_table_must_say_whose_rows_it_holds() {
         let error = render("0009_x", "CREATE TABLE t (id UUID);", Engine::Sqlite).unwrap_err().to_string();
         assert!(error.contains("migration 0009_x: say whose rows `t` holds"), "{error}");
+        let text = "CREATE TENANT TABLE t (p UUID REFERENCES tenants (id) DEFERRABLE INITIALLY DEFERRED);";
+        let error = render("0009_x", text, Engine::Sqlite).unwrap_err().to_string();
+        assert!(error.contains("DEFERRABLE can't be used"), "{error}");
     }
 }

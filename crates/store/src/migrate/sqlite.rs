@@ -15,13 +15,19 @@ pub(super) fn applied(path: &Path, options: &Options) -> Result<Vec<Applied>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let connection = Connection::writer(path, options.busy_timeout)?;
+    // Looking must not change anything: a writer would turn a backup's plain file into one with a log beside it.
+    let connection = Connection::reader(path, options.busy_timeout)?;
+    file::refuse_foreign(&connection.raw, path)?;
     read_applied(&connection.raw)
 }
 
 pub(super) fn run(path: &Path, request: &Request) -> Result<Outcome> {
-    file::prepare(path)?;
+    file::prepare_folder(path)?;
+    file::make_private(path)?;
+    applied(path, &request.options)?;
     let connection = Connection::writer(path, request.options.busy_timeout)?;
+    // A migration may rebuild a table that others point at; what points nowhere afterwards is found by the check.
+    connection.raw.pragma_update(None, "foreign_keys", "OFF").map_err(translate)?;
     let before = read_applied(&connection.raw)?;
     if pending(&before, &request.migrations)?.is_empty() {
         return Ok(Outcome::default());

@@ -1,18 +1,23 @@
 //! One Postgres connection and the statements it has prepared.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use postgres::Statement;
 use postgres::types::ToSql;
 
-use super::errors::{translate, translate_connect};
+use super::errors::{TABLES_CHANGED, translate, translate_connect};
 use super::tls;
 use crate::address::{Address, PostgresAddress};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::row::{Row, RowOf};
 use crate::sql::shortened;
+use crate::threads::start;
 use crate::value::Param;
+
+/// How often an idle line is checked, so that one that went dark is noticed in half a minute, not in two hours.
+const LINE_CHECK: Duration = Duration::from_secs(10);
 
 /// The role units run as. It owns no table and can't log in: whoever connects takes it on.
 pub(crate) const APP_ROLE: &str = "munshi_app";
@@ -33,9 +38,29 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Connects and logs in within the time allowed, also to a server that takes the call and then says nothing.
     pub(crate) fn open(address: &PostgresAddress, options: &Options, login: Login) -> Result<Self> {
+        let (done, wait) = std::sync::mpsc::sync_channel(1);
+        let (place, limits) = (address.clone(), options.clone());
+        start("store-pg-connect".to_owned(), move || {
+            // Nobody listens any more when the time is up; the connection closes with its value.
+            let _late = done.send(Self::open_now(&place, &limits, login));
+        })?;
+        wait.recv_timeout(options.connect_timeout).unwrap_or_else(|_| {
+            let place = Address::Postgres(address.clone());
+            let seconds = options.connect_timeout.as_secs();
+            Err(Error::Unavailable {
+                what: format!("{place} did not answer within {seconds} s"),
+                source: None,
+            })
+        })
+    }
+
+    fn open_now(address: &PostgresAddress, options: &Options, login: Login) -> Result<Self> {
         let mut config = address.driver_config()?;
-        config.connect_timeout(options.connect_timeout).keepalives(true);
+        config.connect_timeout(options.connect_timeout);
+        config.keepalives_idle(LINE_CHECK).keepalives_interval(LINE_CHECK / 2).keepalives_retries(3);
+        config.tcp_user_timeout(LINE_CHECK * 3);
         config.application_name("munshi");
         let place = Address::Postgres(address.clone()).to_string();
         let client = match config.get_ssl_mode() {
@@ -46,7 +71,7 @@ impl Connection {
         let mut connection = Self { client, statements: HashMap::new() };
         match login {
             Login::App => connection.become_app(options)?,
-            Login::Owner => connection.command("SET TIME ZONE 'UTC'")?,
+            Login::Owner => connection.command("SET TIME ZONE 'UTC'; SET search_path = public")?,
         }
         Ok(connection)
     }
@@ -62,7 +87,7 @@ impl Connection {
         }
         let millis = options.statement_timeout.as_millis();
         self.command(&format!(
-            "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET statement_timeout = {millis};
+            "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET search_path = public; SET statement_timeout = {millis};
              SET idle_in_transaction_session_timeout = {}",
             millis.saturating_mul(2),
         ))?;
@@ -141,7 +166,9 @@ impl Connection {
 
     /// After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
     fn forget_stale<T>(&mut self, outcome: Result<T>) -> Result<T> {
-        if let Err(Error::Busy(_)) = &outcome {
+        if let Err(Error::Busy(what)) = &outcome
+            && what == TABLES_CHANGED
+        {
             self.statements.clear();
         }
         outcome

@@ -4,6 +4,9 @@ use postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
 
+/// A plan made before a migration no longer fits; made anew, it does.
+pub(super) const TABLES_CHANGED: &str = "the tables have just changed";
+
 pub(crate) fn translate(error: postgres::Error) -> Error {
     match error.as_db_error() {
         Some(refusal) => from_refusal(refusal),
@@ -53,7 +56,7 @@ fn from_refusal(refusal: &DbError) -> Error {
         | &SqlState::T_R_DEADLOCK_DETECTED
         | &SqlState::LOCK_NOT_AVAILABLE => Error::Busy(text),
         &SqlState::FEATURE_NOT_SUPPORTED if text.contains("cached plan") => {
-            Error::Busy("the tables have just changed".to_owned())
+            Error::Busy(TABLES_CHANGED.to_owned())
         }
         &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
         // What a row breaks: integrity (23), data too long or malformed (22), and row-level security (42501).

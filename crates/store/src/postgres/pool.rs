@@ -2,15 +2,15 @@
 
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{Sender, TrySendError, bounded};
 
 use super::connection::{Connection, Login};
 use super::worker::{Access, Task, Worker};
 use crate::address::PostgresAddress;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::health::Health;
 use crate::options::Options;
-use crate::threads::{join, start};
+use crate::threads::{QUEUE_LENGTH, join, start, too_many};
 use crate::unit::Work;
 
 /// The pool. Dropping it lets queued units finish, then ends the threads.
@@ -23,7 +23,7 @@ impl Postgres {
     /// Connects once, so that a wrong address is said at once; the other threads connect when they get work.
     pub(crate) fn open(address: &PostgresAddress, options: &Options, health: &Health) -> Result<Self> {
         let mut first = Some(Connection::open(address, options, Login::App)?);
-        let (queue, tasks) = unbounded();
+        let (queue, tasks) = bounded(QUEUE_LENGTH);
         let mut threads = Vec::with_capacity(options.connections);
         for number in 0..options.connections.max(1) {
             let worker =
@@ -44,11 +44,11 @@ impl Postgres {
     fn submit(&self, work: Box<dyn Work>, access: Access) {
         let task = Task { work, access };
         let refused = match &self.queue {
-            Some(queue) => queue.send(task).err().map(|error| error.0),
+            Some(queue) => queue.try_send(task).err().map(TrySendError::into_inner),
             None => Some(task),
         };
         if let Some(task) = refused {
-            task.work.settle(Err(Error::closed()));
+            task.work.settle(Err(too_many()));
         }
     }
 }

@@ -60,19 +60,23 @@ impl Worker {
                 Ok(Verdict::RollBack) => meter.rolled_back(),
                 Err(error) => meter.failed(error),
             }
-            let outcome = outcome.map(|_| ());
-            // A read that succeeds is no proof that writing works again.
-            if access == Access::Write || outcome.is_err() {
-                self.health.note(&outcome);
+            if let Err(error) = &outcome {
+                self.health.failed(error);
             }
-            work.settle(outcome);
+            work.settle(outcome.map(|_| ()));
         }
     }
 
     fn one(&mut self, work: &mut dyn Work, access: Access) -> Result<Verdict> {
         let mut session = self.begin(work.scope(), access)?;
         let verdict = work.run(&mut session);
-        let outcome = self.end(&mut session, verdict);
+        if let Some(error) = session.outage() {
+            self.health.failed(error);
+        }
+        let outcome = self.end(&mut session, verdict, access);
+        if outcome.is_ok() && verdict == Verdict::Commit && session.has_changed_rows() {
+            self.health.wrote();
+        }
         if !connection_of(&mut session)?.is_closed() {
             self.session = Some(session);
         }
@@ -96,7 +100,7 @@ impl Worker {
         Ok(Session::new(Engine::Postgres(connection)))
     }
 
-    fn end(&self, session: &mut Session, verdict: Verdict) -> Result<()> {
+    fn end(&self, session: &mut Session, verdict: Verdict, access: Access) -> Result<()> {
         let connection = connection_of(session)?;
         match verdict {
             Verdict::RollBack => {
@@ -112,7 +116,7 @@ impl Worker {
                 self.writes.group(1, began.elapsed());
                 match outcome {
                     // The word may have reached the server before the line broke.
-                    Err(Error::Unavailable { .. }) => Err(Error::OutcomeUnknown),
+                    Err(Error::Unavailable { .. }) if access == Access::Write => Err(Error::OutcomeUnknown),
                     other => other,
                 }
             }

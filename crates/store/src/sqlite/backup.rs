@@ -16,6 +16,9 @@ use crate::options::Options;
 /// Pages copied before a writer gets its turn: 4 MiB.
 const PAGES_A_STEP: i32 = 1024;
 
+/// How often a step may find the database locked, a fiftieth of a second apart.
+const MOST_REFUSALS: u32 = 500;
+
 /// How far a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -30,20 +33,38 @@ pub(crate) fn copy(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
-    if target.exists() {
+    if let Some(there) = file::family(target).iter().find(|path| path.exists()) {
         let what =
-            format!("{} is already there: choose another name, nothing was overwritten", target.display());
+            format!("{} is already there: choose another name, nothing was overwritten", there.display());
         return Err(Error::Address(what));
     }
-    let partial = partial_of(target);
-    let copied = copy_pages(source, &partial, options, progress).and_then(|()| verify(&partial));
-    if let Err(error) = copied {
-        remove_if_there(&partial)?;
-        return Err(error);
-    }
-    file::sync(&partial)?;
-    fs::rename(&partial, target).map_err(|error| failed("can't name the copy", target, error))?;
+    let partial = checked_copy(source, target, options, progress)?;
+    // A link can't replace what somebody else put there meanwhile, as a rename would.
+    fs::hard_link(&partial, target).map_err(|error| failed("can't name the copy", target, error))?;
+    remove_if_there(&partial)?;
     file::sync_folder_of(target)
+}
+
+/// A sound copy beside `target`, on disk, under a name of its own.
+fn checked_copy(
+    source: &Path,
+    target: &Path,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf> {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    let partial = PathBuf::from(name);
+    let copied = copy_pages(source, &partial, options, progress)
+        .and_then(|()| verify(&partial))
+        .and_then(|()| file::sync(&partial));
+    match copied {
+        Ok(()) => Ok(partial),
+        Err(error) => {
+            remove_if_there(&partial)?;
+            Err(error)
+        }
+    }
 }
 
 fn copy_pages(
@@ -53,26 +74,35 @@ fn copy_pages(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<()> {
     remove_if_there(partial)?;
-    file::prepare(partial)?;
+    file::prepare_folder(partial)?;
+    file::make_private(partial)?;
     let from = Connection::reader(source, options.busy_timeout)?;
+    // One moment of the source is held for the whole copy; without that every commit would begin it anew.
+    from.raw.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(translate)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
-    {
-        let backup = Backup::new(&from.raw, &mut into).map_err(translate)?;
-        loop {
-            let step = backup.step(PAGES_A_STEP).map_err(translate)?;
-            let seen = backup.progress();
-            let (total, left) = (pages(seen.pagecount), pages(seen.remaining));
-            progress(Progress { done_pages: total.saturating_sub(left), total_pages: total });
-            match step {
-                StepResult::Done => break,
-                StepResult::More => {}
-                _ => std::thread::sleep(Duration::from_millis(20)),
-            }
-        }
-    }
+    run_steps(&Backup::new(&from.raw, &mut into).map_err(translate)?, progress)?;
     // One plain file: a copy needs no log beside it.
     into.pragma_update(None, "journal_mode", "DELETE").map_err(translate)?;
     into.close().map_err(|(_, error)| translate(error))
+}
+
+fn run_steps(backup: &Backup<'_, '_>, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    let mut refused = 0;
+    loop {
+        let step = backup.step(PAGES_A_STEP).map_err(translate)?;
+        let seen = backup.progress();
+        let (total, left) = (pages(seen.pagecount), pages(seen.remaining));
+        progress(Progress { done_pages: total.saturating_sub(left), total_pages: total });
+        match step {
+            StepResult::Done => return Ok(()),
+            StepResult::More => refused = 0,
+            _ if refused < MOST_REFUSALS => {
+                refused += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => return Err(Error::Busy("the database could not be read for the copy".to_owned())),
+        }
+    }
 }
 
 fn pages(count: i32) -> u64 {
@@ -98,7 +128,7 @@ pub(crate) fn verify(path: &Path) -> Result<()> {
 }
 
 /// Puts `source` in the place of `target`. The caller has made sure that nobody uses `target`.
-/// What was there is moved aside, never deleted; the answer says where.
+/// What was there is kept under another name; the answer says which.
 pub(crate) fn restore(
     source: &Path,
     target: &Path,
@@ -107,39 +137,54 @@ pub(crate) fn restore(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<PathBuf>> {
     verify(source)?;
-    let partial = partial_of(target);
-    let copied = copy_pages(source, &partial, options, progress).and_then(|()| verify(&partial));
-    if let Err(error) = copied {
-        remove_if_there(&partial)?;
-        return Err(error);
-    }
-    file::sync(&partial)?;
-    let kept = move_aside(target, aside)?;
+    // A link stays a link: what it points at is replaced.
+    let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+    let partial = checked_copy(source, target, options, progress)?;
+    let kept = keep_old(target, aside, options)?;
+    // The one step that counts: before it the old database is in place, whole; after it the new one.
     fs::rename(&partial, target).map_err(|error| failed("can't put the copy in place", target, error))?;
     file::sync_folder_of(target)?;
     Ok(kept)
 }
 
-/// Moves the database and its log together: the log alone would be replayed into the restored file.
-fn move_aside(target: &Path, aside: &str) -> Result<Option<PathBuf>> {
-    if !target.exists() {
+/// Gives what is there a second name, and clears away what would be replayed into the restored file.
+fn keep_old(target: &Path, aside: &str, options: &Options) -> Result<Option<PathBuf>> {
+    if !file::family(target).iter().any(|path| path.exists()) {
         return Ok(None);
     }
-    let mut name = target.as_os_str().to_owned();
-    name.push(format!(".{aside}"));
-    let kept = PathBuf::from(name);
-    for (from, to) in file::family(target).iter().rev().zip(file::family(&kept).iter().rev()) {
+    fold_log(target, options);
+    let kept = free_name(target, aside);
+    if target.exists() {
+        fs::hard_link(target, &kept).map_err(|error| failed("can't keep", target, error))?;
+    }
+    for (from, to) in file::family(target).iter().zip(file::family(&kept).iter()).skip(1) {
         if from.exists() {
             fs::rename(from, to).map_err(|error| failed("can't move aside", from, error))?;
         }
     }
+    file::sync_folder_of(target)?;
     Ok(Some(kept))
 }
 
-fn partial_of(target: &Path) -> PathBuf {
-    let mut name = target.as_os_str().to_owned();
-    name.push(".partial");
-    PathBuf::from(name)
+/// Brings what is still in the log into the database, so that the file alone is all of it. A database too damaged
+/// for that is kept as it is, its log beside it.
+fn fold_log(target: &Path, options: &Options) {
+    let folded = Connection::writer(target, options.busy_timeout).and_then(|connection| {
+        connection.raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(translate)
+    });
+    if let Err(error) = folded {
+        tracing::warn!(%error, "the log of the old database could not be folded in; it is kept beside it");
+    }
+}
+
+fn free_name(target: &Path, aside: &str) -> PathBuf {
+    let named = |number: u32| {
+        let mut name = target.as_os_str().to_owned();
+        name.push(if number < 2 { format!(".{aside}") } else { format!(".{aside}-{number}") });
+        PathBuf::from(name)
+    };
+    let is_free = |path: &PathBuf| !file::family(path).iter().any(|part| part.exists());
+    (1..u32::MAX).map(named).find(is_free).unwrap_or_else(|| named(u32::MAX))
 }
 
 fn remove_if_there(path: &Path) -> Result<()> {

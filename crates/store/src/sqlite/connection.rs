@@ -89,6 +89,11 @@ impl Connection {
         self.deadline.set(now, time);
     }
 
+    /// Ending a transaction is never cut short: whether it happened would be unknown.
+    pub(crate) fn allow_all(&self) {
+        self.deadline.clear();
+    }
+
     pub(crate) fn lost(&self) -> Option<&Error> {
         self.lost.as_ref()
     }
@@ -213,6 +218,10 @@ impl Deadline {
     fn set(&self, now: Instant, time: Duration) {
         let limit = now.saturating_duration_since(self.start).saturating_add(time).as_millis();
         self.limit.store(u64::try_from(limit).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        self.limit.store(u64::MAX, Ordering::Relaxed);
     }
 
     fn has_passed(&self) -> bool {

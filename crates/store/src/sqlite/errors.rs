@@ -31,6 +31,7 @@ fn from_code(failure: ffi::Error, text: String) -> Option<Error> {
         ErrorCode::OperationInterrupted => {
             Error::Busy("the statement ran too long and was stopped".to_owned())
         }
+        ErrorCode::ReadOnly => Error::Misuse("a unit that only reads tried to write".to_owned()),
         ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange => Error::Misuse(text),
         _ => return None,
     })

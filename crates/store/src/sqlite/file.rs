@@ -32,29 +32,34 @@ pub(crate) fn prepare_folder(path: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| failed("can't make the folder", folder, error))
 }
 
-/// Makes the file, when it is not there, for nobody else to read; SQLite gives its log the same rights.
-pub(crate) fn prepare(path: &Path) -> Result<()> {
-    prepare_folder(path)?;
+/// Makes the file before SQLite does, for nobody else to read; its logs follow its rights. One that is there keeps
+/// what it has, and is not even opened: closing it would end the locks this process holds on it.
+pub(crate) fn make_private(path: &Path) -> Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ()).map_err(|error| failed("can't make", path, error))
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(failed("can't make the file", path, error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A moment as part of a file name: `20261115T021741Z`.
-pub(crate) fn stamp(now: Timestamp) -> String {
+pub fn stamp(now: Timestamp) -> String {
     now.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace(['-', ':'], "") + "Z"
 }
 
-/// The file and the two SQLite keeps beside it.
-pub(crate) fn family(path: &Path) -> [PathBuf; 3] {
+/// The file and those SQLite keeps beside it.
+pub(crate) fn family(path: &Path) -> [PathBuf; 4] {
     let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
     };
-    [path.to_owned(), beside("-wal"), beside("-shm")]
+    [path.to_owned(), beside("-wal"), beside("-shm"), beside("-journal")]
 }
 
 /// Waits until a file, or a rename in its folder, is on disk.
@@ -68,6 +73,19 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => sync(folder),
         _ => sync(Path::new(".")),
     }
+}
+
+/// Refuses a database that some other program made: it would be taken over, tables, mark and all.
+pub(crate) fn refuse_foreign(raw: &rusqlite::Connection, path: &Path) -> Result<()> {
+    let mark: i32 = raw.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(translate)?;
+    let tables: i64 =
+        raw.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(translate)?;
+    if mark == APPLICATION_ID || (mark == 0 && tables == 0) {
+        return Ok(());
+    }
+    let what =
+        format!("{} belongs to another program and was left alone: choose another file", path.display());
+    Err(Error::Address(what))
 }
 
 /// Reads the whole structure and says what is wrong with it.

@@ -1,24 +1,23 @@
 //! The way in to the SQLite threads, and their end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use super::connection::Connection;
 use super::reader::Reader;
 use super::writer::Writer;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::health::Health;
 use crate::options::Options;
-use crate::threads::{join, start};
+use crate::threads::{QUEUE_LENGTH, join, start, too_many};
 use crate::unit::Work;
 
 type Queue = (Sender<Box<dyn Work>>, Receiver<Box<dyn Work>>);
 
 /// The open database. Dropping it lets queued units finish, then ends the threads.
 pub(crate) struct Sqlite {
-    path: PathBuf,
     write: Option<Sender<Box<dyn Work>>>,
     read: Option<Sender<Box<dyn Work>>>,
     threads: Vec<JoinHandle<()>>,
@@ -29,8 +28,8 @@ impl Sqlite {
     pub(crate) fn open(path: &Path, options: &Options, health: &Health) -> Result<Self> {
         let busy = options.busy_timeout;
         let writer = Connection::writer(path, busy)?;
-        let (write, write_queue): Queue = unbounded();
-        let (read, read_queue): Queue = unbounded();
+        let (write, write_queue): Queue = bounded(QUEUE_LENGTH);
+        let (read, read_queue): Queue = bounded(QUEUE_LENGTH);
         let mut threads = Vec::with_capacity(options.readers + 1);
         for number in 0..options.readers.max(1) {
             let connection = Connection::reader(path, busy)?;
@@ -39,11 +38,7 @@ impl Sqlite {
         }
         let writer = Writer::new(writer, write_queue, options, health)?;
         threads.push(start("store-write".to_owned(), move || writer.run())?);
-        Ok(Self { path: path.to_owned(), write: Some(write), read: Some(read), threads })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { write: Some(write), read: Some(read), threads })
     }
 
     pub(crate) fn write(&self, work: Box<dyn Work>) {
@@ -57,11 +52,11 @@ impl Sqlite {
 
 fn submit(queue: Option<&Sender<Box<dyn Work>>>, work: Box<dyn Work>) {
     let refused = match queue {
-        Some(queue) => queue.send(work).err().map(|error| error.0),
+        Some(queue) => queue.try_send(work).err().map(TrySendError::into_inner),
         None => Some(work),
     };
     if let Some(work) = refused {
-        work.settle(Err(Error::closed()));
+        work.settle(Err(too_many()));
     }
 }
 

@@ -43,8 +43,8 @@ impl Reader {
                 Ok(()) => self.meter.committed(1),
                 Err(error) => self.meter.failed(error),
             }
-            if outcome.is_err() {
-                self.health.note(&outcome);
+            if let Some(error) = outcome.as_ref().err().or(self.session.outage()) {
+                self.health.failed(error);
             }
             work.settle(outcome);
         }
@@ -56,6 +56,7 @@ impl Reader {
         connection.begin("BEGIN")?;
         let verdict = work.run(&mut self.session);
         let connection = connection_of(&mut self.session)?;
+        connection.allow_all();
         match verdict {
             Verdict::Commit => connection.commit(),
             // The closure's own error is the answer; there is nothing to undo in a snapshot.

@@ -5,6 +5,9 @@
 //!
 //! Callers that are answered together come back together, but not in the same microsecond. On a disk where a commit
 //! takes long, the writer gives them a moment before it commits for the first of them alone.
+//!
+//! One thing a unit can't do alone: a write that has to be stopped for taking too long makes SQLite undo the whole
+//! transaction. Its neighbours are then told to try again.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +15,7 @@ use crossbeam_channel::Receiver;
 
 use super::connection::Connection;
 use super::reader::connection_of;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::health::Health;
 use crate::meter::Meter;
 use crate::options::Options;
@@ -27,6 +30,9 @@ const GROUP_TIME: Duration = Duration::from_millis(5);
 const PATIENCE_SHARE: u32 = 8;
 const SHORTEST_PATIENCE: Duration = Duration::from_micros(100);
 
+/// What neighbours of a unit that had to be stopped are told.
+const UNDONE: &str = "it was undone because another unit took too long, try again";
+
 pub(crate) struct Writer {
     session: Session,
     queue: Receiver<Box<dyn Work>>,
@@ -39,6 +45,8 @@ pub(crate) struct Writer {
     /// How many the last group had, and how long its commit took: what to expect of this one.
     companions: usize,
     commit_took: Duration,
+    /// Some unit of the group changed rows, so that its commit proves that writing works.
+    changed: bool,
 }
 
 impl Writer {
@@ -62,6 +70,7 @@ impl Writer {
             kept: 0,
             companions: 1,
             commit_took: Duration::ZERO,
+            changed: false,
         })
     }
 
@@ -111,14 +120,12 @@ impl Writer {
             connection.command("SAVEPOINT unit")?;
         }
         let verdict = work.run(&mut self.session);
+        self.judge(verdict);
         let connection = connection_of(&mut self.session)?;
         if let Some(reason) = connection.lost() {
             return Err(reason.clone());
         }
-        match verdict {
-            Verdict::Commit => self.kept += 1,
-            Verdict::RollBack => self.meter.rolled_back(),
-        }
+        connection.allow_all();
         match (verdict, alone) {
             (Verdict::Commit, true) => Ok(()),
             (Verdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
@@ -130,12 +137,27 @@ impl Writer {
         }
     }
 
+    /// Takes note of what one unit did.
+    fn judge(&mut self, verdict: Verdict) {
+        if let Some(error) = self.session.outage() {
+            self.health.failed(error);
+        }
+        match verdict {
+            Verdict::Commit => {
+                self.kept += 1;
+                self.changed |= self.session.has_changed_rows();
+            }
+            Verdict::RollBack => self.meter.rolled_back(),
+        }
+    }
+
     fn commit(&mut self) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
         if connection.raw.is_autocommit() {
             return Ok(());
         }
         let began = Instant::now();
+        connection.allow_all();
         connection.commit()?;
         self.commit_took = began.elapsed();
         self.meter.group(self.group.len(), self.commit_took);
@@ -143,20 +165,29 @@ impl Writer {
     }
 
     fn answer(&mut self, outcome: &Result<()>) {
-        self.health.note(outcome);
         match outcome {
-            Ok(()) => self.meter.committed(self.kept),
+            Ok(()) => {
+                self.meter.committed(self.kept);
+                if self.changed {
+                    self.health.wrote();
+                }
+            }
             Err(error) => {
                 self.meter.failed(error);
+                self.health.failed(error);
                 if let Err(error) = connection_of(&mut self.session).and_then(Connection::roll_back) {
                     tracing::error!(%error, "rolling back failed");
                 }
             }
         }
-        self.kept = 0;
+        (self.kept, self.changed) = (0, false);
         self.companions = self.group.len();
-        for work in self.group.drain(..) {
-            work.settle(outcome.clone());
+        let last = self.group.len().saturating_sub(1);
+        for (place, work) in self.group.drain(..).enumerate() {
+            work.settle(match outcome {
+                Err(Error::Busy(_)) if place < last => Err(Error::Busy(UNDONE.to_owned())),
+                outcome => outcome.clone(),
+            });
         }
     }
 }

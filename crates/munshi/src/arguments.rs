@@ -1,0 +1,56 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+use crate::commands::Command;
+use crate::output::{Format, Paint};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  failed, or `doctor` found something broken
+  2  the command line is wrong
+  3  the settings are wrong
+  4  the database can't be used: unreachable, full, damaged or busy
+  5  what was named is not there
+  6  what was named is already there
+  7  refused: in use by another, not allowed here, or not confirmed
+  8  the database's tables don't fit this version: see `munshi migrate`
+
+Munshi runs without settings. `munshi config example` shows every one there is.";
+
+/// Munshi gives every shop and business its own AI agent.
+#[derive(Debug, Parser)]
+#[command(name = "munshi", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The settings file; without it, munshi.toml here, in your config folder or in /etc/munshi
+    #[arg(long, global = true, value_name = "FILE", env = "MUNSHI_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON, errors too
+    #[arg(long, global = true)]
+    json: bool,
+    /// Write without colour; NO_COLOR does the same
+    #[arg(long, global = true)]
+    no_color: bool,
+}
+
+impl Global {
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::Words }
+    }
+
+    pub(crate) fn paint(&self) -> Paint {
+        if self.no_color || self.json { Paint::Never } else { Paint::WhereItShows }
+    }
+}

@@ -1,0 +1,62 @@
+//! `munshi backup [FILE]`: a checked copy of the database, also while the server runs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use munshi_config::Config;
+use munshi_store::care;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::shown::size;
+use crate::wiring::database::Database;
+use crate::wiring::folder;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Where to; by default a file named by the time, in the data folder's backups
+    file: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::of(&config)?;
+    let source = source(&database)?;
+    let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
+    if target.is_dir() {
+        return Err(Failure::already_there(format!("{} is a folder", target.display()))
+            .hint("name a file in it, or leave it out for one named by the time"));
+    }
+    if target.exists() {
+        return Err(Failure::already_there(format!("{} is already there", target.display()))
+            .hint("choose another name; nothing was overwritten"));
+    }
+    if !source.exists() {
+        return Err(Failure::not_found(format!("there is no database at {}", source.display()))
+            .hint("`munshi serve` makes one; --config or data.dir may point elsewhere"));
+    }
+    let bar = context.output.bar("Copying");
+    let copied = context.block_on(async {
+        Ok(care::backup(&database.address, target.clone(), &database.options, bar.mover()).await?)
+    });
+    drop(bar);
+    copied?;
+    let bytes = std::fs::metadata(&target).map_or(0, |file| file.len());
+    let value = json!({ "file": target, "bytes": bytes });
+    context
+        .output
+        .answer(&value, |_, _| format!("Copied and checked: {} ({})", target.display(), size(bytes)))
+}
+
+fn source(database: &Database) -> Result<PathBuf> {
+    database.file().cloned().ok_or_else(|| {
+        Failure::refused("Postgres has its own tools for copies").hint(
+            "run pg_dump as a login with BYPASSRLS (the owner's can't), or use your provider's snapshots",
+        )
+    })
+}
+
+fn default_target(context: &Context, config: &Config) -> PathBuf {
+    folder::backups(config).join(format!("munshi-{}.db", care::stamp(context.now())))
+}

@@ -1,0 +1,20 @@
+//! `munshi config check`
+
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::wiring::database::Database;
+
+pub(super) fn run(context: &Context) -> Result<()> {
+    let sources = context.sources();
+    let config = context.config()?;
+    // The store reads its address more closely than the settings do.
+    Database::of(&config)?;
+    let file = sources.file().map(|path| path.display().to_string());
+    let value = json!({ "ok": true, "file": file });
+    context.output.answer(&value, |_, _| match &file {
+        Some(file) => format!("The settings are good. Read {file} and the variables."),
+        None => "The settings are good. There is no file: defaults and variables only.".to_owned(),
+    })
+}

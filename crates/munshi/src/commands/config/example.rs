@@ -1,0 +1,11 @@
+//! `munshi config example`
+
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Result;
+
+pub(super) fn run(context: &Context) -> Result<()> {
+    let example = munshi_config::example();
+    context.output.answer(&json!({ "toml": example }), |_, _| example.clone())
+}

@@ -1,0 +1,84 @@
+//! The data folder: whether it can be written, who can read it, and the room that is left.
+
+use std::path::Path;
+
+use munshi_config::Config;
+use munshi_store::Address;
+
+use super::finding::Finding;
+use crate::output::shown::size;
+
+/// Below this the next busy day may fill the disk; below the other the next hour.
+const LITTLE_ROOM: u64 = 1 << 30;
+const NO_ROOM: u64 = 64 << 20;
+
+pub(super) fn examine(config: &Config) -> Vec<Finding> {
+    let folder = &config.data.dir;
+    let written = match config.store_url().reveal().parse() {
+        Ok(Address::Sqlite(file)) => file,
+        _ => folder.clone(),
+    };
+    vec![rights(folder), room(&written)]
+}
+
+fn rights(folder: &Path) -> Finding {
+    let shown = folder.display();
+    if !folder.exists() {
+        return match nearest(folder) {
+            Some(parent) if is_writable(parent) => {
+                Finding::ok("folder", format!("{shown} is made on first run"))
+            }
+            _ => Finding::fail(
+                "folder",
+                format!("{shown} is not there and this user may not make it"),
+                "make it for this user, or choose another with data.dir",
+            ),
+        };
+    }
+    if !folder.is_dir() {
+        return Finding::fail("folder", format!("{shown} is not a folder"), "choose another with data.dir");
+    }
+    if !is_writable(folder) {
+        let hint = "give it to this user (chown), or choose another with data.dir";
+        return Finding::fail("folder", format!("{shown} can't be written by this user"), hint);
+    }
+    if is_open_to_others(folder) {
+        let detail = format!("{shown} can be read by others on this machine");
+        return Finding::warn("folder", detail, format!("chmod 700 {shown}"));
+    }
+    Finding::ok("folder", format!("{shown}, for this user only"))
+}
+
+/// On the disk where most is written.
+fn room(written: &Path) -> Finding {
+    let free = nearest(written).and_then(|there| rustix::fs::statvfs(there).ok());
+    let Some(free) = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
+        return Finding::warn("disk", "the free space can't be told", "look with `df -h`");
+    };
+    let detail = format!("{} free", size(free));
+    match free {
+        LITTLE_ROOM.. => Finding::ok("disk", detail),
+        NO_ROOM..LITTLE_ROOM => {
+            Finding::warn("disk", detail, "free some space soon; old copies are in the backups folder")
+        }
+        _ => Finding::fail("disk", detail, "free some space: writing fails when it is gone"),
+    }
+}
+
+/// The folder itself, or the closest one above it that is there.
+fn nearest(folder: &Path) -> Option<&Path> {
+    let there = folder.ancestors().find(|path| path.exists());
+    // A relative path ends at the current folder.
+    there.or_else(|| folder.is_relative().then(|| Path::new(".")))
+}
+
+fn is_writable(folder: &Path) -> bool {
+    use rustix::fs::Access;
+    rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Whether the rights let others than the owner read.
+pub(super) fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o044 != 0)
+}

@@ -1,0 +1,104 @@
+//! `munshi doctor`: examines the installation, whatever state it is in, and says what to do.
+//!
+//! # Layout
+//! - `finding`: one line of the report
+//! - `settings`, `folder`, `database`, `clock`, `port`: what is looked at, each on its own; none may stop the others
+//!
+//! To add a check: a file with a function that returns findings, and its line in [`examine`].
+
+mod clock;
+mod database;
+mod finding;
+mod folder;
+mod port;
+mod settings;
+
+use std::process::ExitCode;
+
+use munshi_config::Config;
+use serde::Serialize;
+
+use self::finding::{Finding, Level};
+use crate::context::Context;
+use crate::failure::{Exit, Result};
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::output::table::{Cell, Table, Tone};
+
+#[derive(Debug, Serialize)]
+struct Report {
+    /// Whether nothing failed; warnings don't count.
+    ok: bool,
+    version: &'static str,
+    findings: Vec<Finding>,
+}
+
+pub(super) fn run(context: &Context) -> Result<ExitCode> {
+    let findings = context.block_on(async { Ok(examine(context).await) })?;
+    let ok = findings.iter().all(|finding| finding.level != Level::Fail);
+    let report = Report { ok, version: env!("CARGO_PKG_VERSION"), findings };
+    context.output.answer(&report, words)?;
+    Ok(if ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
+}
+
+async fn examine(context: &Context) -> Vec<Finding> {
+    let sources = context.sources();
+    let config = match Config::load(&sources) {
+        Ok(config) => config,
+        Err(problems) => return settings::broken(&problems),
+    };
+    let mut findings = settings::examine(&config, sources.file());
+    findings.extend(folder::examine(&config));
+    let (about_database, db) = database::examine(&config).await;
+    findings.extend(about_database);
+    findings.push(clock::examine(context.now(), db.as_ref()).await);
+    findings.push(port::examine(&config).await);
+    findings
+}
+
+fn words(report: &Report, painter: Painter) -> String {
+    let mut table = Table::new(&[]);
+    for finding in &report.findings {
+        let (word, tone) = match finding.level {
+            Level::Ok => ("ok", Tone::Good),
+            Level::Warn => ("warn", Tone::Doubtful),
+            Level::Fail => ("FAIL", Tone::Bad),
+        };
+        table.row([Cell::new(word, tone), finding.name.into(), finding.detail.as_str().into()]);
+        if let Some(hint) = &finding.hint {
+            table.row(["".into(), "".into(), Cell::new(format!("→ {hint}"), Tone::Dim)]);
+        }
+    }
+    format!("{}\n{}\n", table.render(painter).trim_start_matches('\n'), verdict(report))
+}
+
+fn verdict(report: &Report) -> String {
+    let of = |level: Level| report.findings.iter().filter(|finding| finding.level == level).count() as u64;
+    match (of(Level::Fail), of(Level::Warn)) {
+        (0, 0) => "All is well.".to_owned(),
+        (0, warnings) => format!("Munshi can run; {} to look at.", count(warnings, "thing")),
+        (failures, _) => format!("{} to mend before Munshi can run well.", count(failures, "thing")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_reads_well() {
+        let report = |findings: Vec<Finding>| {
+            let ok = findings.iter().all(|finding| finding.level != Level::Fail);
+            words(&Report { ok, version: "1.2.3", findings }, Painter::Plain)
+        };
+        let pages = [
+            report(vec![Finding::ok("settings", "defaults and variables only")]),
+            report(vec![
+                Finding::ok("settings", "read munshi.toml"),
+                Finding::warn("disk", "300 MiB free", "make room"),
+                Finding::fail("database", "the database is damaged: x", "restore a backup"),
+            ]),
+        ];
+        insta::assert_snapshot!(pages.join("---\n"));
+    }
+}

@@ -1,0 +1,129 @@
+//! `munshi jobs list`
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use clap::Args;
+use munshi_jobs::{Depth, JOBS, JobView, State, depth, letters};
+use munshi_store::{Cursor, Db, Page, PageRequest, PlatformTx, tenants};
+use munshi_types::{TenantId, TenantName};
+use serde::Serialize;
+
+use crate::commands::tenant::missing;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::database::Database;
+
+/// As much of a failure's words as a row shows; `--json` has them all.
+const REASON_COLUMNS: usize = 60;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// scheduled, ready, running, done or dead
+    #[arg(long, default_value = "dead")]
+    state: State,
+    /// Only this tenant's
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    limit: u32,
+    /// Go on after this page mark, which the page before gave as its `next`
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    state: State,
+    /// Of all tenants.
+    depth: Depth,
+    items: Vec<Item>,
+    next: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    #[serde(flatten)]
+    job: JobView,
+    /// None for the installation's own work.
+    tenant_name: Option<String>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let listing = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = match &arguments.tenant {
+            Some(name) => Some(find(&db, name.clone()).await?),
+            None => None,
+        };
+        let (state, request) = (arguments.state, PageRequest::new(arguments.after, arguments.limit));
+        let read = move |tx: &mut PlatformTx<'_>| read(tx, state, tenant, &request);
+        Ok(db.platform(JOBS).read(read).await?)
+    })?;
+    context.output.answer(&listing, words)
+}
+
+async fn find(db: &Db, name: TenantName) -> Result<TenantId> {
+    let asked = name.clone();
+    let found = db.platform(JOBS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
+    found.map(|tenant| tenant.id).ok_or_else(|| missing(&name))
+}
+
+fn read(
+    tx: &mut PlatformTx<'_>,
+    state: State,
+    tenant: Option<TenantId>,
+    request: &PageRequest,
+) -> munshi_jobs::Result<Listing> {
+    let depth = depth(tx)?;
+    let Page { items, next } = letters::list(tx, state, tenant, request)?;
+    let mut names: BTreeMap<TenantId, Option<String>> = BTreeMap::new();
+    let mut shown = Vec::with_capacity(items.len());
+    for job in items {
+        let tenant_name = match names.entry(job.tenant) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(unknown) => {
+                let found = tenants::find(tx, job.tenant)?.map(|tenant| tenant.name.to_string());
+                unknown.insert(found).clone()
+            }
+        };
+        shown.push(Item { job, tenant_name });
+    }
+    Ok(Listing { state, depth, items: shown, next })
+}
+
+fn words(listing: &Listing, painter: Painter) -> String {
+    let Depth { scheduled, ready, running, dead } = listing.depth;
+    let depth = format!("Queue: {ready} ready, {running} running, {scheduled} scheduled, {dead} dead.\n");
+    if listing.items.is_empty() {
+        return format!("{depth}No {} jobs here.\n", listing.state);
+    }
+    let mut table = Table::new(&["ID", "KIND", "TENANT", "TRIES", "MADE (UTC)", "DUE (UTC)", "LAST ERROR"]);
+    listing.items.iter().for_each(|item| table.row(row(item)));
+    let mut text = format!("{depth}{}", table.render(painter));
+    if let Some(next) = &listing.next {
+        text += &format!("There are more: add --after {next}\n");
+    }
+    if listing.state == State::Dead {
+        text += "`munshi jobs retry ID` runs one again, `munshi jobs retry --all` all of them.\n";
+    }
+    text
+}
+
+fn row(item: &Item) -> [Cell; 7] {
+    let job = &item.job;
+    [
+        job.id.to_string().into(),
+        job.kind.as_str().into(),
+        item.tenant_name.as_deref().unwrap_or("-").into(),
+        format!("{}/{}", job.attempt, job.max_attempts).into(),
+        moment(job.created_at).into(),
+        moment(job.run_at).into(),
+        Cell::short(job.last_error.as_deref().unwrap_or_default(), REASON_COLUMNS, Tone::Plain),
+    ]
+}

@@ -1,0 +1,104 @@
+//! `munshi jobs retry ID…` and `munshi jobs retry --all`
+
+use clap::Args;
+use munshi_jobs::{Error, JOBS, depth, letters};
+use munshi_store::{Db, PlatformTx};
+use munshi_types::{JobId, Timestamp};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Which jobs, by the ids that `munshi jobs list` shows
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    ids: Vec<JobId>,
+    /// Every job that was given up
+    #[arg(long)]
+    all: bool,
+    /// With --all: only this kind
+    #[arg(long, requires = "all")]
+    kind: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Retried {
+    retried: u64,
+    /// No dead job has these ids.
+    missing: Vec<JobId>,
+    /// The same work is queued already.
+    queued_already: Vec<JobId>,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let now = context.now();
+    let retried = context.block_on(async {
+        let db = database.open().await?;
+        match arguments.all {
+            true => retry_all(&db, arguments.kind, now).await,
+            false => retry_each(&db, arguments.ids, now).await,
+        }
+    })?;
+    match problem(&retried) {
+        Some(failure) => Err(failure),
+        None => context.output.answer(&retried, words),
+    }
+}
+
+async fn retry_each(db: &Db, ids: Vec<JobId>, now: Timestamp) -> Result<Retried> {
+    let mut outcome = Retried::default();
+    for id in ids {
+        let retry = move |tx: &mut PlatformTx<'_>| letters::retry(tx, id, now);
+        match db.platform(JOBS).write(retry).await {
+            Ok(true) => outcome.retried += 1,
+            Ok(false) => outcome.missing.push(id),
+            Err(Error::AlreadyQueued(id)) => outcome.queued_already.push(id),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(outcome)
+}
+
+/// Goes on in steps, and never beyond as many as there were: a job that dies again at once must not keep us here.
+async fn retry_all(db: &Db, kind: Option<String>, now: Timestamp) -> Result<Retried> {
+    let dead = db.platform(JOBS).read(depth).await?.dead;
+    let most = u64::try_from(dead).unwrap_or(0);
+    let mut outcome = Retried::default();
+    while outcome.retried < most {
+        let kind = kind.clone();
+        let step = move |tx: &mut PlatformTx<'_>| letters::retry_all(tx, kind.as_deref(), now);
+        match db.platform(JOBS).write(step).await? {
+            0 => break,
+            some => outcome.retried += some,
+        }
+    }
+    Ok(outcome)
+}
+
+fn problem(outcome: &Retried) -> Option<Failure> {
+    let list = |ids: &[JobId]| {
+        let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if outcome.retried > 0 { format!("{list}. {}", words(outcome, Painter::Plain)) } else { list }
+    };
+    if !outcome.missing.is_empty() {
+        let what = format!("no job was given up under {}", list(&outcome.missing));
+        return Some(Failure::new(Exit::NotFound, what).hint("`munshi jobs list` shows those that were"));
+    }
+    if !outcome.queued_already.is_empty() {
+        let what = format!("the same work is already queued: {}", list(&outcome.queued_already));
+        return Some(Failure::already_there(what).hint("nothing needs to be done: it will run"));
+    }
+    None
+}
+
+fn words(outcome: &Retried, _: Painter) -> String {
+    match outcome.retried {
+        0 => "No job was given up; nothing to run again.".to_owned(),
+        some => format!("{} will run again.", count(some, "job")),
+    }
+}

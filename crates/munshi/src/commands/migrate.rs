@@ -1,0 +1,82 @@
+//! `munshi migrate`: the database's tables brought to this version.
+
+use clap::Args;
+use munshi_store::migrate::Outcome;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::wiring::database::Database;
+use crate::wiring::folder;
+use crate::wiring::lock::Lock;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only list what would be applied
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::of(&config)?;
+    context.block_on(async {
+        let state = database.state().await?;
+        if arguments.dry_run {
+            let value = json!({ "applied": state.applied, "pending": state.pending });
+            return context.output.answer(&value, |_, _| planned(state.applied.len(), &state.pending));
+        }
+        folder::prepare(&config)?;
+        // An older server may be at work on the tables as they are.
+        let wanted = database.file().filter(|_| !state.pending.is_empty());
+        let _lock = wanted.map(|file| Lock::take(file)).transpose()?;
+        let outcome = database.migrate(context.now()).await?;
+        context.output.answer(&outcome, done)
+    })
+}
+
+fn planned(applied: usize, pending: &[&str]) -> String {
+    if pending.is_empty() {
+        return format!("The tables are up to date: {} applied, none pending.", count_of(applied));
+    }
+    let list: String = pending.iter().map(|name| format!("\n  {name}")).collect();
+    format!("{} applied, {} pending:{list}\nRun `munshi migrate` to apply them.", applied, pending.len())
+}
+
+fn done(outcome: &Outcome, painter: Painter) -> String {
+    if outcome.applied.is_empty() {
+        return "The tables are up to date; nothing was changed.".to_owned();
+    }
+    let mut text = format!("Applied {}:\n", count_of(outcome.applied.len()));
+    for name in &outcome.applied {
+        text += &format!("  {} {name}\n", painter.good("✓"));
+    }
+    if let Some(backup) = &outcome.backup {
+        text += &format!("A copy of the database as it was: {}\n", backup.display());
+    }
+    text
+}
+
+fn count_of(number: usize) -> String {
+    count(number as u64, "migration")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_done_and_what_was_done() {
+        let outcome =
+            Outcome { applied: vec!["0003_jobs"], backup: Some("/srv/munshi/backups/before.db".into()) };
+        let pages = [
+            planned(3, &[]),
+            planned(2, &["0003_jobs", "0004_persons"]),
+            done(&Outcome::default(), Painter::Plain),
+            done(&outcome, Painter::Plain),
+        ];
+        insta::assert_snapshot!(pages.join("\n---\n"));
+    }
+}

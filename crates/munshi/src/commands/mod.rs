@@ -1,0 +1,58 @@
+//! Every command, one file each.
+
+mod backup;
+mod completions;
+mod config;
+mod doctor;
+mod jobs;
+mod migrate;
+mod restore;
+mod serve;
+mod tenant;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server until it is told to stop
+    Serve,
+    /// Bring the database's tables to this version
+    Migrate(migrate::Arguments),
+    /// Add, list, pause and archive tenants: the shops and businesses served here
+    #[command(subcommand, arg_required_else_help = true)]
+    Tenant(tenant::Command),
+    /// Look at background work, and run again what was given up
+    #[command(subcommand, arg_required_else_help = true)]
+    Jobs(jobs::Command),
+    /// Copy the database to a file, also while the server runs (SQLite)
+    Backup(backup::Arguments),
+    /// Put a backup in the database's place (SQLite)
+    Restore(restore::Arguments),
+    /// Examine the installation and say what to do
+    Doctor,
+    /// Show, check and explain the settings
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(config::Command),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+}
+
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Serve => serve::run(context),
+        Command::Migrate(arguments) => migrate::run(context, &arguments),
+        Command::Tenant(command) => tenant::run(context, command),
+        Command::Jobs(command) => jobs::run(context, command),
+        Command::Backup(arguments) => backup::run(context, arguments),
+        Command::Restore(arguments) => restore::run(context, arguments),
+        Command::Doctor => return doctor::run(context),
+        Command::Config(command) => config::run(context, &command),
+        Command::Completions(arguments) => completions::run(context, &arguments),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}

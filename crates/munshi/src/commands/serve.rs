@@ -1,0 +1,157 @@
+//! `munshi serve`: the server, until it is told to stop.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use munshi_config::Config;
+use serde::Serialize;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::Painter;
+use crate::wiring::database::Database;
+use crate::wiring::lock::Lock;
+use crate::wiring::server::Front;
+use crate::wiring::{folder, telemetry};
+
+/// What a waiting person or script needs to know.
+#[derive(Debug, Serialize)]
+struct Ready {
+    url: String,
+    address: SocketAddr,
+    database: String,
+    data_dir: String,
+    version: &'static str,
+}
+
+pub(super) fn run(context: &Context) -> Result<()> {
+    let config = context.config()?;
+    let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+    let outcome = runtime.block_on(serve(context, &config));
+    // Nothing that matters is left: what was acknowledged is on disk.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(guard);
+    outcome
+}
+
+async fn serve(context: &Context, config: &Config) -> Result<()> {
+    let database = Database::of(config)?;
+    folder::prepare(config)?;
+    let _lock = database.file().map(|file| Lock::take(file)).transpose()?;
+    let front = Front::bind(config, context.clock.as_ref()).await?;
+    migrate(context, &database).await?;
+    let db = database.open().await?;
+    let mut signals = Signals::listen()?;
+    announce(context, config, &database, front.server.address())?;
+
+    let stop = CancellationToken::new();
+    let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
+    let name = tokio::select! {
+        outcome = &mut serving => return outcome,
+        (name, _) = signals.next() => name,
+    };
+    tracing::info!(signal = name, "finishing what is in flight; a second signal ends at once");
+    stop.cancel();
+    tokio::select! {
+        outcome = &mut serving => outcome,
+        (name, number) = signals.next() => {
+            tracing::warn!(signal = name, "ending at once; work in flight is taken up again at the next start");
+            std::process::exit(128 + number)
+        }
+    }
+}
+
+async fn migrate(context: &Context, database: &Database) -> Result<()> {
+    let outcome = database.migrate(context.now()).await?;
+    if !outcome.applied.is_empty() {
+        let backup = outcome.backup.as_ref().map(|path| path.display().to_string());
+        tracing::info!(applied = outcome.applied.join(" "), backup, "the database's tables are up to date");
+    }
+    Ok(())
+}
+
+fn announce(context: &Context, config: &Config, database: &Database, address: SocketAddr) -> Result<()> {
+    let ready = Ready {
+        url: format!("http://{}", reachable(address)),
+        address,
+        database: database.address.to_string(),
+        data_dir: config.data.dir.display().to_string(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    if context.output.is_json() || context.output.is_watched() {
+        return context.output.answer(&ready, banner);
+    }
+    let Ready { url, database, data_dir, version, .. } = ready;
+    tracing::info!(%address, url, database, data_dir, version, "ready");
+    Ok(())
+}
+
+/// An address a person can open: "any address" is none.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(host, address.port())
+}
+
+fn banner(ready: &Ready, painter: Painter) -> String {
+    let label = |word: &str| painter.dim(&format!("  {word:<9}"));
+    let Ready { url, address, database, data_dir, version } = ready;
+    let everyone = if address.ip().is_unspecified() { " (and from the network)" } else { "" };
+    [
+        format!("Munshi {version} is ready at {}{everyone}", painter.bold(url)),
+        format!("{}{database}", label("database")),
+        format!("{}{data_dir}", label("data")),
+        format!("{}Ctrl-C", label("stop")),
+        String::new(),
+    ]
+    .join("\n")
+}
+
+/// What tells the server to stop.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| Failure::failed(format!("can't listen for signals: {error}")))
+        };
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    /// The next one's name and number.
+    async fn next(&mut self) -> (&'static str, i32) {
+        tokio::select! {
+            _ = self.interrupt.recv() => ("SIGINT", 2),
+            _ = self.terminate.recv() => ("SIGTERM", 15),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_banner_says_where_and_how_to_stop() {
+        let address: SocketAddr = "0.0.0.0:8400".parse().unwrap();
+        let ready = Ready {
+            url: format!("http://{}", reachable(address)),
+            address,
+            database: "sqlite:/srv/munshi/munshi.db".to_owned(),
+            data_dir: "/srv/munshi".to_owned(),
+            version: "1.2.3",
+        };
+        insta::assert_snapshot!(banner(&ready, Painter::Plain));
+    }
+}

@@ -1,0 +1,29 @@
+//! `munshi tenant archive NAME`
+
+use clap::Args;
+use munshi_types::{TenantName, TenantStatus};
+
+use super::status::{change, find};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Confirm;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Which tenant
+    name: TenantName,
+    /// Don't ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let name = &arguments.name;
+    if !arguments.yes {
+        // Nobody should have to confirm what can't be done anyway.
+        find(context, name)?;
+    }
+    let about = format!("Archiving {name} is for good: it never answers again, its data and name stay.");
+    Confirm { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
+    change(context, name, TenantStatus::Archived, |name| format!("Archived {name}."))
+}

@@ -1,0 +1,57 @@
+//! `munshi tenant list`
+
+use clap::Args;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest};
+use munshi_types::Tenant;
+use serde::Serialize;
+
+use super::row;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::table::Table;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// At most this many; without it, all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    items: Vec<Tenant>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let wanted = arguments.limit.map_or(usize::MAX, |limit| limit as usize);
+    let items = context.block_on(async { gather(&database.open().await?, wanted).await })?;
+    context.output.answer(&Listing { items }, words)
+}
+
+/// Follows the pages until there are no more, or enough.
+async fn gather(db: &Db, wanted: usize) -> Result<Vec<Tenant>> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let left = u32::try_from(wanted - found.len()).unwrap_or(u32::MAX);
+        let request = PageRequest::new(after, left);
+        let page = db.platform(TENANTS).read(move |tx| tenants::list(tx, &request)).await?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() || found.len() >= wanted {
+            return Ok(found);
+        }
+    }
+}
+
+fn words(listing: &Listing, painter: Painter) -> String {
+    if listing.items.is_empty() {
+        return "No tenants yet. Add the first with `munshi tenant add NAME`.".to_owned();
+    }
+    let mut table = Table::new(&["NAME", "STATUS", "ZONE", "ADDED (UTC)", "ID"]);
+    listing.items.iter().for_each(|tenant| table.row(row(tenant)));
+    table.render(painter)
+}

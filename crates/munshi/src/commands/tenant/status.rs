@@ -1,0 +1,93 @@
+//! What pausing, resuming and archiving share: one tenant, found by name, given another status.
+
+use clap::Args;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_types::{Tenant, TenantName, TenantStatus};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Which tenant
+    pub(super) name: TenantName,
+}
+
+#[derive(Debug, Serialize)]
+struct Changed {
+    #[serde(flatten)]
+    tenant: Tenant,
+    /// False when it was so already.
+    changed: bool,
+}
+
+/// What the database said.
+enum Outcome {
+    Changed(Changed),
+    Archived,
+    Missing,
+}
+
+/// Sets the status and says so with `words`, which are told the tenant's name.
+pub(super) fn change(
+    context: &Context,
+    name: &TenantName,
+    status: TenantStatus,
+    words: impl FnOnce(&TenantName) -> String,
+) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let asked = name.clone();
+    let outcome = context.block_on(async {
+        let db = database.open().await?;
+        Ok(db.platform(TENANTS).write(move |tx| set(tx, &asked, status)).await?)
+    })?;
+    match outcome {
+        Outcome::Missing => Err(missing(name)),
+        Outcome::Archived => Err(archived(name)),
+        Outcome::Changed(changed) => context.output.answer(&changed, |changed, _| match changed.changed {
+            true => words(name),
+            false => format!("{name} was {status} already."),
+        }),
+    }
+}
+
+fn set(
+    tx: &mut munshi_store::PlatformTx<'_>,
+    name: &TenantName,
+    status: TenantStatus,
+) -> munshi_store::Result<Outcome> {
+    let Some(tenant) = tenants::find_by_name(tx, name)? else { return Ok(Outcome::Missing) };
+    if tenant.status == status {
+        return Ok(Outcome::Changed(Changed { tenant, changed: false }));
+    }
+    match tenants::set_status(tx, tenant.id, status)? {
+        true => Ok(Outcome::Changed(Changed { tenant: Tenant { status, ..tenant }, changed: true })),
+        false => Ok(Outcome::Archived),
+    }
+}
+
+/// The tenant, as long as something may still change about it.
+pub(super) fn find(context: &Context, name: &TenantName) -> Result<Tenant> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let asked = name.clone();
+    let found = context.block_on(async {
+        let db = database.open().await?;
+        Ok(db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?)
+    })?;
+    match found {
+        Some(tenant) if tenant.status == TenantStatus::Archived => Err(archived(name)),
+        found => found.ok_or_else(|| missing(name)),
+    }
+}
+
+fn archived(name: &TenantName) -> Failure {
+    Failure::refused(format!("{name} is archived, and that is for good"))
+        .hint("add a new tenant under another name")
+}
+
+pub(in crate::commands) fn missing(name: &TenantName) -> Failure {
+    Failure::not_found(format!("there is no tenant called {name}"))
+        .hint("`munshi tenant list` shows them all")
+}

@@ -1,0 +1,174 @@
+//! What goes wrong, in the words a person reads and the code a script reads.
+
+use std::process::ExitCode;
+
+use munshi_config::Problems;
+use serde_json::{Value, json};
+
+/// How the program ends when it did not do what was asked. `arguments.rs` and `docs/cli.md` list them for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Failed = 1,
+    Usage = 2,
+    Settings = 3,
+    Database = 4,
+    NotFound = 5,
+    AlreadyThere = 6,
+    Refused = 7,
+    Schema = 8,
+}
+
+impl Exit {
+    /// The word for it in JSON.
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Settings => "settings",
+            Self::Database => "database",
+            Self::NotFound => "not_found",
+            Self::AlreadyThere => "already_there",
+            Self::Refused => "refused",
+            Self::Schema => "schema",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command did not do what was asked: what happened, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    /// Every problem of the settings, for `--json`.
+    problems: Option<Value>,
+}
+
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), hint: None, problems: None }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, message)
+    }
+
+    pub(crate) fn already_there(message: impl Into<String>) -> Self {
+        Self::new(Exit::AlreadyThere, message)
+    }
+
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, message)
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Takes the hint out of a text that ends with a `hint:` line of its own.
+    fn with_own_hint(exit: Exit, text: &str) -> Self {
+        match text.split_once("\nhint: ") {
+            Some((message, hint)) => Self::new(exit, message).hint(hint),
+            None => Self::new(exit, text),
+        }
+    }
+
+    /// `{"error":{"code":…,"message":…,"hint":…}}`
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({ "code": self.exit.code(), "message": self.message, "hint": self.hint });
+        if let (Some(problems), Some(fields)) = (&self.problems, error.as_object_mut()) {
+            fields.insert("problems".to_owned(), problems.clone());
+        }
+        json!({ "error": error })
+    }
+}
+
+impl From<munshi_store::Error> for Failure {
+    fn from(error: munshi_store::Error) -> Self {
+        use munshi_store::Error;
+        let text = error.to_string();
+        match error {
+            Error::Unavailable { .. } => Self::new(Exit::Database, text)
+                .hint("see that the database is there and store.url is right; `munshi doctor` looks closer"),
+            Error::Full | Error::Corrupt(_) => Self::new(Exit::Database, text),
+            Error::Busy(_) => Self::new(Exit::Database, text).hint("try again in a moment"),
+            Error::OutcomeUnknown => {
+                Self::new(Exit::Database, text).hint("look whether it was done before you repeat it")
+            }
+            Error::Conflict { .. } => Self::already_there(text),
+            Error::Schema(_) => Self::new(Exit::Schema, text),
+            Error::Address(_) => Self::new(Exit::Settings, text),
+            Error::Refused(_) => {
+                Self::failed(text).hint("see that this login has its rights; `munshi doctor` looks closer")
+            }
+            Error::Decode(_) | Error::Misuse(_) | Error::Panicked(_) => {
+                Self::failed(text).hint("this is a fault in Munshi: please report it with these words")
+            }
+        }
+    }
+}
+
+impl From<munshi_jobs::Error> for Failure {
+    fn from(error: munshi_jobs::Error) -> Self {
+        match error {
+            munshi_jobs::Error::Store(error) => error.into(),
+            error @ munshi_jobs::Error::AlreadyQueued(_) => Self::already_there(error.to_string()),
+            error => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<munshi_web::Error> for Failure {
+    fn from(error: munshi_web::Error) -> Self {
+        use munshi_web::Error;
+        let exit = match &error {
+            Error::AddressInUse { .. } | Error::AddressRefused { .. } => Exit::Refused,
+            Error::AddressUnusable { .. } | Error::Filter { .. } => Exit::Settings,
+            Error::AlreadySetUp(_) => Exit::Failed,
+        };
+        Self::with_own_hint(exit, &error.to_string())
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        let list = serde_json::to_value(&problems).ok();
+        Self { problems: list, ..Self::new(Exit::Settings, problems.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_at_the_end_of_a_text_becomes_the_hint() {
+        let failure: Failure = munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() }.into();
+        assert_eq!(failure.message, "127.0.0.1:1 is already in use");
+        assert!(failure.hint.unwrap().starts_with("stop the program"));
+    }
+
+    #[test]
+    fn an_error_of_the_database_has_the_code_a_script_expects() {
+        let exit = |error: munshi_store::Error| Failure::from(error).exit;
+        assert_eq!(exit(munshi_store::Error::Full), Exit::Database);
+        assert_eq!(exit(munshi_store::Error::Schema(String::new())), Exit::Schema);
+        assert_eq!(exit(munshi_store::Error::Address(String::new())), Exit::Settings);
+    }
+}

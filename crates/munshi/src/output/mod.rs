@@ -1,0 +1,121 @@
+//! How the program speaks: to a person in words, to a script in JSON. Answers go to stdout, all else to stderr.
+//!
+//! # Layout
+//! - [`Output`]: answers, notes and failures; `paint`: colour where it shows
+//! - [`table`]: aligned columns in any script; `shown`: sizes and times in short
+//! - `progress`: a bar for long work; `confirm`: asking before what can't be undone
+
+mod confirm;
+mod paint;
+mod progress;
+pub(crate) mod shown;
+pub(crate) mod table;
+
+pub(crate) use confirm::Confirm;
+pub(crate) use paint::{Paint, Painter};
+pub(crate) use progress::Bar;
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::{Failure, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Words,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    format: Format,
+    paint: Paint,
+}
+
+impl Output {
+    pub(crate) fn new(format: Format, paint: Paint) -> Self {
+        Self { format, paint }
+    }
+
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Whether a person is watching stdout and wants words.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.is_json() && std::io::stdout().is_terminal()
+    }
+
+    /// The answer to what was asked: `value` as one line of JSON, or the words.
+    pub(crate) fn answer<V: Serialize>(
+        &self,
+        value: &V,
+        words: impl FnOnce(&V, Painter) -> String,
+    ) -> Result<()> {
+        let text = match self.format {
+            Format::Json => as_line(value)?,
+            Format::Words => words(value, self.paint.on(&std::io::stdout())),
+        };
+        self.say(&text)
+    }
+
+    /// Text to stdout as it is.
+    pub(crate) fn say(&self, text: &str) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let written = write!(out, "{text}{end}").and_then(|()| out.flush());
+        match written {
+            // Whoever read along has seen enough: `munshi tenant list | head -1`.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(Failure::failed(format!("the answer can't be written: {error}"))),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if self.is_json() {
+            to_stderr(&failure.to_json().to_string());
+            return;
+        }
+        let painter = self.paint.on(&std::io::stderr());
+        to_stderr(&format!("{} {}", painter.bad("error:"), failure.message));
+        if let Some(hint) = &failure.hint {
+            to_stderr(&format!("{} {hint}", painter.dim("hint:")));
+        }
+    }
+
+    /// A bar on stderr while long work goes on, where somebody is watching.
+    pub(crate) fn bar(&self, doing: &str) -> Bar {
+        Bar::new(doing, !self.is_json() && std::io::stderr().is_terminal())
+    }
+}
+
+fn as_line(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Failure::failed(format!("no JSON can be made: {error}")))
+}
+
+/// `munshi --version --json`
+pub(crate) fn version() {
+    let _ = writeln!(std::io::stdout(), "{}", json!({ "version": env!("CARGO_PKG_VERSION") }));
+}
+
+/// What is wrong with the command line, when it asked for JSON.
+pub(crate) fn usage_problem(error: &clap::Error) {
+    let text = error.render().to_string();
+    let text = text.trim().trim_start_matches("error: ");
+    let mut parts = text.split("\n\n").map(str::trim);
+    let message = parts.next().unwrap_or_default();
+    let failure = Failure::usage(message).hint(parts.next().unwrap_or("`munshi --help` lists the commands"));
+    to_stderr(&failure.to_json().to_string());
+}
+
+fn to_stderr(text: &str) {
+    // Where stderr is closed there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,53 @@
+//! Colour, where it shows.
+
+use anstream::{AutoStream, ColorChoice, stream::RawStream};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Never,
+    /// On a terminal, unless NO_COLOR is set or the terminal is dumb.
+    WhereItShows,
+}
+
+impl Paint {
+    pub(crate) fn on(self, stream: &impl RawStream) -> Painter {
+        let shows = self == Self::WhereItShows && AutoStream::choice(stream) != ColorChoice::Never;
+        if shows { Painter::Colour } else { Painter::Plain }
+    }
+}
+
+/// Dresses words for one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Painter {
+    Plain,
+    Colour,
+}
+
+impl Painter {
+    pub(crate) fn good(self, text: &str) -> String {
+        self.dress("\x1b[32m", text)
+    }
+
+    pub(crate) fn doubtful(self, text: &str) -> String {
+        self.dress("\x1b[33m", text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.dress("\x1b[1;31m", text)
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.dress("\x1b[1m", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.dress("\x1b[2m", text)
+    }
+
+    fn dress(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colour => format!("{code}{text}\x1b[0m"),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A bar on stderr for work that takes its time.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Gone when dropped, leaving no trace on the screen.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(crate) fn new(doing: &str, watched: bool) -> Self {
+        let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(0), target).with_message(doing.to_owned());
+        // A template that can't be read leaves the plain style.
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3}% {eta}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// What copying calls as it goes on.
+    pub(crate) fn mover(&self) -> impl FnMut(munshi_store::care::Progress) + Send + 'static {
+        let bar = self.0.clone();
+        move |progress| {
+            bar.set_length(progress.total_pages);
+            bar.set_position(progress.done_pages);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,142 @@
+//! Aligned columns, measured as a terminal shows them.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::paint::Painter;
+
+/// How a cell is dressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Doubtful,
+    Bad,
+    Dim,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: harmless(&text.into()), tone }
+    }
+
+    /// At most this many columns; a longer text ends with an ellipsis.
+    pub(crate) fn short(text: &str, columns: usize, tone: Tone) -> Self {
+        let mut cell = Self::new(text, tone);
+        cell.text = shortened(&cell.text, columns);
+        cell
+    }
+
+    fn dressed(&self, painter: Painter) -> String {
+        match self.tone {
+            Tone::Plain => self.text.clone(),
+            Tone::Good => painter.good(&self.text),
+            Tone::Doubtful => painter.doubtful(&self.text),
+            Tone::Bad => painter.bad(&self.text),
+            Tone::Dim => painter.dim(&self.text),
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}
+
+/// Rows under headings; two spaces between columns, none at a line's end.
+pub(crate) struct Table {
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(headings: &[&str]) -> Self {
+        Self { rows: vec![headings.iter().map(|heading| Cell::new(*heading, Tone::Dim)).collect()] }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    pub(crate) fn render(&self, painter: Painter) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width_of = |column: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.text.width())
+                .max()
+                .unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width_of).collect();
+        self.rows.iter().map(|row| line(row, &widths, painter)).collect()
+    }
+}
+
+fn line(row: &[Cell], widths: &[usize], painter: Painter) -> String {
+    let mut line = String::new();
+    let last = row.iter().rposition(|cell| !cell.text.is_empty()).unwrap_or(0);
+    for (at, (cell, width)) in row.iter().zip(widths).enumerate().take(last + 1) {
+        line.push_str(&cell.dressed(painter));
+        if at < last {
+            line.push_str(&" ".repeat(width.saturating_sub(cell.text.width()) + 2));
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// A text from outside must not break a row or drive the terminal.
+fn harmless(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let (mut kept, mut used) = (String::new(), 1);
+    for letter in text.chars() {
+        used += letter.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept.trim_end().to_owned() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_in_every_script() {
+        let mut table = Table::new(&["NAME", "STATUS", "NOTE"]);
+        table.row(["a".into(), Cell::new("active", Tone::Good), "शर्मा किराना".into()]);
+        table.row(["漢字の店".into(), "paused".into(), "".into()]);
+        let text = table.render(Painter::Plain);
+        assert_eq!(text, "NAME      STATUS  NOTE\na         active  शर्मा किराना\n漢字の店  paused\n");
+        assert!(table.render(Painter::Colour).contains("\x1b[32mactive\x1b[0m"));
+    }
+
+    #[test]
+    fn a_text_from_outside_stays_in_its_cell() {
+        let cell = Cell::new("two\nlines\x1b[2J", Tone::Plain);
+        assert_eq!(cell.text, "two lines [2J");
+        assert_eq!(Cell::short("漢字の店です", 7, Tone::Plain).text, "漢字の…");
+        assert_eq!(Cell::short("short", 7, Tone::Plain).text, "short");
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the database is, and how it is opened.
+
+use std::path::PathBuf;
+
+use munshi_config::Config;
+use munshi_store::migrate::{self, Outcome, Request, State};
+use munshi_store::{Address, Db, Migrations, Options};
+use munshi_types::Timestamp;
+
+use super::folder;
+use crate::failure::{Exit, Failure, Result};
+
+/// Everything the store wants to know, taken from the settings.
+pub(crate) struct Database {
+    pub(crate) address: Address,
+    /// Postgres: the login that owns the tables, where it is another.
+    owner: Option<Address>,
+    pub(crate) options: Options,
+    pub(crate) migrations: Migrations,
+    /// SQLite: where a copy goes before migrating; none when the settings say so.
+    backups: Option<PathBuf>,
+}
+
+impl Database {
+    pub(crate) fn of(config: &Config) -> Result<Self> {
+        let address = read(config.store_url().reveal(), "store.url")?;
+        let owner = config.store.owner_url.as_ref().map(|url| read(url.reveal(), "store.owner_url"));
+        let owner = owner.transpose()?;
+        let store = &config.store;
+        let options = Options {
+            readers: store.readers,
+            connections: store.connections,
+            statement_timeout: store.statement_timeout,
+            queue_timeout: store.queue_timeout,
+            ..Options::default()
+        };
+        let backups = store.backup_before_migrate.then(|| folder::backups(config));
+        Ok(Self { address, owner, options, migrations: super::migrations()?, backups })
+    }
+
+    /// The same, for a command that asks one question and ends: a thread and a connection will do.
+    pub(crate) fn for_one_question(config: &Config) -> Result<Self> {
+        let mut database = Self::of(config)?;
+        database.options.readers = 1;
+        database.options.connections = 1;
+        Ok(database)
+    }
+
+    /// SQLite: the file.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        match &self.address {
+            Address::Sqlite(path) => Some(path),
+            Address::Postgres(_) => None,
+        }
+    }
+
+    pub(crate) async fn open(&self) -> Result<Db> {
+        Ok(Db::open(&self.address, &self.options, &self.migrations).await?)
+    }
+
+    /// Which migrations it has and lacks, as the login that applies them sees it.
+    pub(crate) async fn state(&self) -> Result<State> {
+        let address = self.owner.as_ref().unwrap_or(&self.address);
+        Ok(migrate::state(address, &self.options, &self.migrations).await?)
+    }
+
+    pub(crate) async fn migrate(&self, now: Timestamp) -> Result<Outcome> {
+        let request = Request {
+            address: self.address.clone(),
+            owner: self.owner.clone(),
+            options: self.options.clone(),
+            migrations: self.migrations.clone(),
+            now,
+            backups: self.backups.clone(),
+        };
+        Ok(migrate::run(request).await?)
+    }
+}
+
+fn read(url: &str, key: &str) -> Result<Address> {
+    url.parse().map_err(|error: munshi_store::Error| {
+        Failure::new(Exit::Settings, format!("{key}: {error}"))
+            .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")
+    })
+}

@@ -1,0 +1,33 @@
+//! The folder for everything Munshi keeps.
+
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use munshi_config::Config;
+
+use crate::failure::{Failure, Result};
+
+/// Makes the data folder on first run, for nobody else to read.
+pub(crate) fn prepare(config: &Config) -> Result<()> {
+    make(&config.data.dir).map_err(|error| unusable(&config.data.dir, &error))
+}
+
+pub(super) fn make(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+pub(crate) fn backups(config: &Config) -> PathBuf {
+    config.data.dir.join("backups")
+}
+
+fn unusable(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::refused(format!("the data folder {} can't be made: {error}", folder.display()))
+        .hint("choose another with data.dir (MUNSHI__DATA__DIR), or give this user the right to make it")
+}

@@ -1,0 +1,123 @@
+//! Who may use a SQLite database: one server, or one restore. The lock ends with the process, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::folder;
+use crate::failure::{Failure, Result};
+
+/// Held for as long as the database must be ours.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// Whether somebody has the lock, and who.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    Nobody,
+    Process(Option<u32>),
+}
+
+impl Lock {
+    /// Takes the lock beside `database`, or says who has it.
+    pub(crate) fn take(database: &Path) -> Result<Self> {
+        let path = path_of(database);
+        let mut file = open(&path).map_err(|error| unusable(&path, &error))?;
+        match file.try_lock() {
+            Ok(()) => {
+                // The number is for people; the lock itself is the system's.
+                let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+                Ok(Self { _file: file })
+            }
+            Err(TryLockError::WouldBlock) => Err(in_use(database, number_in(&mut file))),
+            Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+        }
+    }
+
+    /// Looks without taking.
+    pub(crate) fn holder(database: &Path) -> Holder {
+        let Ok(mut file) = File::open(path_of(database)) else { return Holder::Nobody };
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Holder::Process(number_in(&mut file)),
+            _ => Holder::Nobody,
+        }
+    }
+}
+
+/// `munshi.db` has `munshi.lock` beside it, so that whoever names the same file meets the same lock.
+fn path_of(database: &Path) -> PathBuf {
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let lock = real.with_extension("lock");
+    // The lock is written to, so it must never be the database itself.
+    if lock == real { real.with_extension("lock.lock") } else { lock }
+}
+
+fn open(path: &Path) -> std::io::Result<File> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folder::make(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn number_in(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(32).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+fn in_use(database: &Path, process: Option<u32>) -> Failure {
+    let who = process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"));
+    let failure = Failure::refused(format!("{} is in use by {who}", database.display()));
+    match process {
+        Some(number) => failure.hint(format!("stop it first: kill {number}, or systemctl stop munshi")),
+        None => failure.hint("stop the other Munshi first"),
+    }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::refused(format!("{} can't be locked: {error}", path.display()))
+        .hint("give this user the right to write to that folder, or choose another with data.dir")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holds_the_lock_and_the_next_is_told_who() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("munshi.db");
+        assert_eq!(Lock::holder(&database), Holder::Nobody);
+        let held = Lock::take(&database).unwrap();
+        let refused = Lock::take(&database).unwrap_err();
+        assert!(refused.message.ends_with(&format!("is in use by process {}", std::process::id())));
+        assert_eq!(Lock::holder(&database), Holder::Process(Some(std::process::id())));
+        drop(held);
+        assert_eq!(Lock::holder(&database), Holder::Nobody);
+        Lock::take(&database).unwrap();
+    }
+
+    #[test]
+    fn the_lock_is_never_the_database() {
+        assert_eq!(path_of(Path::new("/nowhere/munshi.db")), Path::new("/nowhere/munshi.lock"));
+        assert_eq!(path_of(Path::new("/nowhere/munshi.lock")), Path::new("/nowhere/munshi.lock.lock"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_name_for_the_same_file_meets_the_same_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, other) = (folder.path().join("munshi.db"), folder.path().join("other.db"));
+        std::fs::write(&database, "").unwrap();
+        std::os::unix::fs::symlink(&database, &other).unwrap();
+        let _held = Lock::take(&database).unwrap();
+        assert!(Lock::take(&other).is_err());
+    }
+}

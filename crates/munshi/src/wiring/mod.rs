@@ -1,0 +1,31 @@
+//! Settings turned into parts: the one place where the floors below meet.
+//!
+//! # Layout
+//! - [`migrations()`]: every crate's tables, in one list
+//! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
+//! - [`folder`]: the data folder; [`telemetry`]: logs and traces
+//! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
+
+pub(crate) mod database;
+pub(crate) mod folder;
+pub(crate) mod lock;
+mod readiness;
+pub(crate) mod server;
+pub(crate) mod telemetry;
+
+use munshi_store::Migrations;
+
+use crate::failure::Result;
+
+/// The tables of every crate. A crate with a `MIGRATIONS` list has its line here.
+pub(crate) fn migrations() -> Result<Migrations> {
+    Ok(Migrations::new(&[munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS])?)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_crate_has_its_own_numbers() {
+        assert!(super::migrations().unwrap().len() >= 3);
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether this process can do its work: the database answers and the queue is being looked at.
+//!
+//! Anyone who reaches the port can read this, so it says what is wrong without naming hosts or paths; the log does.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_jobs::Runner;
+use munshi_store::{Db, Error};
+use munshi_types::{Clock, Timestamp};
+use munshi_web::{Check, Readiness};
+
+/// A queue that was not looked at for this long, or for ten of its rounds, is stuck.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) struct Parts {
+    pub(super) db: Db,
+    pub(super) runner: Arc<Runner>,
+    pub(super) clock: Arc<dyn Clock>,
+    /// How often the runner looks.
+    pub(super) poll: Duration,
+    /// Until its first look the runner has this long.
+    pub(super) started: Timestamp,
+}
+
+impl Readiness for Parts {
+    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>> {
+        Box::pin(async { vec![self.store().await, self.jobs()] })
+    }
+}
+
+impl Parts {
+    async fn store(&self) -> Check {
+        match self.db.check().await {
+            Ok(()) => Check::pass("store", self.db.engine()),
+            Err(error) => ailing(&error),
+        }
+    }
+
+    fn jobs(&self) -> Check {
+        let last = self.runner.last_look().unwrap_or(self.started);
+        let quiet = self.clock.now().since(last);
+        if quiet <= PATIENCE.max(self.poll * 10) {
+            return Check::pass("jobs", "looking at the queue");
+        }
+        let detail = format!("the queue was last looked at {} s ago", quiet.as_secs());
+        Check::fail("jobs", detail, "if the store is well, the log says why; a restart loses nothing")
+    }
+}
+
+fn ailing(error: &Error) -> Check {
+    let (detail, hint) = match error {
+        Error::Full => ("the disk is full", "free some space; nothing was lost"),
+        Error::Corrupt(_) => ("the database is damaged", "run `munshi doctor`, then restore a backup"),
+        Error::Busy(_) => ("the database is busy", "see what holds it; it is tried again"),
+        Error::Unavailable { .. } | Error::OutcomeUnknown => {
+            ("the database can't be reached", "see that it runs; it is tried again, and the log says more")
+        }
+        _ => ("the database does not answer as it should", "the log says more"),
+    };
+    Check::fail("store", detail, hint)
+}

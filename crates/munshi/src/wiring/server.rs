@@ -1,0 +1,95 @@
+//! The web server and the job runner: started together, stopped together.
+
+use std::sync::Arc;
+
+use munshi_config::Config;
+use munshi_jobs::{Queue, Registry, Runner};
+use munshi_store::Db;
+use munshi_types::{Clock, Ids, SystemRandom};
+use munshi_web::{App, Metrics, Server};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::readiness::Parts;
+use crate::failure::{Failure, Result};
+
+/// What is made before the database is opened: a taken port is told first, and counts begin with the first unit.
+pub(crate) struct Front {
+    pub(crate) server: Server,
+    pub(crate) metrics: Metrics,
+}
+
+impl Front {
+    pub(crate) async fn bind(config: &Config, clock: &dyn Clock) -> Result<Self> {
+        let metrics = Metrics::install(clock)?;
+        let server = Server::bind(&config.server.listen.to_string()).await?;
+        Ok(Self { server, metrics })
+    }
+
+    /// Serves until `stop`, then lets requests and jobs in flight finish, both within the grace.
+    pub(crate) async fn serve(
+        self,
+        config: &Config,
+        db: Db,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> Result<()> {
+        let runner = Arc::new(runner(config, &db, clock.clone()));
+        let parts = Parts { db, runner: runner.clone(), started: clock.now(), clock, poll: config.jobs.poll };
+        let app = App::new(Ids::system(), self.metrics, parts);
+        let mut tasks = JoinSet::new();
+        tasks.spawn({
+            let (server, options, stop) = (self.server, web_options(config), stop.clone());
+            async move {
+                server.serve(munshi_web::routes(), app, options, stop).await;
+            }
+        });
+        tasks.spawn({
+            let stop = stop.clone();
+            async move { runner.run(stop).await }
+        });
+        wait(&mut tasks, &stop).await
+    }
+}
+
+/// Waits for both. One that ends before it was told to has broken; then the other is stopped too.
+async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
+    let mut broken = None;
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            broken.get_or_insert(Failure::failed(format!("a part of the server broke: {error}")));
+        }
+        if !stop.is_cancelled() {
+            broken.get_or_insert(Failure::failed("a part of the server ended by itself"));
+            stop.cancel();
+        }
+    }
+    broken.map_or(Ok(()), |failure| Err(failure.hint("the log says more; start Munshi again")))
+}
+
+fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Runner {
+    let random = Arc::new(SystemRandom);
+    let queue = Queue::new(clock.clone(), Ids::new(clock, random.clone()));
+    let options = munshi_jobs::Options {
+        workers: config.job_workers(),
+        poll: config.jobs.poll,
+        lease: config.jobs.lease,
+        keep_done: config.jobs.keep_done,
+        grace: config.server.shutdown_grace,
+    };
+    Runner::new(db.clone(), &queue, random, kinds(), options)
+}
+
+/// Every kind of work there is. A crate that has jobs adds its own here.
+fn kinds() -> Registry {
+    Registry::default()
+}
+
+fn web_options(config: &Config) -> munshi_web::Options {
+    munshi_web::Options {
+        request_timeout: config.server.request_timeout,
+        body_limit: config.server.body_limit,
+        shutdown_grace: config.server.shutdown_grace,
+        ..munshi_web::Options::default()
+    }
+}

@@ -1,0 +1,15 @@
+//! The whole program, run as its users run it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+mod backup;
+mod config;
+mod doctor;
+mod jobs;
+mod migrate;
+mod outage;
+mod restore;
+mod serve;
+mod tenant;
+mod usage;
