@@ -1,1 +1,46 @@
-fn main() {}
+//! What the store, the queue and the binary cost, each beside the plainest thing that does the same.
+//!
+//! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `start` in its place.
+//! `docs/benchmarks.md` says what each compares and what was measured.
+//!
+//! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
+//! each goal, and people decide.
+//!
+//! # Layout
+//! - [`arguments`]: what to run and for how long; [`again`]: running this program once more in another environment
+//! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
+//! - [`fresh`]: a database to work on; [`sqlite`]: a bare connection to it
+//! - `store`, `reads`, `tenancy`, `jobs`, `start`: one benchmark each, contestants beside it
+//!
+//! # To add a benchmark
+//! Write its module with a `run`, its contestants as [`contest::Contestant`]s, and name it in [`arguments::Subject`].
+#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+
+mod again;
+mod arguments;
+mod contest;
+mod fresh;
+mod jobs;
+mod load;
+mod reads;
+mod report;
+mod sqlite;
+mod start;
+mod store;
+mod tenancy;
+
+use arguments::{Arguments, Subject};
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    for subject in &arguments.subjects {
+        match subject {
+            Subject::Store => store::run(&arguments)?,
+            Subject::Reads => reads::run(&arguments)?,
+            Subject::Tenancy => tenancy::run(&arguments)?,
+            Subject::Jobs => jobs::run(&arguments)?,
+            Subject::Start => start::run(&arguments)?,
+        }
+    }
+    Ok(())
+}

@@ -84,8 +84,9 @@ impl Connection {
         self.raw.progress_handler(STEPS_BETWEEN_CHECKS, Some(watch)).map_err(translate)
     }
 
-    pub(crate) fn allow(&self, time: Duration) {
-        self.deadline.set(time);
+    /// Statements may run for this long from `now`.
+    pub(crate) fn allow(&self, now: Instant, time: Duration) {
+        self.deadline.set(now, time);
     }
 
     /// Ending a transaction is never cut short: whether it happened would be unknown.
@@ -184,9 +185,8 @@ impl Connection {
         for (position, param) in first.iter().chain(params).enumerate() {
             statement.raw_bind_parameter(position + 1, Bound(*param)).map_err(translate)?;
         }
-        let outcome = run(&mut statement);
-        statement.clear_bindings();
-        outcome
+        // Its bindings are cleared when it goes back to the cache.
+        run(&mut statement)
     }
 
     fn watch<T>(&mut self, outcome: Result<T>) -> Result<T> {
@@ -215,8 +215,8 @@ impl Default for Deadline {
 }
 
 impl Deadline {
-    fn set(&self, time: Duration) {
-        let limit = self.start.elapsed().saturating_add(time).as_millis();
+    fn set(&self, now: Instant, time: Duration) {
+        let limit = now.saturating_duration_since(self.start).saturating_add(time).as_millis();
         self.limit.store(u64::try_from(limit).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
@@ -246,14 +246,14 @@ struct Bound<'a>(Param<'a>);
 impl rusqlite::ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let borrowed = |value| Ok(ToSqlOutput::Borrowed(value));
-        match self.0 {
+        match &self.0 {
             Param::Null => borrowed(ValueRef::Null),
-            Param::Bool(value) => borrowed(ValueRef::Integer(value.into())),
-            Param::Integer(value) => borrowed(ValueRef::Integer(value)),
-            Param::Real(value) => borrowed(ValueRef::Real(value)),
+            Param::Bool(value) => borrowed(ValueRef::Integer((*value).into())),
+            Param::Integer(value) => borrowed(ValueRef::Integer(*value)),
+            Param::Real(value) => borrowed(ValueRef::Real(*value)),
             Param::Text(text) | Param::Json(text) => borrowed(ValueRef::Text(text.as_bytes())),
             Param::Bytes(bytes) => borrowed(ValueRef::Blob(bytes)),
-            Param::Uuid(uuid) => Ok(ToSqlOutput::Owned(Value::Blob(uuid.as_bytes().to_vec()))),
+            Param::Uuid(uuid) => borrowed(ValueRef::Blob(uuid.as_bytes())),
             Param::Time(moment) => borrowed(ValueRef::Integer(moment.as_micros())),
             Param::Vector(floats) => {
                 let bytes = floats.iter().flat_map(|float| float.to_le_bytes()).collect();

@@ -1,6 +1,6 @@
 //! A reader thread: one snapshot per unit, on a connection that can't write.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
@@ -52,7 +52,7 @@ impl Reader {
 
     fn one(&mut self, work: &mut dyn Work) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
-        connection.allow(self.time);
+        connection.allow(Instant::now(), self.time);
         connection.begin("BEGIN")?;
         let verdict = work.run(&mut self.session);
         let connection = connection_of(&mut self.session)?;

@@ -3,6 +3,9 @@
 //! Each unit but the first runs in a savepoint, so one that fails or panics is undone alone. Nobody is answered
 //! before the commit is on disk: not even a unit that failed, since what it saw of its neighbours may yet vanish.
 //!
+//! Callers that are answered together come back together, but not in the same microsecond. On a disk where a commit
+//! takes long, the writer gives them a moment before it commits for the first of them alone.
+//!
 //! One thing a unit can't do alone: a write that has to be stopped for taking too long makes SQLite undo the whole
 //! transaction. Its neighbours are then told to try again.
 
@@ -23,6 +26,10 @@ use crate::unit::{Verdict, Work};
 const GROUP_UNITS: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
+/// The moment is this part of the last commit's time; less than the shortest is not worth going to sleep for.
+const PATIENCE_SHARE: u32 = 8;
+const SHORTEST_PATIENCE: Duration = Duration::from_micros(100);
+
 /// What neighbours of a unit that had to be stopped are told.
 const UNDONE: &str = "it was undone because another unit took too long, try again";
 
@@ -35,6 +42,9 @@ pub(crate) struct Writer {
     /// Units that have run and wait for the commit, and how many of them have something to commit.
     group: Vec<Box<dyn Work>>,
     kept: usize,
+    /// How many the last group had, and how long its commit took: what to expect of this one.
+    companions: usize,
+    commit_took: Duration,
     /// Some unit of the group changed rows, so that its commit proves that writing works.
     changed: bool,
 }
@@ -58,6 +68,8 @@ impl Writer {
             meter,
             group,
             kept: 0,
+            companions: 1,
+            commit_took: Duration::ZERO,
             changed: false,
         })
     }
@@ -69,28 +81,38 @@ impl Writer {
         }
     }
 
-    /// Runs the first unit and those that are waiting behind it, in one open transaction.
+    /// Runs the first unit and those that wait behind it, in one open transaction.
     fn gather(&mut self, first: Box<dyn Work>) -> Result<()> {
         let began = Instant::now();
-        let mut next = Some(first);
+        let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
             if work.claim() {
-                let outcome = self.include(work.as_mut());
+                let outcome = self.include(work.as_mut(), now);
                 self.group.push(work);
                 outcome?;
             }
-            if self.group.len() < GROUP_UNITS && began.elapsed() < GROUP_TIME {
-                next = self.queue.try_recv().ok();
+            now = Instant::now();
+            if self.group.len() < GROUP_UNITS && now < began + GROUP_TIME {
+                next = self.queue.try_recv().ok().or_else(|| self.wait(began));
             }
         }
         Ok(())
     }
 
+    /// Waits for one of the callers that were answered last, when a commit without them would cost more.
+    fn wait(&self, began: Instant) -> Option<Box<dyn Work>> {
+        let patience = (self.commit_took / PATIENCE_SHARE).min(GROUP_TIME);
+        if self.group.len() >= self.companions || patience < SHORTEST_PATIENCE {
+            return None;
+        }
+        self.queue.recv_deadline(began + patience).ok()
+    }
+
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
-    fn include(&mut self, work: &mut dyn Work) -> Result<()> {
+    fn include(&mut self, work: &mut dyn Work, now: Instant) -> Result<()> {
         let time = self.time;
         let connection = connection_of(&mut self.session)?;
-        connection.allow(time);
+        connection.allow(now, time);
         let alone = connection.raw.is_autocommit();
         if alone {
             connection.begin("BEGIN IMMEDIATE")?;
@@ -137,7 +159,8 @@ impl Writer {
         let began = Instant::now();
         connection.allow_all();
         connection.commit()?;
-        self.meter.group(self.group.len(), began.elapsed());
+        self.commit_took = began.elapsed();
+        self.meter.group(self.group.len(), self.commit_took);
         Ok(())
     }
 
@@ -158,6 +181,7 @@ impl Writer {
             }
         }
         (self.kept, self.changed) = (0, false);
+        self.companions = self.group.len();
         let last = self.group.len().saturating_sub(1);
         for (place, work) in self.group.drain(..).enumerate() {
             work.settle(match outcome {

@@ -1,0 +1,82 @@
+//! What to run, and for how long.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Store,
+    Reads,
+    Tenancy,
+    Jobs,
+    Start,
+}
+
+impl Subject {
+    const ALL: [Self; 5] = [Self::Store, Self::Reads, Self::Tenancy, Self::Jobs, Self::Start];
+}
+
+/// The disk a run of `store` writes to. Given by this program to itself; a person leaves it out and gets both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disk {
+    AsIs,
+    Slow,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Arguments {
+    pub(crate) subjects: Vec<Subject>,
+    /// How often each contestant runs; medians are taken over the rounds.
+    pub(crate) rounds: usize,
+    /// How long each contestant runs in a round.
+    pub(crate) window: Duration,
+    /// Only this many callers at once, instead of each number a benchmark has; for profiling.
+    pub(crate) callers: Option<usize>,
+    pub(crate) disk: Option<Disk>,
+}
+
+impl Arguments {
+    pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Self> {
+        let mut words = words;
+        let subjects = match words.next().as_deref() {
+            None | Some("all") => Subject::ALL.to_vec(),
+            Some("store") => vec![Subject::Store],
+            Some("reads") => vec![Subject::Reads],
+            Some("tenancy") => vec![Subject::Tenancy],
+            Some("jobs") => vec![Subject::Jobs],
+            Some("start") => vec![Subject::Start],
+            _ => bail!(USAGE),
+        };
+        let mut arguments =
+            Self { subjects, rounds: 7, window: Duration::from_millis(600), callers: None, disk: None };
+        for word in words {
+            match word.split_once('=').context(USAGE)? {
+                ("--rounds", number) => arguments.rounds = number.parse().context(USAGE)?,
+                ("--window", number) => {
+                    arguments.window = Duration::from_millis(number.parse().context(USAGE)?)
+                }
+                ("--callers", number) => arguments.callers = Some(number.parse().context(USAGE)?),
+                ("--disk", "as-is") => arguments.disk = Some(Disk::AsIs),
+                ("--disk", "slow") => arguments.disk = Some(Disk::Slow),
+                _ => bail!(USAGE),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// The numbers of callers to try.
+    pub(crate) fn callers(&self, usual: &[usize]) -> Vec<usize> {
+        self.callers.map_or_else(|| usual.to_vec(), |only| vec![only])
+    }
+
+    /// The same pace as words, for running this program again.
+    pub(crate) fn pace(&self) -> Vec<String> {
+        let mut words =
+            vec![format!("--rounds={}", self.rounds), format!("--window={}", self.window.as_millis())];
+        words.extend(self.callers.map(|number| format!("--callers={number}")));
+        words
+    }
+}
