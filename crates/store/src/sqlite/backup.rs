@@ -149,12 +149,10 @@ pub(crate) fn restore(
 
 /// Gives what is there a second name, and clears away what would be replayed into the restored file.
 fn keep_old(target: &Path, aside: &str, options: &Options) -> Result<Option<PathBuf>> {
-    if !file::family(target).iter().any(|path| path.exists()) {
-        return Ok(None);
-    }
-    fold_log(target, options);
     let kept = free_name(target, aside);
-    if target.exists() {
+    let there = target.exists();
+    if there {
+        fold_log(target, options);
         fs::hard_link(target, &kept).map_err(|error| failed("can't keep", target, error))?;
     }
     for (from, to) in file::family(target).iter().zip(file::family(&kept).iter()).skip(1) {
@@ -163,7 +161,7 @@ fn keep_old(target: &Path, aside: &str, options: &Options) -> Result<Option<Path
         }
     }
     file::sync_folder_of(target)?;
-    Ok(Some(kept))
+    Ok(there.then_some(kept))
 }
 
 /// Brings what is still in the log into the database, so that the file alone is all of it. A database too damaged
