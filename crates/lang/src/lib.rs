@@ -1,0 +1,26 @@
+//! Understands eleven languages in their own scripts and in Latin letters, and speaks them.
+//!
+//! The rule for money: right, or visibly unsure, never silently wrong. So a reading says whether it is exact,
+//! and when it is not, what else it may be. Nothing here does I/O or asks a model.
+//!
+//! # Layout
+//! - [`fold`]: words of every script and spelling brought to one key
+//! - [`lexicon`]: the words themselves, compiled from `lexicon/` by the build script
+//! - [`token`]: a message cut into words, digits and signs
+//! - [`detect`]: which language and script
+//! - [`number`], [`numbers`]: number words and digits
+//!
+//! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
+
+pub mod detect;
+pub mod fold;
+pub mod lexicon;
+pub mod number;
+pub mod numbers;
+pub mod token;
+pub mod unit;
+
+pub use detect::{Detection, Form, choose, detect};
+pub use number::Number;
+pub use numbers::Certainty;
+pub use unit::Unit;

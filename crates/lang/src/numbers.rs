@@ -1,0 +1,289 @@
+//! Numbers in words and digits: found, put together, and honest about doubt.
+//!
+//! - [`compose`]: the grammar of groups and scales
+//! - [`digits`]: runs of digits and their commas
+//! - [`segment`]: words that hold several number words
+//! - [`read`]: the number that begins at a token, in the languages given
+
+mod compose;
+pub(crate) mod digits;
+mod segment;
+
+use munshi_types::Language;
+use serde::Serialize;
+
+use crate::fold;
+use crate::lexicon::{self, Languages};
+use crate::number::Number;
+use crate::token::{Kind, Token};
+use compose::{Composer, Tens};
+
+/// Right, or visibly unsure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    Exact,
+    Ambiguous,
+}
+
+/// What a run of words or digits may mean; the likeliest reading first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    pub certainty: Certainty,
+    pub readings: Vec<Number>,
+}
+
+/// A part a number is put together from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Cardinal(u64),
+    Digits(Number),
+    Scale(u64),
+    Plus(u16),
+    Minus(u16),
+    Fraction(u16),
+    Suffix(u16),
+}
+
+/// A number found in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The tokens it covers: from, and one past the last.
+    pub from: usize,
+    pub to: usize,
+    pub spoken: Spoken,
+    /// It rests on words that are also ordinary words or names, or on a near spelling: without something
+    /// beside it that speaks of numbers it is none.
+    pub weak: bool,
+    /// It has a scale word in it: do lakh, 2k.
+    pub scaled: bool,
+    /// It is digits and nothing else.
+    pub digits: bool,
+}
+
+/// How a token reads as parts of a number.
+#[derive(Clone, Debug)]
+struct Lexeme {
+    parts: Vec<Part>,
+    /// Other parts the same spelling may stand for in the same language.
+    other: Option<Part>,
+    tens: Tens,
+    weak: bool,
+}
+
+/// The number that begins at a token; none when none does.
+pub(crate) fn read(tokens: &[Token<'_>], from: usize, language: Language) -> Option<Found> {
+    let mut composer = Composer::default();
+    let mut best: Option<(usize, Composer)> = None;
+    let mut lexemes: Vec<(usize, Lexeme)> = Vec::new();
+    let mut at = from;
+    while let Some(token) = tokens.get(at) {
+        if joins_parts(tokens, at, &lexemes, language) {
+            at += 1;
+            continue;
+        }
+        let Some(lexeme) = lexeme(token, at > from, language) else { break };
+        let mut next = composer;
+        if !lexeme.parts.iter().all(|part| next.push(*part, lexeme.tens)) {
+            break;
+        }
+        composer = next;
+        lexemes.push((at, lexeme));
+        at += 1;
+        if composer.value().is_some() {
+            best = Some((at, composer));
+        }
+    }
+    let (to, composer) = best?;
+    lexemes.retain(|(place, _)| *place < to);
+    Some(finish(tokens, from, to, &composer, &lexemes))
+}
+
+/// Signs and small words inside a number: twenty-five, two hundred and fifty, two and a half.
+fn joins_parts(tokens: &[Token<'_>], at: usize, before: &[(usize, Lexeme)], language: Language) -> bool {
+    let (Some(token), Some((_, last))) = (tokens.get(at), before.last()) else { return false };
+    let Some(next) = tokens.get(at + 1) else { return false };
+    if token.text == "-" {
+        // A hyphen joins what the grammar puts together; do-teen is a range.
+        let tens = matches!(last.parts.last(), Some(Part::Cardinal(20 | 30 | 40 | 50 | 60 | 70 | 80 | 90)));
+        let scale = matches!(last.parts.last(), Some(Part::Scale(_) | Part::Plus(_) | Part::Minus(_)));
+        return token.glued && next.glued && ((tens && last.tens == Tens::Apart) || scale);
+    }
+    let english = token.text.eq_ignore_ascii_case("and") || token.text.eq_ignore_ascii_case("a");
+    english && lexeme(next, true, language).is_some_and(|next| english_join(last, &next))
+        || (token.text.eq_ignore_ascii_case("and")
+            && next.text.eq_ignore_ascii_case("a")
+            && tokens.get(at + 2).is_some_and(|after| after.key == "half"))
+}
+
+fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
+    let fraction = matches!(next.parts.first(), Some(Part::Suffix(_)));
+    let scale = matches!(last.parts.last(), Some(Part::Scale(_)));
+    let small = matches!(next.parts.first(), Some(Part::Cardinal(1..=99) | Part::Digits(_)));
+    fraction || (scale && small)
+}
+
+fn finish(
+    tokens: &[Token<'_>],
+    from: usize,
+    to: usize,
+    composer: &Composer,
+    lexemes: &[(usize, Lexeme)],
+) -> Found {
+    let mut readings: Vec<Number> = composer.value().into_iter().chain(composer.other_value()).collect();
+    for changed in 0..lexemes.len() {
+        if let Some(value) = with_other(lexemes, changed)
+            && !readings.contains(&value)
+        {
+            readings.push(value);
+        }
+    }
+    let digits_alone = match lexemes {
+        [(at, _)] => tokens.get(*at).filter(|token| token.kind == Kind::Digits),
+        _ => None,
+    };
+    let mut certainty = if readings.len() > 1 { Certainty::Ambiguous } else { Certainty::Exact };
+    if let Some(written) = digits_alone.and_then(|token| digits::read(token.text)) {
+        (certainty, readings) = (written.certainty, written.readings);
+    }
+    let weak = lexemes.iter().all(|(_, lexeme)| lexeme.weak);
+    let spoken = Spoken { certainty, readings };
+    Found { from, to, spoken, weak, scaled: composer.has_scale(), digits: digits_alone.is_some() }
+}
+
+/// The number when one word is read as its other meaning.
+fn with_other(lexemes: &[(usize, Lexeme)], changed: usize) -> Option<Number> {
+    let other = lexemes.get(changed)?.1.other?;
+    let mut composer = Composer::default();
+    for (place, (_, lexeme)) in lexemes.iter().enumerate() {
+        let parts = if place == changed { std::slice::from_ref(&other) } else { lexeme.parts.as_slice() };
+        if !parts.iter().all(|part| composer.push(*part, lexeme.tens)) {
+            return None;
+        }
+    }
+    composer.value()
+}
+
+fn lexeme(token: &Token<'_>, inside: bool, language: Language) -> Option<Lexeme> {
+    match token.kind {
+        Kind::Digits => {
+            let value = *digits::read(token.text)?.readings.first()?;
+            Some(Lexeme { parts: vec![Part::Digits(value)], other: None, tens: Tens::InOneWord, weak: false })
+        }
+        Kind::Word(_) => word(token, inside, language),
+        _ => None,
+    }
+}
+
+fn word(token: &Token<'_>, inside: bool, language: Language) -> Option<Lexeme> {
+    if let Some(parts) = shorthand(token, inside) {
+        return Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: false });
+    }
+    known(token, language)
+        .or_else(|| known(token, Language::English).map(|lexeme| half(token, lexeme, inside)))
+        .or_else(|| near(token, language))
+        .or_else(|| elsewhere(token, language))
+}
+
+/// `k`, `L` and `cr` right after digits.
+fn shorthand(token: &Token<'_>, inside: bool) -> Option<Vec<Part>> {
+    if !inside {
+        return None;
+    }
+    let scale = match token.text {
+        "k" | "K" if token.glued => 1_000,
+        "L" | "l" if token.glued => 100_000,
+        "lk" | "lkh" | "Lk" | "Lakh" => 100_000,
+        "cr" | "Cr" | "CR" => 10_000_000,
+        _ => return None,
+    };
+    Some(vec![Part::Scale(scale)])
+}
+
+/// After a number `half` and `quarter` add to it: two and a half.
+fn half(token: &Token<'_>, mut lexeme: Lexeme, inside: bool) -> Lexeme {
+    if let [Part::Fraction(hundredths)] = lexeme.parts.as_slice()
+        && inside
+        && token.key != "kuarter"
+    {
+        lexeme.parts = vec![Part::Suffix(*hundredths)];
+    }
+    lexeme
+}
+
+/// How a language itself reads the word.
+fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    if !script_fits(token, language) {
+        return None;
+    }
+    let only = Languages::only(language);
+    let mut parts = token
+        .senses
+        .iter()
+        .filter(|sense| sense.languages.meets(only))
+        .filter_map(|sense| segment::meaning_part(sense.meaning));
+    if let Some(first) = parts.next() {
+        let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
+        return Some(Lexeme { parts: vec![first], other: parts.next(), tens, weak: token.clashes() });
+    }
+    if Languages::DRAVIDIAN.has(language) {
+        let parts = segment::pieces(&token.key, language)?;
+        return Some(Lexeme { parts, other: None, tens: Tens::Apart, weak: token.clashes() });
+    }
+    let parts = segment::fused(&token.key, only)?;
+    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes() })
+}
+
+fn script_fits(token: &Token<'_>, language: Language) -> bool {
+    token.script().is_some_and(|script| script == munshi_types::Script::Latin || script == language.script())
+}
+
+/// A spelling close to one number word of the language and to no other.
+fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
+    if token.key.len() < 4 || everyday || !script_fits(token, language) || token.clashes() {
+        return None;
+    }
+    let skeleton = fold::skeleton(&token.key);
+    let mut parts = lexicon::near_numbers(&skeleton)
+        .iter()
+        .filter(|sense| sense.languages.has(language))
+        .filter_map(|sense| segment::meaning_part(sense.meaning));
+    let first = parts.next()?;
+    Some(Lexeme { parts: vec![first], other: parts.next(), tens: Tens::InOneWord, weak: true })
+}
+
+/// A word of another language in a mixed message, when every language that has it means the same.
+fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    if token.clashes() {
+        return None;
+    }
+    let everyday = token
+        .senses
+        .iter()
+        .any(|sense| sense.languages.has(language) && segment::meaning_part(sense.meaning).is_none());
+    let mut found: Option<Part> = None;
+    for sense in token.senses {
+        let Some(part) = segment::meaning_part(sense.meaning) else { continue };
+        let fits = sense.languages.iter().any(|language| script_fits(token, language));
+        if !fits {
+            continue;
+        }
+        if everyday || found.is_some_and(|other| other != part) {
+            return None;
+        }
+        found = Some(part);
+    }
+    found.map(|part| Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
+}
+
+/// The languages among those given in which a key is a run-together number word.
+pub(crate) fn number_word_in(key: &str, languages: Languages) -> Languages {
+    if key.len() < 3 {
+        return Languages::NONE;
+    }
+    languages
+        .iter()
+        .filter(|language| segment::pieces(key, *language).is_some())
+        .fold(Languages::NONE, Languages::with)
+}
