@@ -28,8 +28,9 @@ fn main() -> Fallible<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let mut words = Table::new();
     let mut skeletons = Table::new();
+    let mut spellings = Vec::new();
     for code in INDO_ARYAN {
-        numbers(code, &mut words, &mut skeletons)?;
+        numbers(code, &mut words, &mut skeletons, &mut spellings)?;
     }
     for file in ["money", "units", "dates"] {
         senses(file, &mut words)?;
@@ -40,6 +41,7 @@ fn main() -> Fallible<()> {
     let mut out = String::new();
     write_table(&mut out, "WORDS", &words)?;
     write_table(&mut out, "SKELETONS", &skeletons)?;
+    write_spellings(&mut out, &spellings)?;
     let clashes: BTreeSet<String> = lines("clashes")?
         .iter()
         .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
@@ -48,6 +50,7 @@ fn main() -> Fallible<()> {
     for code in DRAVIDIAN {
         pieces(code, &mut out)?;
     }
+    #[allow(clippy::disallowed_methods, reason = "cargo hands a build script its settings this way")]
     let target = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&target).join("lexicon.rs"), out)?;
     Ok(())
@@ -113,9 +116,41 @@ fn hundredths(text: &str) -> Fallible<u32> {
     Ok(whole.parse::<u32>()? * 100 + rest.parse::<u32>()? * scale)
 }
 
-fn numbers(code: &str, words: &mut Table, skeletons: &mut Table) -> Fallible<()> {
+/// A number word as it stands in a file: spelling, language, meaning, keys.
+struct Spelling {
+    text: String,
+    mask: u16,
+    meaning: String,
+    keys: BTreeSet<String>,
+}
+
+/// Spellings whose key has two meanings in one language are told apart as written: চব্বিশ, ছাব্বিশ.
+fn write_spellings(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
+    let mut meanings: BTreeMap<(&str, u16), BTreeSet<&str>> = BTreeMap::new();
+    for spelling in spellings {
+        for key in &spelling.keys {
+            meanings.entry((key, spelling.mask)).or_default().insert(&spelling.meaning);
+        }
+    }
+    let mut table = Table::new();
+    for spelling in spellings {
+        let doubtful =
+            |key: &String| meanings.get(&(key.as_str(), spelling.mask)).is_some_and(|all| all.len() > 1);
+        if spelling.keys.iter().any(doubtful) {
+            add(&mut table, fold::spelling(&spelling.text), &spelling.meaning, spelling.mask);
+        }
+    }
+    write_table(out, "SPELLINGS", &table)
+}
+
+fn numbers(
+    code: &str,
+    words: &mut Table,
+    skeletons: &mut Table,
+    spellings: &mut Vec<Spelling>,
+) -> Fallible<()> {
     for line in lines(&format!("numbers/{code}"))? {
-        let (value, spellings) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
+        let (value, all) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
         let meaning = match value.split_at(1) {
             ("x", scale) => format!("Scale({})", scale.parse::<u64>()?),
             ("+", part) => format!("Plus({})", hundredths(part)?),
@@ -123,13 +158,20 @@ fn numbers(code: &str, words: &mut Table, skeletons: &mut Table) -> Fallible<()>
             ("=", part) => format!("Part({})", hundredths(part)?),
             _ => format!("Cardinal({})", value.parse::<u16>()?),
         };
-        for word in spellings.split(' ') {
-            for key in keys(word, code).map_err(|error| format!("{code}: {line}: {error}"))? {
+        for word in all.split(' ') {
+            let keys = keys(word, code).map_err(|error| format!("{code}: {line}: {error}"))?;
+            for key in &keys {
                 if key.len() > 3 {
-                    add(skeletons, fold::skeleton(&key), &meaning, mask(code)?);
+                    add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
                 }
-                add(words, key, &meaning, mask(code)?);
+                add(words, key.clone(), &meaning, mask(code)?);
             }
+            spellings.push(Spelling {
+                text: word.to_owned(),
+                mask: mask(code)?,
+                meaning: meaning.clone(),
+                keys,
+            });
         }
     }
     Ok(())
@@ -188,9 +230,18 @@ fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
     Ok(())
 }
 
+/// As `lexicon::End`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    #[default]
+    Never,
+    Open,
+    Free,
+}
+
 /// The pieces of a language's number words: as listed, and as they stand before another piece.
 fn pieces(code: &str, out: &mut String) -> Fallible<()> {
-    let mut forms: BTreeMap<(String, String), (bool, bool)> = BTreeMap::new();
+    let mut forms: BTreeMap<(String, String), (End, bool)> = BTreeMap::new();
     for line in lines(&format!("morphemes/{code}"))? {
         let (value, spellings) = line.split_once(' ').ok_or(format!("no forms: {line}"))?;
         let (value, bound) = value.strip_suffix('-').map_or((value, false), |value| (value, true));
@@ -199,21 +250,29 @@ fn pieces(code: &str, out: &mut String) -> Fallible<()> {
             ("h", part) => format!("Suffix({})", hundredths(part)?),
             _ => format!("Cardinal({})", value.parse::<u16>()?),
         };
+        let ten_or_more = atom.starts_with("Scale") || value.parse::<u16>().is_ok_and(|value| value >= 20);
+        let end = match (bound, ten_or_more) {
+            (false, _) => End::Free,
+            (true, true) => End::Open,
+            (true, false) => End::Never,
+        };
         for form in spellings.split(' ') {
             let entry = forms.entry((form.to_owned(), atom.clone())).or_default();
-            *entry = (entry.0 || !bound, true);
+            *entry = (entry.0.max(end), true);
             // A last u gives way to the vowel after it; before a quarter it turns to e.
-            if let (false, Some(stem)) = (bound, form.strip_suffix('u')) {
-                for shortened in [stem.to_owned(), format!("{stem}i"), format!("{stem}a"), format!("{stem}e")]
-                {
-                    forms.entry((shortened, atom.clone())).or_default().1 = true;
-                }
+            let Some(stem) = form.strip_suffix('u').filter(|_| !bound) else { continue };
+            for (vowel, end) in
+                [("", End::Never), ("in", End::Never), ("i", End::Open), ("a", End::Open), ("e", End::Open)]
+            {
+                let end = if ten_or_more || vowel == "e" { end } else { End::Never };
+                let entry = forms.entry((format!("{stem}{vowel}"), atom.clone())).or_default();
+                *entry = (entry.0.max(end), true);
             }
         }
     }
     writeln!(out, "static PIECES_{}: &[Piece] = &[", code.to_uppercase())?;
-    for ((form, atom), (ends, joins)) in forms {
-        writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, ends: {ends}, joins: {joins} }},")?;
+    for ((form, atom), (end, joins)) in forms {
+        writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, end: End::{end:?}, joins: {joins} }},")?;
     }
     writeln!(out, "];")?;
     Ok(())

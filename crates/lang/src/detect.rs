@@ -42,6 +42,9 @@ pub struct Detection {
 /// Below this a message does not decide by itself.
 pub const SURE: f32 = 0.5;
 
+/// Below this it is not even a guess.
+const GUESS: f32 = 0.25;
+
 impl Detection {
     pub fn form(&self) -> Form {
         Form::of(self.script)
@@ -63,10 +66,16 @@ pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Opti
     if let Some(found) = message.filter(|found| found.is_sure()) {
         return found.language;
     }
+    // Whoever writes Devanagari does not want an answer in Tamil, whatever came before.
+    let native = message.map(|found| found.script).filter(|script| *script != Script::Latin);
+    let fits = |language: &Language| native.is_none_or(|script| language.script() == script);
     let recent = last_five.get(last_five.len().saturating_sub(5)..).unwrap_or_default();
     let count = |language: &Language| recent.iter().filter(|other| *other == language).count();
     // The latest of those used most: `max_by_key` keeps the last of equals.
-    recent.iter().copied().max_by_key(count).or(profile).unwrap_or(Language::English)
+    let guess =
+        message.filter(|found| native.is_some() || found.confidence >= GUESS).map(|found| found.language);
+    let usual = recent.iter().copied().filter(fits).max_by_key(count);
+    usual.or(profile.filter(fits)).or(guess).unwrap_or(Language::English)
 }
 
 pub(crate) fn detect_tokens(tokens: &[Token<'_>]) -> Option<Detection> {
@@ -114,13 +123,15 @@ fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
         .into_iter()
         .filter(|language| script == Script::Latin || language.script() == script)
         .fold(Languages::NONE, Languages::with);
+    // Between two languages a word tells more than among eleven.
+    let strength = if script == Script::Latin { 1.0 } else { 1.8 };
     for token in tokens.iter().filter(|token| token.script() == Some(script)) {
         let (languages, weight) = evidence(token, fitting);
         if languages.count() == 0 {
             continue;
         }
         #[allow(clippy::cast_precision_loss, reason = "at most eleven")]
-        let share = weight / languages.count() as f32;
+        let share = weight * strength / languages.count() as f32;
         for language in languages.iter() {
             scores[language.index()] += share;
         }
@@ -148,7 +159,8 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
     if !token.senses.is_empty() {
         return (Languages::NONE, 0.0);
     }
-    let numbers = numbers::number_word_in(&token.key, Languages(Languages::DRAVIDIAN.0 & fitting.0));
+    let numbers =
+        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
     if numbers.count() > 0 {
         return (numbers, 0.8);
     }

@@ -95,6 +95,9 @@ pub enum Meaning {
     Noon,
     Evening,
     Night,
+    /// After, and before, a number of days.
+    After,
+    Before,
     Past,
     Future,
     /// Between the ends of a range: to, tak.
@@ -110,10 +113,18 @@ pub enum Meaning {
 pub struct Piece {
     pub form: &'static str,
     pub atom: Atom,
-    /// Whether a word may end with it.
-    pub ends: bool,
+    pub end: End,
     /// Whether another piece may follow in the same word.
     pub joins: bool,
+}
+
+/// Whether a word may end with a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Never,
+    /// Only when more of the number follows in the next word: aayirathi anjooru.
+    Open,
+    Free,
 }
 
 /// What a piece contributes to a number.
@@ -130,9 +141,22 @@ pub fn senses(key: &str) -> &'static [Sense] {
     find(WORDS, key)
 }
 
+/// The keys that begin with some letters, with their senses.
+pub fn starting_with(front: &str) -> &'static [(&'static str, &'static [Sense])] {
+    let from = WORDS.partition_point(|entry| entry.0 < front);
+    let rest = WORDS.get(from..).unwrap_or_default();
+    let count = rest.partition_point(|entry| entry.0.starts_with(front));
+    rest.get(..count).unwrap_or_default()
+}
+
 /// The number senses of a skeleton, for near matches.
 pub fn near_numbers(skeleton: &str) -> &'static [Sense] {
     find(SKELETONS, skeleton)
+}
+
+/// The senses of a word whose key has several, by how it is written.
+pub fn spelled(word: &str) -> &'static [Sense] {
+    find(SPELLINGS, &crate::fold::spelling(word))
 }
 
 /// Whether a word as written is also an ordinary word or a name.

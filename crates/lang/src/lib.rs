@@ -9,18 +9,29 @@
 //! - [`token`]: a message cut into words, digits and signs
 //! - [`detect`]: which language and script
 //! - [`number`], [`numbers`]: number words and digits
+//! - [`amounts`], `identifiers`: what each number counts, or names
+//! - [`dates`]: days, stretches of days, clock times
+//! - [`understand`]: all of it for one message
 //!
 //! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
 
+pub mod amounts;
+pub mod dates;
 pub mod detect;
 pub mod fold;
+mod identifiers;
 pub mod lexicon;
 pub mod number;
 pub mod numbers;
+mod reader;
 pub mod token;
+pub mod understand;
 pub mod unit;
 
+pub use amounts::{Amount, Kind};
+pub use dates::{DateFound, DateReading, Side, When};
 pub use detect::{Detection, Form, choose, detect};
 pub use number::Number;
 pub use numbers::Certainty;
+pub use understand::{Context, Understanding, understand};
 pub use unit::Unit;

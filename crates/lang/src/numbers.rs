@@ -9,11 +9,11 @@ mod compose;
 pub(crate) mod digits;
 mod segment;
 
-use munshi_types::Language;
+use munshi_types::{Language, Script};
 use serde::Serialize;
 
 use crate::fold;
-use crate::lexicon::{self, Languages};
+use crate::lexicon::{self, End, Languages, Sense};
 use crate::number::Number;
 use crate::token::{Kind, Token};
 use compose::{Composer, Tens};
@@ -43,6 +43,8 @@ pub(crate) enum Part {
     Minus(u16),
     Fraction(u16),
     Suffix(u16),
+    /// Turns the number before it into quarters: three quarters.
+    Quarters,
 }
 
 /// A number found in a message.
@@ -59,6 +61,15 @@ pub(crate) struct Found {
     pub scaled: bool,
     /// It is digits and nothing else.
     pub digits: bool,
+}
+
+/// Where a token stands in the number being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    First,
+    Inside,
+    /// After a word that only joins: two and a *half*.
+    Joined,
 }
 
 /// How a token reads as parts of a number.
@@ -82,7 +93,15 @@ pub(crate) fn read(tokens: &[Token<'_>], from: usize, language: Language) -> Opt
             at += 1;
             continue;
         }
-        let Some(lexeme) = lexeme(token, at > from, language) else { break };
+        let joined = lexemes.last().is_some_and(|(last, _)| last + 1 < at);
+        let place = if at == from {
+            Place::First
+        } else if joined {
+            Place::Joined
+        } else {
+            Place::Inside
+        };
+        let Some(lexeme) = lexeme(token, place, language) else { break };
         let mut next = composer;
         if !lexeme.parts.iter().all(|part| next.push(*part, lexeme.tens)) {
             break;
@@ -110,7 +129,7 @@ fn joins_parts(tokens: &[Token<'_>], at: usize, before: &[(usize, Lexeme)], lang
         return token.glued && next.glued && ((tens && last.tens == Tens::Apart) || scale);
     }
     let english = token.text.eq_ignore_ascii_case("and") || token.text.eq_ignore_ascii_case("a");
-    english && lexeme(next, true, language).is_some_and(|next| english_join(last, &next))
+    english && lexeme(next, Place::Joined, language).is_some_and(|next| english_join(last, &next))
         || (token.text.eq_ignore_ascii_case("and")
             && next.text.eq_ignore_ascii_case("a")
             && tokens.get(at + 2).is_some_and(|after| after.key == "half"))
@@ -120,7 +139,9 @@ fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
     let fraction = matches!(next.parts.first(), Some(Part::Suffix(_)));
     let scale = matches!(last.parts.last(), Some(Part::Scale(_)));
     let small = matches!(next.parts.first(), Some(Part::Cardinal(1..=99) | Part::Digits(_)));
-    fraction || (scale && small)
+    let half_a_lakh =
+        matches!((last.parts.last(), next.parts.first()), (Some(Part::Fraction(_)), Some(Part::Scale(_))));
+    fraction || (scale && small) || half_a_lakh
 }
 
 fn finish(
@@ -164,30 +185,40 @@ fn with_other(lexemes: &[(usize, Lexeme)], changed: usize) -> Option<Number> {
     composer.value()
 }
 
-fn lexeme(token: &Token<'_>, inside: bool, language: Language) -> Option<Lexeme> {
+fn lexeme(token: &Token<'_>, place: Place, language: Language) -> Option<Lexeme> {
     match token.kind {
         Kind::Digits => {
             let value = *digits::read(token.text)?.readings.first()?;
             Some(Lexeme { parts: vec![Part::Digits(value)], other: None, tens: Tens::InOneWord, weak: false })
         }
-        Kind::Word(_) => word(token, inside, language),
-        _ => None,
+        Kind::Word(_) => word(token, place, language),
+        Kind::Sign => {
+            let part = match token.text {
+                "½" => Part::Suffix(50),
+                "¼" => Part::Suffix(25),
+                "¾" => Part::Suffix(75),
+                _ => return None,
+            };
+            Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
+        }
+        Kind::Foreign => None,
     }
 }
 
-fn word(token: &Token<'_>, inside: bool, language: Language) -> Option<Lexeme> {
-    if let Some(parts) = shorthand(token, inside) {
+fn word(token: &Token<'_>, place: Place, language: Language) -> Option<Lexeme> {
+    if let Some(parts) = shorthand(token, place) {
         return Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: false });
     }
     known(token, language)
-        .or_else(|| known(token, Language::English).map(|lexeme| half(token, lexeme, inside)))
+        .or_else(|| known(token, Language::English))
+        .map(|lexeme| half(token, lexeme, place))
         .or_else(|| near(token, language))
         .or_else(|| elsewhere(token, language))
 }
 
 /// `k`, `L` and `cr` right after digits.
-fn shorthand(token: &Token<'_>, inside: bool) -> Option<Vec<Part>> {
-    if !inside {
+fn shorthand(token: &Token<'_>, place: Place) -> Option<Vec<Part>> {
+    if place == Place::First {
         return None;
     }
     let scale = match token.text {
@@ -200,14 +231,15 @@ fn shorthand(token: &Token<'_>, inside: bool) -> Option<Vec<Part>> {
     Some(vec![Part::Scale(scale)])
 }
 
-/// After a number `half` and `quarter` add to it: two and a half.
-fn half(token: &Token<'_>, mut lexeme: Lexeme, inside: bool) -> Lexeme {
-    if let [Part::Fraction(hundredths)] = lexeme.parts.as_slice()
-        && inside
-        && token.key != "kuarter"
-    {
-        lexeme.parts = vec![Part::Suffix(*hundredths)];
-    }
+/// After a number English `half` and `quarter` add to it, or count it: two and a half, three quarters.
+fn half(token: &Token<'_>, mut lexeme: Lexeme, place: Place) -> Lexeme {
+    let part = match (token.key.as_str(), place) {
+        ("half", Place::Inside | Place::Joined) => Part::Suffix(50),
+        ("kuarter" | "kuarters", Place::Joined) => Part::Suffix(25),
+        ("kuarter" | "kuarters", Place::Inside) => Part::Quarters,
+        _ => return lexeme,
+    };
+    lexeme.parts = vec![part];
     lexeme
 }
 
@@ -217,40 +249,52 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         return None;
     }
     let only = Languages::only(language);
-    let mut parts = token
-        .senses
-        .iter()
-        .filter(|sense| sense.languages.meets(only))
-        .filter_map(|sense| segment::meaning_part(sense.meaning));
-    if let Some(first) = parts.next() {
+    let (first, other) = two(token.senses, only);
+    if let Some(first) = first {
         let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
-        return Some(Lexeme { parts: vec![first], other: parts.next(), tens, weak: token.clashes() });
+        let (first, other) = match two(if other.is_some() { lexicon::spelled(token.text) } else { &[] }, only)
+        {
+            (Some(spelled), rest) => (spelled, rest),
+            (None, _) => (first, other),
+        };
+        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes() });
     }
     if Languages::DRAVIDIAN.has(language) {
-        let parts = segment::pieces(&token.key, language)?;
-        return Some(Lexeme { parts, other: None, tens: Tens::Apart, weak: token.clashes() });
+        let (parts, end) = segment::pieces(&token.key, language)?;
+        return Some(Lexeme {
+            parts,
+            other: None,
+            tens: Tens::Apart,
+            weak: end == End::Open || token.clashes(),
+        });
     }
-    let parts = segment::fused(&token.key, only)?;
+    let parts = segment::fused(&token.key, token.script()?, only)?;
     Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes() })
 }
 
+/// The first two number meanings among senses.
+fn two(senses: &[Sense], languages: Languages) -> (Option<Part>, Option<Part>) {
+    let mut parts = senses
+        .iter()
+        .filter(|sense| sense.languages.meets(languages))
+        .filter_map(|sense| segment::meaning_part(sense.meaning));
+    (parts.next(), parts.next())
+}
+
 fn script_fits(token: &Token<'_>, language: Language) -> bool {
-    token.script().is_some_and(|script| script == munshi_types::Script::Latin || script == language.script())
+    token.script().is_some_and(|script| script == Script::Latin || script == language.script())
 }
 
 /// A spelling close to one number word of the language and to no other.
 fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
-    if token.key.len() < 4 || everyday || !script_fits(token, language) || token.clashes() {
+    let latin = token.script() == Some(Script::Latin);
+    if token.key.len() < 4 || everyday || !latin || token.clashes() {
         return None;
     }
     let skeleton = fold::skeleton(&token.key);
-    let mut parts = lexicon::near_numbers(&skeleton)
-        .iter()
-        .filter(|sense| sense.languages.has(language))
-        .filter_map(|sense| segment::meaning_part(sense.meaning));
-    let first = parts.next()?;
-    Some(Lexeme { parts: vec![first], other: parts.next(), tens: Tens::InOneWord, weak: true })
+    let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
+    Some(Lexeme { parts: vec![first?], other, tens: Tens::InOneWord, weak: true })
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
@@ -277,13 +321,28 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     found.map(|part| Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
 }
 
+/// Whether an unknown word begins like a number word of the language: it may be one, misspelled.
+pub(crate) fn looks_like_number(token: &Token<'_>, language: Language) -> bool {
+    if !token.is_word() || !token.senses.is_empty() || token.key.len() < 4 || !script_fits(token, language) {
+        return false;
+    }
+    // Names in Latin letters are many; a native word must share less to be doubted.
+    let native = token.script() != Some(Script::Latin);
+    if Languages::DRAVIDIAN.has(language) {
+        return segment::begins_with_piece(&token.key, language, if native { 3 } else { 4 });
+    }
+    let Some(front) = token.key.get(..if native { 3 } else { 4 }) else { return false };
+    lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
+}
+
 /// The languages among those given in which a key is a run-together number word.
-pub(crate) fn number_word_in(key: &str, languages: Languages) -> Languages {
+pub(crate) fn number_word_in(key: &str, script: Script, languages: Languages) -> Languages {
     if key.len() < 3 {
         return Languages::NONE;
     }
-    languages
-        .iter()
-        .filter(|language| segment::pieces(key, *language).is_some())
-        .fold(Languages::NONE, Languages::with)
+    let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
+        true => segment::pieces(key, *language).is_some(),
+        false => segment::fused(key, script, Languages::only(*language)).is_some(),
+    };
+    languages.iter().filter(is_number).fold(Languages::NONE, Languages::with)
 }

@@ -150,8 +150,16 @@ fn continues(text: &str, kind: Kind, at: usize, next: char) -> bool {
 
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD;
-    let key = if known { fold::key(text) } else { String::new() };
-    let senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
+    let mut key = if known { fold::key(text) } else { String::new() };
+    let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
+    if senses.is_empty() && known && kind != Kind::Word(Script::Latin) {
+        // The lexicon may know the word only as it is typed in Latin letters.
+        let spoken = fold::spoken_key(text);
+        senses = lexicon::senses(&spoken);
+        if !senses.is_empty() {
+            key = spoken;
+        }
+    }
     Token { text, start, kind, glued, key, senses }
 }
 

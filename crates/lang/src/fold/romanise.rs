@@ -43,11 +43,13 @@ struct Romaniser {
     out: Vec<u8>,
     block: u32,
     open: bool,
+    /// The last letter took the vowel away.
+    cut: bool,
 }
 
 impl Romaniser {
     fn new(word: &str) -> Self {
-        let mut this = Self { out: Vec::with_capacity(word.len()), block: u32::MAX, open: false };
+        let mut this = Self { out: Vec::with_capacity(word.len()), block: u32::MAX, open: false, cut: false };
         for letter in word.chars() {
             this.push(letter);
         }
@@ -103,6 +105,7 @@ impl Romaniser {
     }
 
     fn push_sound(&mut self, sound: &Sound) {
+        self.cut = matches!(sound, Sound::Virama);
         match *sound {
             Sound::Consonant(text) => {
                 self.close();
@@ -159,10 +162,10 @@ impl Romaniser {
 
     fn finish(mut self, spoken: bool) -> String {
         // Malayalam writes the half-u that ends a word with a virama.
-        let half_u = self.block == MALAYALAM && !self.open && self.out.last().is_some_and(|&l| !is_vowel(l));
+        let half_u = self.block == MALAYALAM && self.cut;
         let ends_bare = self.open;
         self.close();
-        if half_u && self.out.last() != Some(&b'~') {
+        if half_u {
             self.out.push(b'u');
         }
         if ends_bare && drops_last(self.block) && self.out.iter().filter(|&&l| is_vowel(l)).count() > 1 {
@@ -171,7 +174,7 @@ impl Romaniser {
         if spoken {
             drop_inner(&mut self.out);
         }
-        plain(&self.out)
+        plain(&self.out, if self.block > TAMIL && self.block != u32::MAX { 'm' } else { 'n' })
     }
 }
 
@@ -205,14 +208,15 @@ fn sounds(letters: &[u8]) -> usize {
     letters.iter().enumerate().filter(|&(at, &l)| !(l == b'h' && at > 0)).count()
 }
 
-fn plain(letters: &[u8]) -> String {
+/// `last` is how a nasal sounds at the end: the south says m.
+fn plain(letters: &[u8], last: char) -> String {
     let mut out = String::with_capacity(letters.len());
     for (at, &letter) in letters.iter().enumerate() {
         match letter {
             b'A' => out.push('a'),
             b'N' if matches!(letters.get(at + 1), Some(b'p' | b'b' | b'm')) => out.push('m'),
+            b'N' if at + 1 == letters.len() => out.push(last),
             b'N' => out.push('n'),
-            b'~' => {}
             _ => out.push(char::from(letter)),
         }
     }
@@ -262,5 +266,5 @@ const SIGNS: [&str; 15] = ["aa", "i", "ii", "u", "uu", "ri", "ri", "e", "e", "e"
 
 const DOTTED: [&str; 8] = ["k", "kh", "g", "z", "r", "rh", "f", "y"];
 
-/// Malayalam's consonants without a vowel; `~` keeps the half-u away from a word they end.
-const CHILLUS: [&str; 6] = ["n~", "n~", "r~", "l~", "l~", "k~"];
+/// Malayalam's consonants that never had a vowel.
+const CHILLUS: [&str; 6] = ["n", "n", "r", "l", "l", "k"];

@@ -41,8 +41,6 @@ enum Waiting {
 pub(super) enum Doubt {
     /// `do lakh pachas`: fifty, or fifty thousand.
     ShortTail,
-    /// `dhai sau pachas`: nobody adds to a fraction of a scale.
-    AddedToFraction,
 }
 
 /// How the language of the word says tens and units.
@@ -66,6 +64,7 @@ impl Composer {
             Part::Minus(hundredths) => self.push_waiting(Waiting::Minus(hundredths)),
             Part::Fraction(hundredths) => self.push_fraction(hundredths),
             Part::Suffix(hundredths) => self.push_suffix(hundredths),
+            Part::Quarters => self.push_quarters(),
         }
         .is_some()
     }
@@ -83,10 +82,8 @@ impl Composer {
     /// What else the number may mean.
     pub(super) fn other_value(&self) -> Option<Number> {
         let group = self.group?;
-        match self.doubt? {
-            Doubt::ShortTail => group.value.times(self.scale? / 100).and_then(|tail| self.total.plus(tail)),
-            Doubt::AddedToFraction => Some(self.total),
-        }
+        let Doubt::ShortTail = self.doubt?;
+        group.value.times(self.scale? / 100).and_then(|tail| self.total.plus(tail))
     }
 
     pub(super) fn has_scale(&self) -> bool {
@@ -114,19 +111,19 @@ impl Composer {
                 return None;
             }
             group.value = group.value.plus(number)?;
-            group.tens = !unit && value >= 20 && value % 10 == 0;
+            group.tens = !unit && value >= 20 && value.is_multiple_of(10);
             group.hundreds = false;
             return Some(());
         }
         if value >= 100 {
             // A word of its own for a round hundred, like shambhar.
             let mut group = self.start(number)?;
-            group.hundreds = value % 100 == 0;
+            group.hundreds = value.is_multiple_of(100);
             self.group = Some(group);
             return Some(());
         }
         let mut group = self.start(number)?;
-        group.tens = value >= 20 && value % 10 == 0 && !group.fraction;
+        group.tens = value >= 20 && value.is_multiple_of(10) && !group.fraction;
         self.note_tail(value);
         self.group = Some(group);
         Some(())
@@ -217,6 +214,14 @@ impl Composer {
         }
         let value = Number::from_hundredths(u32::from(hundredths));
         self.group = Some(Group { value, hundreds: false, tens: false, fraction: true });
+        Some(())
+    }
+
+    fn push_quarters(&mut self) -> Option<()> {
+        let group = self.group.as_mut().filter(|group| !group.fraction && !group.hundreds)?;
+        let count = group.value.as_whole().filter(|count| (1..4).contains(count))?;
+        group.value = Number::from_hundredths(25).times(count)?;
+        group.fraction = true;
         Some(())
     }
 

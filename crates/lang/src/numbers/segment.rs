@@ -4,11 +4,11 @@
 //! are laid end to end until they cover it. The northern languages fuse less: a hundred after a cardinal
 //! (donshe, transo), a fraction before one (sadeteen).
 
-use munshi_types::Language;
+use munshi_types::{Language, Script};
 
 use super::Part;
 use crate::fold;
-use crate::lexicon::{self, Atom, Languages, Meaning};
+use crate::lexicon::{self, Atom, End, Languages, Meaning};
 
 /// A word of more pieces than this is no number anyone says.
 const MAX_PIECES: usize = 8;
@@ -17,13 +17,14 @@ const MAX_PIECES: usize = 8;
 const ENDINGS: &[&str] =
     &["ku", "uku", "iku", "ke", "ki", "la", "il", "ali", "lo", "to", "um", "inu", "aki", "ni", "e", "am"];
 
-/// The parts of a Dravidian number word; none when its pieces do not cover it.
-pub(super) fn pieces(key: &str, language: Language) -> Option<Vec<Part>> {
+/// The parts of a Dravidian number word, and how it ends; none when its pieces do not cover it.
+pub(super) fn pieces(key: &str, language: Language) -> Option<(Vec<Part>, End)> {
     let stem = fold::stem(key);
     let mut parts = Vec::with_capacity(MAX_PIECES);
-    if !cover(&stem, language, &mut parts) {
-        return None;
-    }
+    let end = match cover(&stem, language, &mut parts, End::Free) {
+        true => End::Free,
+        false => cover(&stem, language, &mut parts, End::Open).then_some(End::Open)?,
+    };
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts.into_iter().flatten().flatten() {
         match (joined.last_mut(), part) {
@@ -32,10 +33,19 @@ pub(super) fn pieces(key: &str, language: Language) -> Option<Vec<Part>> {
             _ => joined.push(part),
         }
     }
-    Some(joined)
+    Some((joined, end))
 }
 
-fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>) -> bool {
+/// Whether a word begins with a piece long enough not to be chance.
+pub(super) fn begins_with_piece(key: &str, language: Language, least: usize) -> bool {
+    let stem = fold::stem(key);
+    let first = stem.bytes().next().unwrap_or_default();
+    lexicon::pieces(language, first)
+        .iter()
+        .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
+}
+
+fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
     let Some(&first) = rest.as_bytes().first() else { return false };
     if parts.len() == MAX_PIECES {
         return false;
@@ -44,16 +54,17 @@ fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>) -> 
     for piece in lexicon::pieces(language, first).iter().rev() {
         let Some(after) = rest.strip_prefix(piece.form) else { continue };
         let part = split(piece.atom);
-        if !follows(parts.last(), &part) {
+        if !follows(parts, &part) {
             continue;
         }
         parts.push(part);
-        if piece.ends && (after.is_empty() || ENDINGS.contains(&after)) {
+        let closes = after.is_empty() || (end == End::Free && ENDINGS.contains(&after));
+        if piece.end == end && closes {
             return true;
         }
         if piece.joins
             && !after.is_empty()
-            && (cover(after, language, parts) || cover_glide(after, language, parts))
+            && (cover(after, language, parts, end) || cover_glide(after, language, parts, end))
         {
             return true;
         }
@@ -63,8 +74,8 @@ fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>) -> 
 }
 
 /// A `y` or `v` that only carries one vowel to the next.
-fn cover_glide(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>) -> bool {
-    rest.strip_prefix(['y', 'v']).is_some_and(|after| cover(after, language, parts))
+fn cover_glide(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
+    rest.strip_prefix(['y', 'v']).is_some_and(|after| cover(after, language, parts, end))
 }
 
 fn split(atom: Atom) -> [Option<Part>; 2] {
@@ -79,13 +90,15 @@ fn split(atom: Atom) -> [Option<Part>; 2] {
 }
 
 /// Whether a piece may stand after the one before it inside a word.
-fn follows(before: Option<&[Option<Part>; 2]>, part: &[Option<Part>; 2]) -> bool {
-    let Some(before) = before else { return true };
+fn follows(parts: &[[Option<Part>; 2]], part: &[Option<Part>; 2]) -> bool {
+    let Some(before) = parts.last() else { return true };
     let last = before[1].or(before[0]);
     match (last, part[0]) {
         (Some(Part::Cardinal(tens)), Some(Part::Cardinal(unit))) => {
             part[1].is_none() && unit > 0 && unit < 10 && tens >= 10 && tens % 10 == 0
         }
+        // Half a lakh is said, half a hundred is not.
+        (Some(Part::Suffix(_)), Some(Part::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
         (Some(Part::Scale(high)), Some(Part::Scale(low))) => low < high,
         (Some(Part::Scale(_)), Some(Part::Suffix(_))) | (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => {
             false
@@ -95,8 +108,8 @@ fn follows(before: Option<&[Option<Part>; 2]>, part: &[Option<Part>; 2]) -> bool
 }
 
 /// What northern languages write as one word: a cardinal and its hundred, a fraction and its number.
-pub(super) fn fused(key: &str, languages: Languages) -> Option<Vec<Part>> {
-    hundred(key, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
+pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+    hundred(key, script, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
 }
 
 fn parts_of(key: &str, languages: Languages) -> Option<Part> {
@@ -106,15 +119,19 @@ fn parts_of(key: &str, languages: Languages) -> Option<Part> {
         .find_map(|sense| meaning_part(sense.meaning))
 }
 
-fn hundred(key: &str, languages: Languages) -> Option<Vec<Part>> {
-    for ending in ["she", "shen", "shye", "sho", "so", "sau", "saha", "sha"] {
+fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+    for ending in ["she", "shen", "shye", "sho", "so", "sau", "saha", "shaha", "shat", "sh"] {
         let Some(front) = key.strip_suffix(ending) else { continue };
-        if front.len() < 2 || parts_of(ending, languages) != Some(Part::Scale(100)) {
+        if front.len() < 2 || !means_hundred(ending, script, languages) {
             continue;
         }
-        let before = match parts_of(front, languages) {
+        // The vowel before the hundred is only written: ekasho.
+        let bare = front.strip_suffix('a').map(fold::key);
+        let found =
+            parts_of(front, languages).or_else(|| bare.as_deref().and_then(|bare| parts_of(bare, languages)));
+        let before = match found {
             Some(part @ (Part::Cardinal(_) | Part::Fraction(_) | Part::Plus(_))) => vec![part],
-            _ => match fraction(front, languages) {
+            _ => match fraction(front, languages).or_else(|| fraction(bare.as_deref()?, languages)) {
                 Some(parts) => parts,
                 None => continue,
             },
@@ -122,6 +139,14 @@ fn hundred(key: &str, languages: Languages) -> Option<Vec<Part>> {
         return Some(before.into_iter().chain([Part::Scale(100)]).collect());
     }
     None
+}
+
+fn means_hundred(ending: &str, script: Script, languages: Languages) -> bool {
+    // Bengali writes its hundred with one letter where it is joined.
+    let short = ending == "sh" && script == Script::Bengali && languages.has(Language::Bengali);
+    let hundred =
+        |sense: &lexicon::Sense| sense.meaning == Meaning::Scale(100) && sense.languages.meets(languages);
+    short || lexicon::senses(ending).iter().any(hundred)
 }
 
 fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
