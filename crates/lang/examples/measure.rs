@@ -90,7 +90,7 @@ fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
         let value = |number: &munshi_lang::Number| number.to_string().parse::<f64>().unwrap_or_default();
         match found.as_slice() {
             [one] if one.certainty == Certainty::Exact && (value(&one.value) - expected).abs() < 1e-9 => {
-                row.right += 1
+                row.right += 1;
             }
             answer => {
                 let exact: Vec<f64> = answer
@@ -100,9 +100,9 @@ fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
                     .collect();
                 let ratio = |found: f64| (found / expected.max(1e-9)).max(expected / found.max(1e-9));
                 if exact.is_empty() {
-                    row.unsure += 1
+                    row.unsure += 1;
                 } else {
-                    row.wrong += 1
+                    row.wrong += 1;
                 }
                 row.tenfold += usize::from(exact.iter().any(|found| ratio(*found) >= 10.0));
                 if show {

@@ -65,7 +65,7 @@ pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)])
     let mut at = 0;
     while at < reader.tokens.len() {
         let claimed = drafts.last().map_or(0, |draft| draft.to);
-        match read(reader, at.max(claimed), dated) {
+        match read(reader, at.max(claimed), claimed, dated) {
             Some(draft) => {
                 at = draft.to.max(at + 1);
                 drafts.push(draft);
@@ -93,7 +93,8 @@ fn finish(reader: &Reader<'_>, message: &str, draft: Draft) -> Option<Amount> {
     })
 }
 
-fn read(reader: &Reader<'_>, at: usize, dated: &[(usize, usize)]) -> Option<Draft> {
+/// The number at a token; tokens before `claimed` belong to the one before.
+fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
         return read_dated(reader, at, from, to);
     }
@@ -103,12 +104,15 @@ fn read(reader: &Reader<'_>, at: usize, dated: &[(usize, usize)]) -> Option<Draf
         let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
         return Some(draft(at, found.to, spoken, kind, Some(found.digits)));
     }
+    if let Some(found) = slashed(reader, at) {
+        return classify(reader, found, claimed, false);
+    }
     if let Some(found) = dictated(reader, at) {
         return Some(found);
     }
     let found = agree(reader, at)?;
-    let found = range(reader, found);
-    classify(reader, found)
+    let (found, is_range) = range(reader, found);
+    classify(reader, found, claimed, is_range)
 }
 
 fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
@@ -117,11 +121,33 @@ fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<Stri
 
 /// The number inside a date; the rest of the date is passed over.
 fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<Draft> {
-    if at != from {
+    // A word for a day has no number in it, whatever it sounds like.
+    let counted = to > from + 1 || reader.token(from).is_some_and(|token| token.kind == TokenKind::Digits);
+    if at != from || !counted {
         return None;
     }
     let found = (from..to).find_map(|at| numbers::read(reader.tokens.get(..to)?, at, reader.language()))?;
     Some(draft(from, to, found.spoken, Kind::Date, None))
+}
+
+/// 1/2 and 3/4 before a unit.
+fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
+    let glued =
+        |at: usize, text: &str| reader.token(at).is_some_and(|token| token.glued && token.text == text);
+    let hundredths = match (reader.token(from)?.text, reader.token(from + 2)?.text) {
+        ("1", "2") => 50,
+        ("1", "4") => 25,
+        ("3", "4") => 75,
+        _ => return None,
+    };
+    if !glued(from + 1, "/")
+        || !reader.token(from + 2).is_some_and(|token| token.glued)
+        || !counts(reader, from + 3)
+    {
+        return None;
+    }
+    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_hundredths(hundredths)] };
+    Some(Found { from, to: from + 3, spoken, weak: false, scaled: false, digits: false, bare_scale: false })
 }
 
 /// Four single digits or more said one by one are a number to dial or to copy.
@@ -172,11 +198,12 @@ fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
 /// A word beside number words that begins like one but is none may be part of the number, misspelled. What is
 /// left of the number is then not to be trusted.
 fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
-    let like = |at: usize| {
-        reader.token(at).is_some_and(|token| numbers::looks_like_number(token, reader.language()))
+    let like = |at: usize, least: usize| {
+        reader.token(at).is_some_and(|token| numbers::looks_like_number(token, reader.language(), least))
     };
-    let before = found.from.checked_sub(1).is_some_and(like);
-    if !found.digits && (before || (found.scaled && like(found.to))) {
+    let least = if found.bare_scale { 3 } else { 4 };
+    let before = found.from.checked_sub(1).is_some_and(|at| like(at, least));
+    if !found.digits && (before || (found.scaled && like(found.to, 3))) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }
@@ -226,10 +253,8 @@ fn ends(reader: &Reader<'_>, low: &Found) -> Option<(Number, Found)> {
     }
     let from = lift(*from, *to, low.scaled, high.scaled)?;
     // Without a word between them only neighbours make a range: do teen, das barah.
-    let neighbours = !low.digits
-        && !low.scaled
-        && to.minus(from)? <= from
-        && *to <= from.times(2)?.plus(Number::from_whole(1))?;
+    let neighbours =
+        !low.digits && to.minus(from)? <= from && *to <= from.times(2)?.plus(Number::from_whole(1))?;
     let said_well = said && (!high.weak || !low.weak || neighbours);
     (*to > from && (said_well || neighbours)).then_some((from, high))
 }
@@ -246,9 +271,9 @@ fn lift(from: Number, to: Number, scaled: bool, high_scaled: bool) -> Option<Num
         .or(Some(from))
 }
 
-fn classify(reader: &Reader<'_>, (found, range): (Found, bool)) -> Option<Draft> {
+fn classify(reader: &Reader<'_>, found: Found, claimed: usize, range: bool) -> Option<Draft> {
     let Found { from, to, mut spoken, weak, scaled, .. } = found;
-    let ahead = from.checked_sub(1).and_then(|at| rupee_before(reader, at));
+    let ahead = from.checked_sub(1).and_then(|at| rupee_before(reader, at)).filter(|at| *at >= claimed);
     let after = rupee_after(reader, to);
     let unit = reader.find_inflected(to, |meaning| match meaning {
         Meaning::Unit(unit) => Some(unit),
@@ -307,9 +332,14 @@ fn rupee_after(reader: &Reader<'_>, at: usize) -> Option<usize> {
         return (!digits_follow).then_some(at + 1);
     }
     let rupee = reader.find_inflected(at, |meaning| (meaning == Meaning::Rupee).then_some(()));
-    let next_is_its_own = reader.token(at).is_some_and(is_short_rupee)
-        && reader.token(at + 1).is_some_and(|token| token.kind == TokenKind::Digits && token.glued);
-    rupee.filter(|()| !next_is_its_own).map(|()| at + 1)
+    rupee.filter(|()| !belongs_to_next(reader, at)).map(|()| at + 1)
+}
+
+/// `Rs` between two numbers goes with the second, unless that one counts something else.
+pub(crate) fn belongs_to_next(reader: &Reader<'_>, at: usize) -> bool {
+    let dot = usize::from(reader.token(at + 1).is_some_and(|token| token.text == "." && token.glued));
+    let digits = reader.token(at + 1 + dot).is_some_and(|token| token.kind == TokenKind::Digits);
+    reader.token(at).is_some_and(is_short_rupee) && digits && !counts(reader, at + 2 + dot)
 }
 
 /// Rupees and the paise right after them are one amount.
@@ -341,9 +371,12 @@ fn promote_bare(reader: &Reader<'_>, drafts: &mut [Draft]) {
     let explicit = drafts.iter().any(|draft| draft.marked);
     let about_money = reader.speaks_of(Meaning::Money);
     let bare = drafts.iter().filter(|draft| draft.kind == Kind::Plain).count();
+    // One bare number beside goods, a telephone or an account is what is asked for them.
+    let beside =
+        drafts.iter().any(|draft| matches!(draft.kind, Kind::Quantity | Kind::Phone | Kind::Account));
     for draft in drafts.iter_mut().filter(|draft| draft.kind == Kind::Plain && !explicit) {
         let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(10));
-        if draft.scaled || (about_money && (bare == 1 || large)) {
+        if draft.scaled || (about_money && (bare == 1 || large)) || (beside && bare == 1) {
             draft.kind = Kind::Money;
         }
     }

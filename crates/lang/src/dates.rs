@@ -185,15 +185,23 @@ fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         Meaning::Either(days) => Some((days, true)),
         _ => None,
     };
-    let (days, either) = token.find(language, want).or_else(|| token.find(reader.known, want))?;
-    let days = i32::from(days);
-    let whens = if either {
-        let offset = |side| if side == Side::Before { -days } else { days };
-        sides(reader).into_iter().map(|side| When::Day { offset: offset(side) }).collect()
-    } else {
-        vec![When::Day { offset: days }]
-    };
-    Some(dated(at, at + 1, whens))
+    // The language of the message decides; when it does not know the word, all that may be meant count.
+    let languages = if token.find(language, want).is_some() { language } else { reader.known };
+    let mut whens: Vec<When> = Vec::new();
+    for sense in token.senses.iter().filter(|sense| sense.languages.meets(languages)) {
+        let Some((days, either)) = want(sense.meaning) else { continue };
+        let days = i32::from(days);
+        let signs = match either {
+            true => sides(reader).into_iter().map(|side| if side == Side::Before { -1 } else { 1 }).collect(),
+            false => vec![1],
+        };
+        for offset in signs.into_iter().map(|sign| sign * days) {
+            if !whens.contains(&When::Day { offset }) {
+                whens.push(When::Day { offset });
+            }
+        }
+    }
+    (!whens.is_empty()).then(|| dated(at, at + 1, whens))
 }
 
 /// agle hafte, last month, iss saal, next Monday.

@@ -82,13 +82,16 @@ pub(crate) fn detect_tokens(tokens: &[Token<'_>]) -> Option<Detection> {
     let script = main_script(tokens)?;
     let mut scores = [0.0f32; Language::ALL.len()];
     match script {
-        Script::Devanagari => score_words(tokens, script, &mut scores),
-        Script::Latin => score_words(tokens, script, &mut scores),
+        Script::Devanagari | Script::Latin => score_words(tokens, script, &mut scores),
         _ => {
             for language in Language::ALL.into_iter().filter(|language| language.script() == script) {
                 scores[language.index()] = 5.0;
             }
         }
+    }
+    if script == Script::Latin && scores[Language::Hindi.index()] > 0.0 {
+        // What Hindi shares with its neighbours is most often Hindi.
+        scores[Language::Hindi.index()] += 0.1;
     }
     if script == Script::Devanagari {
         // Hindi is by far the more written; a word that tells Marathi outweighs this at once.
@@ -153,14 +156,14 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
     if everyday.count() > 0 {
         return (everyday, 1.0);
     }
+    let numbers =
+        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
     if other.count() > 0 {
-        return (other, 0.7);
+        return (Languages(other.0 | numbers.0), 0.7);
     }
     if !token.senses.is_empty() {
         return (Languages::NONE, 0.0);
     }
-    let numbers =
-        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
     if numbers.count() > 0 {
         return (numbers, 0.8);
     }

@@ -111,7 +111,7 @@ fn money_follows(reader: &Reader<'_>, at: usize) -> bool {
         Meaning::Rupee | Meaning::Paisa | Meaning::Scale(_) => Some(()),
         _ => None,
     };
-    reader.find_inflected(at, money).is_some()
+    (reader.find_inflected(at, money).is_some() && !crate::amounts::belongs_to_next(reader, at))
         || (reader.token(at).is_some_and(|token| token.text == "/")
             && reader.token(at + 1).is_some_and(|token| matches!(token.text, "-" | "=")))
 }

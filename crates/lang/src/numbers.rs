@@ -61,6 +61,8 @@ pub(crate) struct Found {
     pub scaled: bool,
     /// It is digits and nothing else.
     pub digits: bool,
+    /// It begins with its scale: hazaar, without ek.
+    pub bare_scale: bool,
 }
 
 /// Where a token stands in the number being read.
@@ -85,7 +87,7 @@ struct Lexeme {
 /// The number that begins at a token; none when none does.
 pub(crate) fn read(tokens: &[Token<'_>], from: usize, language: Language) -> Option<Found> {
     let mut composer = Composer::default();
-    let mut best: Option<(usize, Composer)> = None;
+    let mut steps: Vec<Composer> = Vec::new();
     let mut lexemes: Vec<(usize, Lexeme)> = Vec::new();
     let mut at = from;
     while let Some(token) = tokens.get(at) {
@@ -93,29 +95,43 @@ pub(crate) fn read(tokens: &[Token<'_>], from: usize, language: Language) -> Opt
             at += 1;
             continue;
         }
-        let joined = lexemes.last().is_some_and(|(last, _)| last + 1 < at);
-        let place = if at == from {
-            Place::First
-        } else if joined {
-            Place::Joined
-        } else {
-            Place::Inside
+        let place = match lexemes.last() {
+            None => Place::First,
+            Some((last, _)) if last + 1 < at => Place::Joined,
+            Some(_) => Place::Inside,
         };
         let Some(lexeme) = lexeme(token, place, language) else { break };
         let mut next = composer;
         if !lexeme.parts.iter().all(|part| next.push(*part, lexeme.tens)) {
+            give_back(&lexeme, &mut lexemes, &mut steps);
             break;
         }
         composer = next;
+        steps.push(composer);
         lexemes.push((at, lexeme));
         at += 1;
-        if composer.value().is_some() {
-            best = Some((at, composer));
-        }
     }
-    let (to, composer) = best?;
-    lexemes.retain(|(place, _)| *place < to);
-    Some(finish(tokens, from, to, &composer, &lexemes))
+    while steps.last().is_some_and(|step| step.value().is_none()) {
+        steps.pop();
+        lexemes.pop();
+    }
+    let composer = steps.last()?;
+    let to = lexemes.last().map(|(last, _)| last + 1)?;
+    Some(finish(tokens, from, to, composer, &lexemes))
+}
+
+/// A scale that does not fit begins another number with the words before it: do hazaar, teen hazaar.
+fn give_back(refused: &Lexeme, lexemes: &mut Vec<(usize, Lexeme)>, steps: &mut Vec<Composer>) {
+    let scale = |lexeme: &Lexeme| matches!(lexeme.parts.last(), Some(Part::Scale(_)));
+    if !matches!(refused.parts.first(), Some(Part::Scale(_)))
+        || !lexemes.iter().any(|(_, lexeme)| scale(lexeme))
+    {
+        return;
+    }
+    while lexemes.last().is_some_and(|(_, lexeme)| !scale(lexeme)) {
+        lexemes.pop();
+        steps.pop();
+    }
 }
 
 /// Signs and small words inside a number: twenty-five, two hundred and fifty, two and a half.
@@ -126,7 +142,10 @@ fn joins_parts(tokens: &[Token<'_>], at: usize, before: &[(usize, Lexeme)], lang
         // A hyphen joins what the grammar puts together; do-teen is a range.
         let tens = matches!(last.parts.last(), Some(Part::Cardinal(20 | 30 | 40 | 50 | 60 | 70 | 80 | 90)));
         let scale = matches!(last.parts.last(), Some(Part::Scale(_) | Part::Plus(_) | Part::Minus(_)));
-        return token.glued && next.glued && ((tens && last.tens == Tens::Apart) || scale);
+        let words = token.glued && next.glued && next.is_word();
+        let scale_next = lexeme(next, Place::Joined, language)
+            .is_some_and(|next| matches!(next.parts.first(), Some(Part::Scale(_))));
+        return words && ((tens && last.tens == Tens::Apart) || scale || scale_next);
     }
     let english = token.text.eq_ignore_ascii_case("and") || token.text.eq_ignore_ascii_case("a");
     english && lexeme(next, Place::Joined, language).is_some_and(|next| english_join(last, &next))
@@ -169,7 +188,9 @@ fn finish(
     }
     let weak = lexemes.iter().all(|(_, lexeme)| lexeme.weak);
     let spoken = Spoken { certainty, readings };
-    Found { from, to, spoken, weak, scaled: composer.has_scale(), digits: digits_alone.is_some() }
+    let bare_scale =
+        lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(Part::Scale(_))));
+    Found { from, to, spoken, weak, scaled: composer.has_scale(), digits: digits_alone.is_some(), bare_scale }
 }
 
 /// The number when one word is read as its other meaning.
@@ -321,17 +342,18 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     found.map(|part| Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
 }
 
-/// Whether an unknown word begins like a number word of the language: it may be one, misspelled.
-pub(crate) fn looks_like_number(token: &Token<'_>, language: Language) -> bool {
+/// Whether an unknown word shares at least so many letters with the beginning of a number word of the
+/// language: it may be one, misspelled.
+pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: usize) -> bool {
     if !token.is_word() || !token.senses.is_empty() || token.key.len() < 4 || !script_fits(token, language) {
         return false;
     }
     // Names in Latin letters are many; a native word must share less to be doubted.
-    let native = token.script() != Some(Script::Latin);
+    let least = least + usize::from(token.script() == Some(Script::Latin));
     if Languages::DRAVIDIAN.has(language) {
-        return segment::begins_with_piece(&token.key, language, if native { 3 } else { 4 });
+        return segment::begins_with_piece(&token.key, language, least);
     }
-    let Some(front) = token.key.get(..if native { 3 } else { 4 }) else { return false };
+    let Some(front) = token.key.get(..least) else { return false };
     lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
 }
 

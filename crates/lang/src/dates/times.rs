@@ -50,14 +50,15 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, timed: &Timed) -> TimeF
 
 fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     let (hour, minute, to, written) = colon(reader, from).or_else(|| spoken(reader, from))?;
-    let clock = reader.find_inflected(to, |meaning| (meaning == Meaning::Clock).then_some(())).is_some();
+    let clock = is_clock(reader, to);
+    let until = until_clock(reader, to);
     let after = if clock { to + 1 } else { to };
     let half = part_of_day(reader, after).map(|half| (half, after + 1));
     // `am` and `pm` make a time of a bare number; other parts of the day need the clock word.
     let marked = reader
         .token(after)
         .is_some_and(|token| ["am", "pm"].iter().any(|mark| token.text.eq_ignore_ascii_case(mark)));
-    if !(clock || written || marked) {
+    if !(clock || written || marked || until) {
         return None;
     }
     let before = from.checked_sub(1).and_then(|at| part_of_day(reader, at));
@@ -68,6 +69,18 @@ fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     };
     let readings = readings(hour, minute, half);
     (!readings.is_empty()).then_some(Timed { from, to, readings })
+}
+
+fn is_clock(reader: &Reader<'_>, at: usize) -> bool {
+    reader.find_inflected(at, |meaning| (meaning == Meaning::Clock).then_some(())).is_some()
+}
+
+/// Whether the end of a range with its clock word follows: 5 *se 7 baje*.
+fn until_clock(reader: &Reader<'_>, at: usize) -> bool {
+    let joins = reader.is(at, Meaning::Range)
+        || reader.is(at, Meaning::To)
+        || reader.token(at).is_some_and(|token| token.text == "-");
+    joins && spoken(reader, at + 1).is_some_and(|(.., to, _)| is_clock(reader, to))
 }
 
 /// 5:30 and 17.30 with a colon.

@@ -17,6 +17,8 @@ pub(super) struct Composer {
     scale: Option<u64>,
     /// A fraction that waits for its number: saade.
     waiting: Option<Waiting>,
+    /// A hundred or more was said.
+    scaled: bool,
     /// The number may mean something else too.
     doubt: Option<Doubt>,
 }
@@ -55,6 +57,7 @@ const THOUSAND: u64 = 1_000;
 impl Composer {
     /// Takes the next part; false when it cannot belong to this number.
     pub(super) fn push(&mut self, part: Part, tens: Tens) -> bool {
+        self.scaled |= matches!(part, Part::Scale(_) | Part::Cardinal(100..));
         match part {
             Part::Cardinal(value) => self.push_cardinal(value, tens),
             Part::Digits(value) => self.push_digits(value),
@@ -87,7 +90,7 @@ impl Composer {
     }
 
     pub(super) fn has_scale(&self) -> bool {
-        self.scale.is_some() || self.group.is_some_and(|group| group.hundreds)
+        self.scaled
     }
 
     fn start(&mut self, value: Number) -> Option<Group> {
