@@ -10,6 +10,7 @@
 mod romanise;
 
 pub use romanise::{is_indic, romanise, romanise_spoken};
+use unicode_normalization::UnicodeNormalization;
 
 const fn vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
@@ -20,53 +21,10 @@ pub fn key(word: &str) -> String {
     fold_latin(romanise(word).as_bytes())
 }
 
-/// A word as written, in lower case, without joiners and with dotted letters taken apart.
+/// A word as written, in lower case and composed, without joiners: what two writings of one spelling share.
 pub fn spelling(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for letter in word.chars().flat_map(char::to_lowercase) {
-        match letter {
-            '\u{200C}' | '\u{200D}' => {}
-            '\u{958}'..='\u{95F}' | '\u{9DC}'..='\u{9DF}' | '\u{A59}'..='\u{A5E}' | '\u{B5C}' | '\u{B5D}' => {
-                let (plain, nukta) = undot(letter);
-                out.push(plain);
-                out.push(nukta);
-            }
-            _ => out.push(letter),
-        }
-    }
-    out
-}
-
-/// A dotted letter as its plain one and the dot.
-fn undot(letter: char) -> (char, char) {
-    const PAIRS: &[(char, char)] = &[
-        ('\u{958}', 'क'),
-        ('\u{959}', 'ख'),
-        ('\u{95A}', 'ग'),
-        ('\u{95B}', 'ज'),
-        ('\u{95C}', 'ड'),
-        ('\u{95D}', 'ढ'),
-        ('\u{95E}', 'फ'),
-        ('\u{95F}', 'य'),
-        ('\u{9DC}', 'ড'),
-        ('\u{9DD}', 'ঢ'),
-        ('\u{9DF}', 'য'),
-        ('\u{A59}', 'ਖ'),
-        ('\u{A5A}', 'ਗ'),
-        ('\u{A5B}', 'ਜ'),
-        ('\u{A5C}', 'ੜ'),
-        ('\u{A5E}', 'ਫ'),
-        ('\u{B5C}', 'ଡ'),
-        ('\u{B5D}', 'ଢ'),
-    ];
-    let plain = PAIRS.iter().find(|(dotted, _)| *dotted == letter).map_or(letter, |(_, plain)| *plain);
-    let nukta = match letter as u32 {
-        0..=0x97F => '\u{93C}',
-        0x980..=0x9FF => '\u{9BC}',
-        0xA00..=0xA7F => '\u{A3C}',
-        _ => '\u{B3C}',
-    };
-    (plain, nukta)
+    let letters = word.nfc().filter(|letter| !matches!(letter, '\u{200C}' | '\u{200D}'));
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// The key a word has when its unpronounced inner vowels are left out, as people type it in Latin letters.

@@ -11,6 +11,9 @@
 //! - [`number`], [`numbers`]: number words and digits
 //! - [`amounts`], `identifiers`: what each number counts, or names
 //! - [`dates`]: days, stretches of days, clock times
+//! - [`names`]: people across scripts, and a directory of contacts
+//! - [`format`]: amounts, days, times and lists as people read them
+//! - [`search`]: words as an index keeps them
 //! - [`understand`]: all of it for one message
 //!
 //! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
@@ -19,11 +22,14 @@ pub mod amounts;
 pub mod dates;
 pub mod detect;
 pub mod fold;
+pub mod format;
 mod identifiers;
 pub mod lexicon;
+pub mod names;
 pub mod number;
 pub mod numbers;
 mod reader;
+pub mod search;
 pub mod token;
 pub mod understand;
 pub mod unit;
@@ -31,7 +37,10 @@ pub mod unit;
 pub use amounts::{Amount, Kind};
 pub use dates::{DateFound, DateReading, Side, When};
 pub use detect::{Detection, Form, choose, detect};
+pub use format::Voice;
+pub use names::directory::{Candidate, Directory, NameFound};
 pub use number::Number;
 pub use numbers::Certainty;
+pub use search::{query_tokens, search_tokens};
 pub use understand::{Context, Understanding, understand};
 pub use unit::Unit;
