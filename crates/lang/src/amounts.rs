@@ -155,8 +155,10 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
     while let Some(token) = reader.token(to).filter(|token| token.is_word())
-        && let Some(found) = numbers::read(std::slice::from_ref(token), 0, reader.language())
-        && let Some(digit @ 0..=9) = found.spoken.readings.first().and_then(|value| value.as_whole())
+        && let Some(digit @ 0..=9) = reader.languages.iter().find_map(|language| {
+            let found = numbers::read(std::slice::from_ref(token), 0, *language)?;
+            found.spoken.readings.first()?.as_whole()
+        })
     {
         digits.push_str(&digit.to_string());
         to += 1;

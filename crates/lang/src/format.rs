@@ -23,6 +23,14 @@ impl Voice {
         })
     }
 
+    /// Its name in file names and lists: `hi`, `hi-latn`.
+    pub fn code(self) -> String {
+        match self.form {
+            Form::Latin if self.language != Language::English => format!("{}-latn", self.language.code()),
+            _ => self.language.code().to_owned(),
+        }
+    }
+
     /// The voice to answer in; English has one form only.
     pub fn new(language: Language, form: Form) -> Self {
         let form = if language == Language::English { Form::Latin } else { form };

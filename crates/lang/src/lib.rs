@@ -13,6 +13,7 @@
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
 //! - [`format`]: amounts, days, times and lists as people read them
+//! - [`phrasebook`]: what the product says without a model
 //! - [`search`]: words as an index keeps them
 //! - [`understand`]: all of it for one message
 //!
@@ -28,6 +29,7 @@ pub mod lexicon;
 pub mod names;
 pub mod number;
 pub mod numbers;
+pub mod phrasebook;
 mod reader;
 pub mod search;
 pub mod token;
@@ -41,6 +43,7 @@ pub use format::Voice;
 pub use names::directory::{Candidate, Directory, NameFound};
 pub use number::Number;
 pub use numbers::Certainty;
+pub use phrasebook::{Fill, PhraseError, Phrasebook};
 pub use search::{query_tokens, search_tokens};
 pub use understand::{Context, Understanding, understand};
 pub use unit::Unit;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::amounts::{self, Amount};
 use crate::dates::times::TimeFound;
 use crate::dates::{self, DateFound};
-use crate::detect::{self, Form};
+use crate::detect::{self, Detection, Form};
 use crate::names::directory::{Directory, NameFound};
 use crate::reader::Reader;
 use crate::token::tokens;
@@ -50,19 +50,13 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
     let language = context
         .language
         .unwrap_or_else(|| detect::choose(detection.as_ref(), context.last_languages, context.profile));
-    let script = detection.as_ref().map_or(Form::Latin, detect::Detection::form);
+    let script = detection.as_ref().map_or(Form::Latin, Detection::form);
     let confidence = match (context.language, &detection) {
         (Some(_), _) => 1.0,
         (None, Some(found)) => found.confidence,
         (None, None) => 0.0,
     };
-    let mut languages = vec![language];
-    if let (None, Some(found)) = (context.language, &detection)
-        && !found.is_sure()
-    {
-        languages.extend(found.plausible.iter().copied().filter(|other| *other != language));
-    }
-    let reader = Reader::new(tokens, languages);
+    let reader = Reader::new(tokens, languages(language, context, detection.as_ref()));
     let dated = dates::find(&reader);
     let timed = dates::times::find(&reader);
     let taken: Vec<(usize, usize)> =
@@ -85,6 +79,19 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
         dates: dated.iter().map(|dated| dates::finish(&reader, message, dated, context.today)).collect(),
         names,
         times: timed.iter().map(|timed| dates::times::finish(&reader, message, timed)).collect(),
+    }
+}
+
+/// The languages to read numbers in, the likeliest first: one when it is sure, else all that may be meant.
+fn languages(chosen: Language, context: &Context<'_>, detection: Option<&Detection>) -> Vec<Language> {
+    let unsure = detection.filter(|found| context.language.is_none() && !found.is_sure());
+    let Some(found) = unsure else { return vec![chosen] };
+    // A language that explains none of the words was only the last resort.
+    let explains = found.plausible.contains(&chosen);
+    let others = found.plausible.iter().copied().filter(|other| *other != chosen);
+    match explains {
+        true => std::iter::once(chosen).chain(others).collect(),
+        false => others.chain([chosen]).collect(),
     }
 }
 
