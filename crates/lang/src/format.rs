@@ -134,7 +134,7 @@ mod tests {
             (100_000, "₹1,000"),
             (125_050, "₹1,250.50"),
             (-5, "-₹0.05"),
-            (123_456_789_00, "₹12,34,56,789"),
+            (12_345_678_900, "₹12,34,56,789"),
         ] {
             assert_eq!(rupees(Money::from_paise(paise)), expected);
         }
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_formatted_is_read_back(paise in 1i64..1_000_000_000_000_00) {
+        fn what_is_formatted_is_read_back(paise in 1i64..100_000_000_000_000) {
             let text = rupees(Money::from_paise(paise));
             let found = understand(&text, &Context::default()).numbers;
             prop_assert_eq!(found.len(), 1);

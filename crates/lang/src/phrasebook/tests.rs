@@ -77,7 +77,7 @@ fn counts_choose_their_form() {
     let book = Phrasebook::core().unwrap();
     let english = Voice::new(Language::English, Form::Latin);
     assert_eq!(sample(&book, "days", english, 1), "There are 1 day left.");
-    assert_eq!(sample(&book, "days", english, 1_50_000), "There are 1,50,000 days left.");
+    assert_eq!(sample(&book, "days", english, 150_000), "There are 1,50,000 days left.");
     let hindi = Voice::new(Language::Hindi, Form::Native);
     assert_eq!(sample(&book, "items", hindi, 1), "कुल 1 चीज़ है।");
     assert_eq!(sample(&book, "items", hindi, 2), "कुल 2 चीज़ें हैं।");
