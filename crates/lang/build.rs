@@ -42,6 +42,7 @@ fn main() -> Fallible<()> {
     write_table(&mut out, "WORDS", &words)?;
     write_table(&mut out, "SKELETONS", &skeletons)?;
     write_spellings(&mut out, &spellings)?;
+    write_fractions(&mut out, &words)?;
     let clashes: BTreeSet<String> = lines("clashes")?
         .iter()
         .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
@@ -225,6 +226,23 @@ fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
             write!(out, "Sense {{ languages: Languages({mask}), meaning: Meaning::{meaning} }},")?;
         }
         writeln!(out, "]),")?;
+    }
+    writeln!(out, "];")?;
+    Ok(())
+}
+
+/// The keys that change the number after them by a fraction, the longest first.
+fn write_fractions(out: &mut String, words: &Table) -> Fallible<()> {
+    let mut found: Vec<(&String, &String, u16)> = Vec::new();
+    for (key, senses) in words.iter().filter(|(key, _)| key.len() > 2) {
+        let fractions =
+            senses.iter().filter(|(meaning, _)| meaning.starts_with("Plus") || meaning.starts_with("Minus"));
+        found.extend(fractions.map(|(meaning, mask)| (key, meaning, *mask)));
+    }
+    found.sort_by_key(|(key, _, _)| std::cmp::Reverse(key.len()));
+    writeln!(out, "static FRACTIONS: &[(&str, Sense)] = &[")?;
+    for (key, meaning, mask) in found {
+        writeln!(out, "({key:?}, Sense {{ languages: Languages({mask}), meaning: Meaning::{meaning} }}),")?;
     }
     writeln!(out, "];")?;
     Ok(())

@@ -126,7 +126,7 @@ fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<
     if at != from || !counted {
         return None;
     }
-    let found = (from..to).find_map(|at| numbers::read(reader.tokens.get(..to)?, at, reader.language()))?;
+    let found = (from..to).find_map(|at| reader.number_before(at, to))?;
     Some(draft(from, to, found.spoken, Kind::Date, None))
 }
 
@@ -154,11 +154,10 @@ fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
-    while let Some(token) = reader.token(to).filter(|token| token.is_word())
-        && let Some(digit @ 0..=9) = reader.languages.iter().find_map(|language| {
-            let found = numbers::read(std::slice::from_ref(token), 0, *language)?;
-            found.spoken.readings.first()?.as_whole()
-        })
+    while let Some(token) = reader.token(to)
+        && token.is_word()
+        && let Some(digit @ 0..=9) =
+            reader.numbers(to, to + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
     {
         digits.push_str(&digit.to_string());
         to += 1;
@@ -173,7 +172,7 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
 
 /// What the languages the message may be in make of the number at a token, taken together.
 fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
-    let mut all = reader.languages.iter().filter_map(|language| numbers::read(&reader.tokens, at, *language));
+    let mut all = reader.numbers(at, reader.tokens.len());
     let mut best = all.next()?;
     for other in all {
         if other.to > best.to {
@@ -219,8 +218,7 @@ fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
     if !verb || last <= found.from || counts(reader, found.to) || reader.is_whole(found.from, found.to) {
         return;
     }
-    let shorter =
-        reader.tokens.get(..last).and_then(|tokens| numbers::read(tokens, found.from, reader.language()));
+    let shorter = reader.number_before(found.from, last);
     for value in shorter.into_iter().flat_map(|found| found.spoken.readings) {
         found.spoken.readings.push(value);
         found.spoken.certainty = Certainty::Ambiguous;

@@ -227,7 +227,7 @@ fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
 
 /// Two days later, 3 din pehle, in two weeks.
 fn counted(reader: &Reader<'_>, from: usize) -> Option<Dated> {
-    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let number = reader.number(from)?;
     let [count] = number.spoken.readings.as_slice() else { return None };
     let count = i32::try_from(count.as_whole()?).ok().filter(|count| (1..=1_000).contains(count))?;
     let unit = reader.find_inflected(number.to, |meaning| match meaning {
@@ -291,7 +291,7 @@ fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
 }
 
 fn day_number(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
-    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let number = reader.number(from)?;
     let day = number.spoken.readings.first()?.as_whole()?;
     i8::try_from(day).ok().filter(|day| (1..=31).contains(day)).map(|day| (day, number.to))
 }

@@ -154,6 +154,14 @@ pub fn near_numbers(skeleton: &str) -> &'static [Sense] {
     find(SKELETONS, skeleton)
 }
 
+/// The words that stand before a number and change it by a fraction, in any of the languages.
+pub fn fractions(languages: Languages) -> impl Iterator<Item = (&'static str, Meaning)> {
+    FRACTIONS
+        .iter()
+        .filter(move |(_, sense)| sense.languages.meets(languages))
+        .map(|(key, sense)| (*key, sense.meaning))
+}
+
 /// The senses of a word whose key has several, by how it is written.
 pub fn spelled(word: &str) -> &'static [Sense] {
     find(SPELLINGS, &crate::fold::spelling(word))

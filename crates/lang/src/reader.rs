@@ -2,8 +2,8 @@
 
 use munshi_types::Language;
 
-use crate::fold;
-use crate::lexicon::{self, Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning, Sense};
+use crate::numbers::{Found, Line};
 use crate::token::Token;
 
 /// Case endings of all the languages, as the fold leaves them: rupaiku, kilola, rupiaman.
@@ -20,13 +20,19 @@ pub(crate) struct Reader<'t> {
     pub languages: Vec<Language>,
     /// Those, and English, which is mixed into all of them.
     pub known: Languages,
+    /// The tokens as numbers in each of the languages.
+    lines: Vec<Line>,
+    /// What each token means under a case ending.
+    inflected: Vec<Vec<Sense>>,
 }
 
 impl<'t> Reader<'t> {
     pub(crate) fn new(tokens: Vec<Token<'t>>, languages: Vec<Language>) -> Self {
         let known =
             languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
-        Self { tokens, languages, known }
+        let lines = languages.iter().map(|language| Line::new(&tokens, *language)).collect();
+        let inflected = tokens.iter().map(|token| inflections(token, known)).collect();
+        Self { tokens, languages, known, lines, inflected }
     }
 
     pub(crate) fn language(&self) -> Language {
@@ -55,14 +61,23 @@ impl<'t> Reader<'t> {
         if let Some(found) = token.find(Languages::EVERY, &want) {
             return Some(found);
         }
-        ENDINGS.iter().find_map(|ending| {
-            let stem = token.key.strip_suffix(ending).filter(|stem| stem.len() > 2)?;
-            let senses = lexicon::senses(stem);
-            senses
-                .iter()
-                .filter(|sense| sense.languages.meets(self.known))
-                .find_map(|sense| want(sense.meaning))
-        })
+        self.inflected.get(at)?.iter().find_map(|sense| want(sense.meaning))
+    }
+
+    /// The number that begins at a token, in the likeliest language.
+    pub(crate) fn number(&self, from: usize) -> Option<Found> {
+        self.lines.first()?.read(&self.tokens, from)
+    }
+
+    /// As [`Reader::number`], with the message cut before a token.
+    pub(crate) fn number_before(&self, from: usize, end: usize) -> Option<Found> {
+        self.lines.first()?.read(self.tokens.get(..end)?, from)
+    }
+
+    /// The numbers that begin at a token in each of the languages, the message cut before `end`.
+    pub(crate) fn numbers(&self, from: usize, end: usize) -> impl Iterator<Item = Found> {
+        let tokens = self.tokens.get(..end).unwrap_or(&self.tokens);
+        self.lines.iter().filter_map(move |line| line.read(tokens, from))
     }
 
     /// The text from one token to before another, as written.
@@ -86,9 +101,42 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// What a word means under a case ending, among the meanings that take one.
+fn inflections(token: &Token<'_>, known: Languages) -> Vec<Sense> {
+    let mut found = Vec::new();
+    if !token.is_word() || token.key.len() < 4 {
+        return found;
+    }
+    for ending in ENDINGS {
+        let Some(stem) = token.key.strip_suffix(ending).filter(|stem| stem.len() > 2) else { continue };
+        let senses = lexicon::senses(stem).iter().filter(|sense| sense.languages.meets(known));
+        found.extend(senses.filter(|sense| takes_ending(sense.meaning)));
+    }
+    found
+}
+
+const fn takes_ending(meaning: Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Rupee
+            | Meaning::Paisa
+            | Meaning::Unit(_)
+            | Meaning::Week
+            | Meaning::Month
+            | Meaning::Year
+            | Meaning::Weekday(_)
+            | Meaning::DayOfMonth
+            | Meaning::Clock
+            | Meaning::Morning
+            | Meaning::Noon
+            | Meaning::Evening
+            | Meaning::Night
+    )
+}
+
 /// The fold of a sign or word written as an abbreviation: `Rs`, `रु`.
 pub(crate) fn is_short_rupee(token: &Token<'_>) -> bool {
     const SHORT: &[&str] = &["rs", "inr", "re", "tk", "ru"];
     matches!(token.text, "₹" | "৳" | "૱" | "௹" | "₨")
-        || (token.is_word() && SHORT.contains(&fold::key(token.text).as_str()))
+        || (token.is_word() && SHORT.contains(&token.key.as_str()))
 }

@@ -103,7 +103,7 @@ fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
 
 /// A number before the clock word; its quarters are minutes.
 fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
-    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let number = reader.number(from)?;
     let [value] = number.spoken.readings.as_slice() else { return None };
     let minutes = value
         .times(60)?

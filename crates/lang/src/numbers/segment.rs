@@ -17,13 +17,12 @@ const MAX_PIECES: usize = 8;
 const ENDINGS: &[&str] =
     &["ku", "uku", "iku", "ke", "ki", "la", "il", "ali", "lo", "to", "um", "inu", "aki", "ni", "e", "am"];
 
-/// The parts of a Dravidian number word, and how it ends; none when its pieces do not cover it.
-pub(super) fn pieces(key: &str, language: Language) -> Option<(Vec<Part>, End)> {
-    let stem = fold::stem(key);
+/// The parts of a Dravidian number word by its `fold::stem`, and how it ends; none when its pieces do not cover it.
+pub(super) fn pieces(stem: &str, language: Language) -> Option<(Vec<Part>, End)> {
     let mut parts = Vec::with_capacity(MAX_PIECES);
-    let end = match cover(&stem, language, &mut parts, End::Free) {
+    let end = match cover(stem, language, &mut parts, End::Free) {
         true => End::Free,
-        false => cover(&stem, language, &mut parts, End::Open).then_some(End::Open)?,
+        false => cover(stem, language, &mut parts, End::Open).then_some(End::Open)?,
     };
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts.into_iter().flatten().flatten() {
@@ -150,14 +149,11 @@ fn means_hundred(ending: &str, script: Script, languages: Languages) -> bool {
 }
 
 fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
-    for at in 3..key.len().min(8) {
-        let (Some(front), Some(back)) = (key.get(..at), key.get(at..)) else { continue };
-        let Some(part @ (Part::Plus(_) | Part::Minus(_))) = parts_of(front, languages) else { continue };
-        if let Some(number @ Part::Cardinal(_)) = parts_of(back, languages) {
-            return Some(vec![part, number]);
-        }
-    }
-    None
+    lexicon::fractions(languages).find_map(|(front, meaning)| {
+        let back = key.strip_prefix(front)?;
+        let number = parts_of(back, languages).filter(|part| matches!(part, Part::Cardinal(_)))?;
+        Some(vec![meaning_part(meaning)?, number])
+    })
 }
 
 /// Bengali and Odia hang a counting word on small numbers: ekta, tinte, panchti.
