@@ -98,13 +98,29 @@ fn keys(word: &str, code: &str) -> Fallible<BTreeSet<String>> {
         keys.insert(fold::key(form));
         keys.insert(fold::spoken_key(form));
     }
-    if code == "or" || code == "mr" {
-        let short: Vec<_> =
-            keys.iter().filter(|key| key.len() > 3).map(|key| key.trim_end_matches('a').to_owned()).collect();
-        keys.extend(short);
-    }
+    let more: Vec<String> = keys.iter().flat_map(|key| endings(key, code)).collect();
+    keys.extend(more);
     keys.retain(|key| !key.is_empty());
     Ok(keys)
+}
+
+/// Endings a language writes now and leaves out then.
+fn endings(key: &str, code: &str) -> Vec<String> {
+    let mut more = Vec::new();
+    // Odia says the last vowel where many leave it out, and its twenties to forties end in sh or shi alike.
+    if code == "or" {
+        more.extend(key.strip_suffix('a').filter(|bare| bare.len() > 2).map(str::to_owned));
+        let stem = key.trim_end_matches(['a', 'i']);
+        if stem.len() > 4 && (stem.ends_with("sh") || stem.ends_with('s')) {
+            more.extend([stem.to_owned(), format!("{stem}a"), format!("{stem}i")]);
+        }
+    }
+    // Marathi doubles the last consonant of its fifties and sixties, and Latin letters show it with an a.
+    let doubled = ["van", "pan", "sht", "shth"].iter().any(|end| key.ends_with(end));
+    if code == "mr" && key.len() > 4 && doubled {
+        more.push(format!("{key}a"));
+    }
+    more
 }
 
 fn add(table: &mut Table, key: String, meaning: &str, mask: u16) {
