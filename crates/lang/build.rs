@@ -178,9 +178,7 @@ fn numbers(
         for word in all.split(' ') {
             let keys = keys(word, code).map_err(|error| format!("{code}: {line}: {error}"))?;
             for key in &keys {
-                if key.len() > 3 {
-                    add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
-                }
+                add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
                 add(words, key.clone(), &meaning, mask(code)?);
             }
             spellings.push(Spelling {

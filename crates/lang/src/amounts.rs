@@ -1,5 +1,6 @@
 //! The numbers of a message, and what each of them counts.
 
+use munshi_types::{Language, Script};
 use serde::Serialize;
 
 use crate::identifiers::{self, Naming};
@@ -7,7 +8,7 @@ use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, Found, Spoken};
 use crate::reader::{Reader, is_short_rupee};
-use crate::token::Kind as TokenKind;
+use crate::token::{Kind as TokenKind, Token};
 use crate::unit::Unit;
 
 /// What a number counts.
@@ -202,11 +203,23 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
     let like = |at: usize, least: usize| {
         reader.token(at).is_some_and(|token| numbers::looks_like_number(token, reader.language(), least))
     };
-    let least = if found.bare_scale { 3 } else { 4 };
-    let before = found.from.checked_sub(1).is_some_and(|at| like(at, least));
+    let before = found.from.checked_sub(1).is_some_and(|at| match found.bare_scale {
+        true => {
+            like(at, 3) || reader.token(at).is_some_and(|token| may_count_hundreds(token, reader.language()))
+        }
+        false => like(at, 4),
+    });
     if !found.digits && (before || (found.scaled && like(found.to, 3))) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
+}
+
+/// Whether an unknown word right before a bare scale may say how many. The north seldom says a bare hundred after
+/// a name without its case word, and a name has its capital; the south says a bare thousand all the time.
+fn may_count_hundreds(token: &Token<'_>, language: Language) -> bool {
+    let unknown = token.senses.is_empty() && token.script() == Some(Script::Latin);
+    let capital = token.text.starts_with(|letter: char| letter.is_ascii_uppercase());
+    unknown && !capital && !Languages::DRAVIDIAN.has(language)
 }
 
 /// `teen sau do` is 302, or "give three hundred".

@@ -26,6 +26,8 @@ pub(super) struct Lexeme {
     pub tens: Tens,
     /// It is also an ordinary word or a name, or only nearly a number word.
     pub weak: bool,
+    /// Nothing says that this is how the word is spelled: the number is then in doubt.
+    pub guessed: bool,
 }
 
 /// What a token contributes wherever it stands.
@@ -33,7 +35,13 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     match token.kind {
         Kind::Digits => {
             let value = *digits::read(token.text)?.readings.first()?;
-            Some(Lexeme { parts: vec![Part::Digits(value)], other: None, tens: Tens::InOneWord, weak: false })
+            Some(Lexeme {
+                parts: vec![Part::Digits(value)],
+                other: None,
+                tens: Tens::InOneWord,
+                weak: false,
+                guessed: false,
+            })
         }
         Kind::Word(_) => word(token, language),
         Kind::Sign => {
@@ -43,7 +51,13 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
                 "¾" => Part::Suffix(75),
                 _ => return None,
             };
-            Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
+            Some(Lexeme {
+                parts: vec![part],
+                other: None,
+                tens: Tens::InOneWord,
+                weak: false,
+                guessed: false,
+            })
         }
         Kind::Foreign => None,
     }
@@ -52,6 +66,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     known(token, language)
         .or_else(|| known(token, Language::English))
+        .or_else(|| with_last_vowel(token, language))
         .or_else(|| near(token, language))
         .or_else(|| elsewhere(token, language))
 }
@@ -72,7 +87,7 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
             _ => return None,
         },
     };
-    Some(Lexeme { parts: vec![part], other: None, tens: Tens::Apart, weak: false })
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::Apart, weak: false, guessed: false })
 }
 
 /// How a language itself reads the word.
@@ -87,9 +102,11 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         let (first, other) = match two(if other.is_some() { lexicon::spelled(token.text) } else { &[] }, only)
         {
             (Some(spelled), rest) => (spelled, rest),
-            (None, _) => (first, other),
+            (None, _) => {
+                (first, other.or_else(|| without_last_vowel(token, language).filter(|rival| *rival != first)))
+            }
         };
-        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes() });
+        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes(), guessed: false });
     }
     if Languages::DRAVIDIAN.has(language) {
         let (parts, end) = segment::pieces(&fold::stem(&token.key), language)?;
@@ -98,10 +115,19 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
             other: None,
             tens: Tens::Apart,
             weak: end == End::Open || token.clashes(),
+            guessed: false,
         });
     }
     let parts = segment::fused(&token.key, token.script()?, only)?;
-    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes() })
+    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+}
+
+/// What a northern word that ends in a short `a` means without it: sattara may be satrah or sattar.
+fn without_last_vowel(token: &Token<'_>, language: Language) -> Option<Part> {
+    let short =
+        token.text.ends_with('a') && !token.text.ends_with("aa") && token.script() == Some(Script::Latin);
+    let bare = token.key.strip_suffix('a').filter(|bare| short && bare.len() > 2)?;
+    two(lexicon::senses(bare), Languages::only(language)).0
 }
 
 /// The first two number meanings among senses.
@@ -117,6 +143,16 @@ fn script_fits(token: &Token<'_>, language: Language) -> bool {
     token.script().is_some_and(|script| script == Script::Latin || script == language.script())
 }
 
+/// A northern number word typed with the last vowel its script writes but nobody says: tina, hazara.
+fn with_last_vowel(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
+    if everyday || Languages::DRAVIDIAN.has(language) {
+        return None;
+    }
+    let part = without_last_vowel(token, language)?;
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: true, guessed: true })
+}
+
 /// A spelling close to one number word of the language and to no other.
 fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
@@ -126,7 +162,7 @@ fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     }
     let skeleton = fold::skeleton(&token.key);
     let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
-    Some(Lexeme { parts: vec![first?], other, tens: Tens::InOneWord, weak: true })
+    Some(Lexeme { parts: vec![first?], other, tens: Tens::InOneWord, weak: true, guessed: true })
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
@@ -150,7 +186,13 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         }
         found = Some(part);
     }
-    found.map(|part| Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: false })
+    found.map(|part| Lexeme {
+        parts: vec![part],
+        other: None,
+        tens: Tens::InOneWord,
+        weak: false,
+        guessed: false,
+    })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the

@@ -128,11 +128,14 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
         [(at, _)] => tokens.get(*at).filter(|token| token.kind == Kind::Digits),
         _ => None,
     };
-    let mut certainty = if readings.len() > 1 { Certainty::Ambiguous } else { Certainty::Exact };
+    let guessed = lexemes.iter().any(|(_, lexeme)| lexeme.guessed);
+    let mut certainty = if readings.len() > 1 || guessed { Certainty::Ambiguous } else { Certainty::Exact };
     if let Some(written) = digits_alone.and_then(|token| digits::read(token.text)) {
         (certainty, readings) = (written.certainty, written.readings);
     }
-    let weak = lexemes.iter().all(|(_, lexeme)| lexeme.weak);
+    // Guesses that fit together into a scaled number are doubted, not dropped.
+    let fits = guessed && lexemes.len() > 1 && composer.has_scale();
+    let weak = !fits && lexemes.iter().all(|(_, lexeme)| lexeme.weak);
     let spoken = Spoken { certainty, readings };
     let bare_scale =
         lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(Part::Scale(_))));
