@@ -1,12 +1,17 @@
 //! The numbers of a message, and what each of them counts.
+//!
+//! - `doubt`: what the languages make of a number together, and what makes it unsure
+//! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
 
-use munshi_types::{Language, Script};
+mod doubt;
+mod range;
+
 use serde::Serialize;
 
 use crate::identifiers::{self, Naming};
 use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
-use crate::numbers::{self, Certainty, Found, Spoken};
+use crate::numbers::{Certainty, Found, Spoken};
 use crate::reader::{Reader, is_short_rupee};
 use crate::token::{Kind as TokenKind, Token};
 use crate::unit::Unit;
@@ -55,6 +60,8 @@ struct Draft {
     unit: Option<Unit>,
     digits: Option<String>,
     range: bool,
+    /// Where the number itself ends, before its money word or unit.
+    number_end: usize,
     /// A currency word or sign stands by it.
     marked: bool,
     scaled: bool,
@@ -75,6 +82,7 @@ pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)])
         }
     }
     join_paise(reader, &mut drafts);
+    doubt_adjacent(reader, &mut drafts);
     promote_bare(reader, &mut drafts);
     drafts.into_iter().filter_map(|draft| finish(reader, message, draft)).collect()
 }
@@ -111,13 +119,24 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
     if let Some(found) = dictated(reader, at) {
         return Some(found);
     }
-    let found = agree(reader, at)?;
-    let (found, is_range) = range(reader, found);
+    let found = doubt::agree(reader, at)?;
+    let (found, is_range) = range::join(reader, found);
     classify(reader, found, claimed, is_range)
 }
 
 fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
-    Draft { from, to, spoken, kind, unit: None, digits, range: false, marked: false, scaled: false }
+    Draft {
+        from,
+        to,
+        spoken,
+        kind,
+        unit: None,
+        digits,
+        range: false,
+        number_end: to,
+        marked: false,
+        scaled: false,
+    }
 }
 
 /// The number inside a date; the rest of the date is passed over.
@@ -171,117 +190,11 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     Some(draft(from, to, spoken, kind, Some(digits)))
 }
 
-/// What the languages the message may be in make of the number at a token, taken together.
-fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
-    let mut all = reader.numbers(at, reader.tokens.len());
-    let mut best = all.next()?;
-    for other in all {
-        if other.to > best.to {
-            // A longer reading understood more; the shorter one is kept as a doubt only if it says otherwise.
-            best = other;
-            continue;
-        }
-        if other.to < best.to {
-            continue;
-        }
-        best.weak = best.weak && other.weak;
-        for value in other.spoken.readings {
-            if !best.spoken.readings.contains(&value) {
-                best.spoken.readings.push(value);
-                best.spoken.certainty = Certainty::Ambiguous;
-            }
-        }
-    }
-    doubt_verb(reader, &mut best);
-    doubt_neighbours(reader, &mut best);
-    Some(best)
-}
-
-/// A word beside number words that begins like one but is none may be part of the number, misspelled. What is
-/// left of the number is then not to be trusted.
-fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
-    let like = |at: usize, least: usize| {
-        reader.token(at).is_some_and(|token| numbers::looks_like_number(token, reader.language(), least))
-    };
-    let before = found.from.checked_sub(1).is_some_and(|at| match found.bare_scale {
-        true => {
-            like(at, 3) || reader.token(at).is_some_and(|token| may_count_hundreds(token, reader.language()))
-        }
-        false => like(at, 4),
-    });
-    if !found.digits && (before || (found.scaled && like(found.to, 3))) {
-        found.spoken.certainty = Certainty::Ambiguous;
-    }
-}
-
-/// Whether an unknown word right before a bare scale may say how many. The north seldom says a bare hundred after
-/// a name without its case word, and a name has its capital; the south says a bare thousand all the time.
-fn may_count_hundreds(token: &Token<'_>, language: Language) -> bool {
-    let unknown = token.senses.is_empty() && token.script() == Some(Script::Latin);
-    let capital = token.text.starts_with(|letter: char| letter.is_ascii_uppercase());
-    unknown && !capital && !Languages::DRAVIDIAN.has(language)
-}
-
-/// `teen sau do` is 302, or "give three hundred".
-fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
-    let last = found.to.saturating_sub(1);
-    let verb = reader
-        .token(last)
-        .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "do" | "दो" | "ਦੋ"));
-    if !verb || last <= found.from || counts(reader, found.to) || reader.is_whole(found.from, found.to) {
-        return;
-    }
-    let shorter = reader.number_before(found.from, last);
-    for value in shorter.into_iter().flat_map(|found| found.spoken.readings) {
-        found.spoken.readings.push(value);
-        found.spoken.certainty = Certainty::Ambiguous;
-    }
-}
-
 /// Whether the word at a place is something numbers count: money, a unit.
 fn counts(reader: &Reader<'_>, at: usize) -> bool {
     let counted =
         |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
     reader.find_inflected(at, counted).is_some() || reader.token(at).is_some_and(|token| token.text == "%")
-}
-
-/// A number with the end of its range, when one follows: do-teen sau, 500 se 600.
-fn range(reader: &Reader<'_>, found: Found) -> (Found, bool) {
-    let Some((low, high)) = ends(reader, &found) else { return (found, false) };
-    let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![low, high.spoken.readings[0]] };
-    (Found { to: high.to, spoken, weak: false, scaled: high.scaled, ..found }, true)
-}
-
-fn ends(reader: &Reader<'_>, low: &Found) -> Option<(Number, Found)> {
-    let (next, said) = match reader.token(low.to)? {
-        token if matches!(token.text, "-" | "–" | "—") => (low.to + 1, true),
-        _ if reader.is(low.to, Meaning::To) || reader.is(low.to, Meaning::Range) => (low.to + 1, true),
-        _ => (low.to, false),
-    };
-    let high = agree(reader, next)?;
-    let [from] = low.spoken.readings.as_slice() else { return None };
-    let [to] = high.spoken.readings.as_slice() else { return None };
-    if low.digits != high.digits && !high.scaled {
-        return None;
-    }
-    let from = lift(*from, *to, low.scaled, high.scaled)?;
-    // Without a word between them only neighbours make a range: do teen, das barah.
-    let neighbours =
-        !low.digits && to.minus(from)? <= from && *to <= from.times(2)?.plus(Number::from_whole(1))?;
-    let said_well = said && (!high.weak || !low.weak || neighbours);
-    (*to > from && (said_well || neighbours)).then_some((from, high))
-}
-
-/// The low end under the high end's scale: the 2 of 2-3 lakh.
-fn lift(from: Number, to: Number, scaled: bool, high_scaled: bool) -> Option<Number> {
-    if scaled || !high_scaled {
-        return Some(from);
-    }
-    [10_000_000, 100_000, 1_000, 100]
-        .into_iter()
-        .filter_map(|scale| from.times(scale))
-        .find(|lifted| *lifted < to && to.minus(*lifted).is_some_and(|gap| gap <= *lifted))
-        .or(Some(from))
 }
 
 fn classify(reader: &Reader<'_>, found: Found, claimed: usize, range: bool) -> Option<Draft> {
@@ -353,6 +266,31 @@ pub(crate) fn belongs_to_next(reader: &Reader<'_>, at: usize) -> bool {
     let dot = usize::from(reader.token(at + 1).is_some_and(|token| token.text == "." && token.glued));
     let digits = reader.token(at + 1 + dot).is_some_and(|token| token.kind == TokenKind::Digits);
     reader.token(at).is_some_and(is_short_rupee) && digits && !counts(reader, at + 2 + dot)
+}
+
+/// Number words in a row that make no one number: each may be a part of another.
+fn doubt_adjacent(reader: &Reader<'_>, drafts: &mut [Draft]) {
+    let spoken = |draft: &Draft| {
+        let last = draft.to.checked_sub(1).and_then(|at| reader.token(at));
+        draft.digits.is_none()
+            && draft.unit.is_none()
+            && draft.kind != Kind::Date
+            && last.is_some_and(Token::is_word)
+    };
+    for at in 1..drafts.len() {
+        let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
+        let ends_bare = one.to == one.number_end;
+        if ends_bare
+            && one.to == other.from
+            && spoken(one)
+            && other.digits.is_none()
+            && other.kind != Kind::Date
+        {
+            for draft in drafts.iter_mut().skip(at - 1).take(2) {
+                draft.spoken.certainty = Certainty::Ambiguous;
+            }
+        }
+    }
 }
 
 /// Rupees and the paise right after them are one amount.

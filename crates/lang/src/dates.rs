@@ -257,7 +257,8 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     if let Some(month) = month_name(reader, from) {
         let (day, to) = day_number(reader, from + 1)?;
         let (year, to) = year_number(reader, to);
-        return Some(dated(from, to, dated_whens(reader, day, month, year)));
+        let whens = dated_whens(reader, day, month, year);
+        return (!whens.is_empty()).then(|| dated(from, to, whens));
     }
     if reader.find_inflected(from, is_day_word).is_some() {
         let (day, to) = day_number(reader, from + 1)?;
@@ -270,7 +271,8 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     let next = if ordinal { to + 1 } else { to };
     if let Some(month) = month_name(reader, next) {
         let (year, to) = year_number(reader, next + 1);
-        return Some(dated(from, to, dated_whens(reader, day, month, year)));
+        let whens = dated_whens(reader, day, month, year);
+        return (!whens.is_empty()).then(|| dated(from, to, whens));
     }
     if reader.find_inflected(next, is_day_word).is_some() {
         return Some(dated(from, next + 1, nearest_day(reader, day)));
@@ -310,6 +312,10 @@ fn nearest_day(reader: &Reader<'_>, day: i8) -> Vec<When> {
 }
 
 fn dated_whens(reader: &Reader<'_>, day: i8, month: i8, year: Option<i16>) -> Vec<When> {
+    // A leap year when none is said, so that 29 February is a day and 31 February is none.
+    if Date::new(year.unwrap_or(2024), month, day).is_err() {
+        return Vec::new();
+    }
     let sides = if year.is_some() { vec![Side::After] } else { sides(reader) };
     sides.into_iter().map(|side| When::Dated { day, month, year, side }).collect()
 }

@@ -65,19 +65,47 @@ fn naming(
     if let Some(named) = named.filter(|_| alone.len() >= 3) {
         return Some(if digits.len() < PHONE { Naming::Account } else { named });
     }
-    let glued_to_letters = reader.token(from).is_some_and(|token| token.glued)
-        && reader.before(from).is_some_and(Token::is_word);
-    (alone.len() > PHONE || glued_to_letters || grouped_card(reader, from, to)).then_some(Naming::Account)
+    let grouped = digits.len() > alone.len();
+    let toll_free =
+        ["1800", "1860"].iter().any(|front| digits.starts_with(front)) && (10..=11).contains(&digits.len());
+    if grouped && (toll_free || (alone.starts_with('0') && (10..=12).contains(&digits.len()))) {
+        return Some(Naming::Phone);
+    }
+    let code = glued_before(reader, from) || glued_after(reader, from + 1);
+    (alone.len() > PHONE || code || grouped_card(reader, from, to)).then_some(Naming::Account)
 }
 
-/// Four groups of four digits.
+/// Letters run into the digits: B1234, or a hash stands before them. 10x20 is a sum.
+fn glued_before(reader: &Reader<'_>, from: usize) -> bool {
+    let glued = reader.token(from).is_some_and(|token| token.glued);
+    glued
+        && reader.before(from).is_some_and(|token| (token.is_word() && !is_times(token)) || token.text == "#")
+}
+
+/// The digits run into letters nobody knows: 27AAPFU. Units, scales and case words are known.
+fn glued_after(reader: &Reader<'_>, at: usize) -> bool {
+    const SHORT: &[&str] = &["k", "l", "cr", "lk", "lkh", "th", "st", "nd", "rd", "am", "pm"];
+    reader.token(at).is_some_and(|token| {
+        let known = !token.senses.is_empty()
+            || is_times(token)
+            || SHORT.iter().any(|short| token.text.eq_ignore_ascii_case(short))
+            || reader.find_inflected(at, Some).is_some();
+        token.glued && token.script() == Some(munshi_types::Script::Latin) && !known
+    })
+}
+
+fn is_times(token: &Token<'_>) -> bool {
+    matches!(token.text, "x" | "X")
+}
+
+/// Three or four groups of four digits: an Aadhaar number, a card.
 fn grouped_card(reader: &Reader<'_>, from: usize, to: usize) -> bool {
     let groups: Vec<usize> = (from..to)
         .filter_map(|at| reader.token(at))
         .filter(|token| token.kind == Kind::Digits)
         .map(|token| token.text.chars().count())
         .collect();
-    groups == [4, 4, 4, 4]
+    groups == [4, 4, 4, 4] || groups == [4, 4, 4]
 }
 
 /// Digits without commas or points.
@@ -126,7 +154,7 @@ fn introduced(reader: &Reader<'_>, from: usize) -> Option<Naming> {
             _ => None,
         });
         let filler = matches!(token.text, "." | ":" | "#" | "-" | "/" | "c" | "C")
-            || ["no", "number", "ending", "with", "is", "ka", "ki", "hai", "pe", "par"]
+            || ["no", "number", "code", "ending", "with", "is", "ka", "ki", "hai", "pe", "par"]
                 .iter()
                 .any(|word| token.text.eq_ignore_ascii_case(word));
         // `a/c` comes apart at its slash.
@@ -149,7 +177,8 @@ fn introduced(reader: &Reader<'_>, from: usize) -> Option<Naming> {
 fn masked(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     let token = reader.token(from)?;
     let mask = |token: &Token<'_>| token.text.chars().all(|letter| matches!(letter, 'x' | 'X' | '*' | '•'));
-    if !mask(token) {
+    let after_digits = token.glued && reader.before(from).is_some_and(|before| before.kind == Kind::Digits);
+    if !mask(token) || after_digits {
         return None;
     }
     let mut at = from + 1;

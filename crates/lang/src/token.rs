@@ -108,13 +108,23 @@ fn kind_of(letter: char) -> Option<Kind> {
     Some(Kind::Sign)
 }
 
+/// English words whose fold is a word of other languages: `call` is not kal.
+const NO_SENSE: &[&str] = &["call", "calls", "called"];
+
 /// Cuts a message into tokens.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found: Vec<Token<'_>> = Vec::with_capacity(text.len() / 4 + 1);
     let mut rest = text.char_indices().peekable();
     let mut last_end = usize::MAX;
     while let Some((start, letter)) = rest.next() {
-        let Some(kind) = kind_of(letter) else { continue };
+        let Some(mut kind) = kind_of(letter) else { continue };
+        // `.5` is a half; after a word the point ends an abbreviation.
+        if letter == '.'
+            && last_end != start
+            && text.get(start + 1..).and_then(|rest| rest.chars().next()).and_then(digit).is_some()
+        {
+            kind = Kind::Digits;
+        }
         if found.len() == MAX_TOKENS {
             break;
         }
@@ -149,7 +159,8 @@ fn continues(text: &str, kind: Kind, at: usize, next: char) -> bool {
 }
 
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
-    let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD;
+    let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
     let mut key = if known { fold::key(text) } else { String::new() };
     let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
     if senses.is_empty() && known && kind != Kind::Word(Script::Latin) {

@@ -123,6 +123,10 @@ mod tests {
             ("UPI ref 423456789012 Rs 500", "500"),
             ("aadha kilo paneer 60 rupaye", "60"),
             ("Ramesh ko teen sau do rupaye do", "302"),
+            ("पाँच-पाँच सौ के नोट", "500"),
+            ("Rs.500 2 kilo chini", "500"),
+            ("500 rs 2 kilo chini", "500"),
+            ("2 kilo 500 ka", "500"),
         ] {
             assert_eq!(money(message), [(expected.to_owned(), Certainty::Exact)], "{message}");
         }
@@ -139,6 +143,13 @@ mod tests {
             ("do-teen sau rupaye", &["200", "300"]),
             ("do hazaar teen hazaar", &["2000", "3000"]),
             ("ਪਚਹੱਤ ਹਜ਼ਾਰ", &["1000"]),
+            ("so do din baad", &["102", "2"]),
+            ("Tina sau rupaye le gayi", &["300", "100"]),
+            ("two fifty", &["250", "50"]),
+            ("one twenty five rupees", &["125", "25"]),
+            ("five k", &["5", "5000"]),
+            ("couple of hundred", &["100"]),
+            ("saade sau", &["100"]),
         ] {
             let found = understand(message, &Context::default()).numbers;
             assert_eq!(found.len(), 1, "{message}: {found:?}");
@@ -176,6 +187,12 @@ mod tests {
             ("card 4111 1111 1111 1111", &[Account]),
             ("nau aath saat chhe paanch char teen do ek shunya", &[Phone]),
             ("GST 18% lagega", &[Quantity]),
+            (".5 kilo", &[Quantity]),
+            ("GSTIN 27AAPFU0939F1ZV", &[Account, Account, Account]),
+            ("order #12345 ka 500", &[Account, Money]),
+            ("Aadhaar 1234 5678 9012", &[Account]),
+            ("022-12345678", &[Phone]),
+            ("5 se 7 baje", &[Date, Date]),
         ] {
             let found = understand(message, &Context::default()).numbers;
             assert_eq!(found.iter().map(|number| number.kind).collect::<Vec<_>>(), kinds, "{message}");

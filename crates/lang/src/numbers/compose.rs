@@ -93,9 +93,14 @@ impl Composer {
         self.scaled
     }
 
-    fn start(&mut self, value: Number) -> Option<Group> {
+    /// Begins a group, with the fraction that waited for it; `implied` when only its scale is said.
+    fn start(&mut self, value: Number, implied: bool) -> Option<Group> {
         let limit = self.scale.map(Number::from_whole);
         if limit.is_some_and(|limit| value >= limit) {
+            return None;
+        }
+        if implied && matches!(self.waiting, Some(Waiting::Plus(50))) {
+            // Nobody says saade without its number.
             return None;
         }
         let (value, fraction) = match self.waiting.take() {
@@ -120,12 +125,12 @@ impl Composer {
         }
         if value >= 100 {
             // A word of its own for a round hundred, like shambhar.
-            let mut group = self.start(number)?;
+            let mut group = self.start(number, false)?;
             group.hundreds = value.is_multiple_of(100);
             self.group = Some(group);
             return Some(());
         }
-        let mut group = self.start(number)?;
+        let mut group = self.start(number, false)?;
         group.tens = value >= 20 && value.is_multiple_of(10) && !group.fraction;
         self.note_tail(value);
         self.group = Some(group);
@@ -148,7 +153,7 @@ impl Composer {
             group.hundreds = false;
             return Some(());
         }
-        let mut group = self.start(value)?;
+        let mut group = self.start(value, false)?;
         if self.scale.is_some() {
             self.note_tail(value.as_whole()?);
         }
@@ -161,7 +166,7 @@ impl Composer {
         let group = match self.group {
             Some(group) if group.hundreds || group.value >= Number::from_whole(100) => return None,
             Some(group) => group,
-            None => self.start(Number::from_whole(1))?,
+            None => self.start(Number::from_whole(1), true)?,
         };
         let value = group.value.times(100)?;
         if self.scale.is_some_and(|scale| value >= Number::from_whole(scale)) || value == Number::ZERO {
@@ -179,7 +184,7 @@ impl Composer {
         }
         let group = match self.group {
             Some(group) => group,
-            None => self.start(Number::from_whole(1))?,
+            None => self.start(Number::from_whole(1), true)?,
         };
         if group.value == Number::ZERO {
             return None;

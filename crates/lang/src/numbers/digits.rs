@@ -15,6 +15,7 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
     if decimals.is_some_and(|decimals| decimals.contains(',')) {
         return None;
     }
+    let whole = if whole.is_empty() && decimals.is_some() { "0" } else { whole };
     let joined: String = whole.chars().filter(|letter| *letter != ',').collect();
     let written = match decimals {
         Some(decimals) => format!("{joined}.{}", decimals.get(..4).unwrap_or(decimals)),

@@ -29,8 +29,20 @@ impl Line {
 
     /// The number that begins at a token; none when none does. `tokens` may be cut short of the message.
     pub(crate) fn read(&self, tokens: &[Token<'_>], from: usize) -> Option<Found> {
-        self.lexemes.get(from)?.as_ref()?;
-        read(self, tokens, from)
+        let first = self.lexemes.get(from)?.as_ref()?;
+        let mut found = read(self, tokens, from)?;
+        // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
+        let doubtful = first.guessed
+            || (matches!(first.parts.first(), Some(Part::Scale(_)))
+                && tokens.get(from).is_some_and(Token::clashes));
+        if doubtful
+            && found.to > from + 1
+            && let Some(rest) = read(self, tokens, from + 1)
+        {
+            found.spoken.readings.extend(rest.spoken.readings);
+            found.spoken.certainty = Certainty::Ambiguous;
+        }
+        Some(found)
     }
 }
 

@@ -41,7 +41,10 @@ fn below_thousand(words: &Words, number: u64) -> String {
 fn small(words: &Words, number: u64) -> String {
     let all: Vec<&str> = words.below_hundred.split_whitespace().collect();
     assert_eq!(all.len(), 100, "{:?}", all.first());
-    all[usize::try_from(number).unwrap()].replace('_', " ")
+    usize::try_from(number)
+        .ok()
+        .and_then(|at| all.get(at))
+        .map_or_else(String::new, |word| word.replace('_', " "))
 }
 
 fn words(language: Language) -> Words {

@@ -7,9 +7,9 @@ struct Grammar {
     below_hundred: fn(usize) -> String,
     hundreds: fn(usize, bool) -> String,
     /// How many thousands, lakhs or crores, with the scale.
-    thousands: fn(String, u64, bool) -> String,
-    lakhs: fn(String, u64, bool) -> String,
-    crores: fn(String, u64, bool) -> String,
+    thousands: fn(&str, u64, bool) -> String,
+    lakhs: fn(&str, u64, bool) -> String,
+    crores: fn(&str, u64, bool) -> String,
 }
 
 pub(crate) fn say(number: u64, language: Language) -> String {
@@ -31,17 +31,17 @@ pub(crate) fn say(number: u64, language: Language) -> String {
     ];
     for (count, rest, name) in scaled {
         if count > 0 {
-            said.push(name(below_thousand(&grammar, count), count, rest > 0));
+            said.push(name(&below_thousand(&grammar, count), count, rest > 0));
         }
     }
-    if number % 1_000 > 0 {
+    if !number.is_multiple_of(1_000) {
         said.push(below_thousand(&grammar, number % 1_000));
     }
     said.join(" ")
 }
 
 fn below_thousand(grammar: &Grammar, number: u64) -> String {
-    let number = usize::try_from(number).unwrap();
+    let number = usize::try_from(number).unwrap_or_default();
     let (hundreds, rest) = (number / 100, number % 100);
     match (hundreds, rest) {
         (0, rest) => (grammar.below_hundred)(rest),
@@ -53,10 +53,10 @@ fn below_thousand(grammar: &Grammar, number: u64) -> String {
 }
 
 fn pick(list: &str, at: usize) -> &str {
-    list.split_whitespace().nth(at).unwrap()
+    list.split_whitespace().nth(at).unwrap_or_default()
 }
 
-fn plain(count: String, scale: &str, open: &str, more: bool) -> String {
+fn plain(count: &str, scale: &str, open: &str, more: bool) -> String {
     format!("{count} {}", if more { open } else { scale })
 }
 
@@ -117,7 +117,7 @@ const TELUGU: Grammar = Grammar {
         (1, true) => "noota".to_owned(),
         (n, open) => {
             let count = pick("rendu moodu naalugu aidu aaru edu enimidi tommidi", n - 2);
-            plain(count.to_owned(), "vandalu", "vandala", open)
+            plain(count, "vandalu", "vandala", open)
         }
     },
     thousands: |count, n, open| match n {
@@ -188,11 +188,11 @@ const MALAYALAM: Grammar = Grammar {
         let scale = if open { "aayirathi" } else { "aayiram" };
         match n {
             1 => scale.to_owned(),
-            _ => format!("{}{scale}", count.strip_suffix('u').unwrap()),
+            _ => format!("{}{scale}", count.trim_end_matches('u')),
         }
     },
     lakhs: |count, n, open| match n {
-        1 => plain("oru".to_owned(), "laksham", "lakshathi", open),
+        1 => plain("oru", "laksham", "lakshathi", open),
         _ => plain(count, "laksham", "lakshathi", open),
     },
     crores: |count, n, _| match n {
