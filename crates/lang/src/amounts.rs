@@ -167,7 +167,16 @@ fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
         return None;
     }
     let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_hundredths(hundredths)] };
-    Some(Found { from, to: from + 3, spoken, weak: false, scaled: false, digits: false, bare_scale: false })
+    Some(Found {
+        from,
+        to: from + 3,
+        spoken,
+        weak: false,
+        scaled: false,
+        digits: false,
+        guessed: false,
+        bare_scale: false,
+    })
 }
 
 /// Four single digits or more said one by one are a number to dial or to copy.

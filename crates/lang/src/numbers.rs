@@ -62,6 +62,8 @@ pub(crate) struct Found {
     pub scaled: bool,
     /// It is digits and nothing else.
     pub digits: bool,
+    /// It rests on a spelling nobody listed.
+    pub guessed: bool,
     /// It begins with its scale: hazaar, without ek.
     pub bare_scale: bool,
 }

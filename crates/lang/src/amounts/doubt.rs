@@ -16,6 +16,13 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     let mut all = reader.numbers(at, reader.tokens.len());
     let mut best = all.next()?;
     for other in all {
+        // What one language knows outweighs what another only guesses.
+        if best.guessed != other.guessed && best.to == other.to {
+            if best.guessed {
+                best = other;
+            }
+            continue;
+        }
         if other.to > best.to {
             // A longer reading understood more; the shorter one is kept as a doubt only if it says otherwise.
             best = other;

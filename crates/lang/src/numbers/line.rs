@@ -151,7 +151,16 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
     let spoken = Spoken { certainty, readings };
     let bare_scale =
         lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(Part::Scale(_))));
-    Found { from, to, spoken, weak, scaled: composer.has_scale(), digits: digits_alone.is_some(), bare_scale }
+    Found {
+        from,
+        to,
+        spoken,
+        weak,
+        scaled: composer.has_scale(),
+        digits: digits_alone.is_some(),
+        guessed,
+        bare_scale,
+    }
 }
 
 /// The number when one word is read as its other meaning.

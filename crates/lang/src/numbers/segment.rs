@@ -128,6 +128,8 @@ fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>>
         let bare = front.strip_suffix('a').map(fold::key);
         let found =
             parts_of(front, languages).or_else(|| bare.as_deref().and_then(|bare| parts_of(bare, languages)));
+        // Or it is left out: barshe.
+        let found = found.or_else(|| parts_of(&format!("{front}a"), languages));
         let before = match found {
             Some(part @ (Part::Cardinal(_) | Part::Fraction(_) | Part::Plus(_))) => vec![part],
             _ => match fraction(front, languages).or_else(|| fraction(bare.as_deref()?, languages)) {
