@@ -167,9 +167,6 @@ fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 
 /// A word of another language in a mixed message, when every language that has it means the same.
 fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
-    if token.clashes() {
-        return None;
-    }
     let everyday = token
         .senses
         .iter()
@@ -186,13 +183,10 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         }
         found = Some(part);
     }
-    found.map(|part| Lexeme {
-        parts: vec![part],
-        other: None,
-        tens: Tens::InOneWord,
-        weak: false,
-        guessed: false,
-    })
+    // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
+    let clashes = token.clashes();
+    let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: clashes, guessed: clashes })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the

@@ -111,11 +111,13 @@ pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<V
     hundred(key, script, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
 }
 
+/// The number a key means; the smaller of two, since what is fused is small: shatsho is seven hundred.
 fn parts_of(key: &str, languages: Languages) -> Option<Part> {
-    lexicon::senses(key)
-        .iter()
-        .filter(|sense| sense.languages.meets(languages))
-        .find_map(|sense| meaning_part(sense.meaning))
+    let senses = lexicon::senses(key).iter().filter(|sense| sense.languages.meets(languages));
+    senses.filter_map(|sense| meaning_part(sense.meaning)).min_by_key(|part| match part {
+        Part::Cardinal(value) => *value,
+        _ => u64::MAX,
+    })
 }
 
 fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
