@@ -101,6 +101,15 @@ fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     ))
 }
 
+/// Where the seconds end, when there are any; nobody means them.
+fn after_seconds(reader: &Reader<'_>, at: usize) -> usize {
+    let colon = reader.token(at).is_some_and(|token| token.text == ":" && token.glued);
+    let seconds = reader
+        .token(at + 1)
+        .is_some_and(|token| token.kind == Kind::Digits && token.glued && token.text.chars().count() == 2);
+    if colon && seconds { at + 2 } else { at }
+}
+
 /// A number before the clock word; its quarters are minutes.
 fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let number = reader.number(from)?;
