@@ -1,0 +1,343 @@
+//! The numbers of a message, and what each of them counts.
+//!
+//! - `doubt`: what the languages make of a number together, and what makes it unsure
+//! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
+
+mod doubt;
+mod range;
+
+use serde::Serialize;
+
+use crate::identifiers::{self, Naming};
+use crate::lexicon::{Languages, Meaning};
+use crate::number::Number;
+use crate::numbers::{Certainty, Found, Spoken};
+use crate::reader::{Reader, is_short_rupee};
+use crate::token::{Kind as TokenKind, Token};
+use crate::unit::Unit;
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Money,
+    Quantity,
+    Plain,
+    Phone,
+    Date,
+    Account,
+}
+
+/// A number as a message says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Amount {
+    /// The words or digits themselves.
+    pub text: String,
+    /// Where they begin in the message, in bytes.
+    pub start: usize,
+    /// The likeliest reading.
+    pub value: Number,
+    pub certainty: Certainty,
+    /// All it may mean, the likeliest first; one when it is exact.
+    pub readings: Vec<Number>,
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// The digits of a telephone or account number, as they must be kept: a leading zero counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digits: Option<String>,
+    /// The readings are the ends of a range, not rivals.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub range: bool,
+}
+
+/// A number with its place among the tokens, before its neighbours have spoken.
+struct Draft {
+    from: usize,
+    to: usize,
+    spoken: Spoken,
+    kind: Kind,
+    unit: Option<Unit>,
+    digits: Option<String>,
+    range: bool,
+    /// Where the number itself ends, before its money word or unit.
+    number_end: usize,
+    /// A currency word or sign stands by it.
+    marked: bool,
+    scaled: bool,
+}
+
+/// Every number of a message. `dated` are the tokens that dates and times rest on.
+pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)]) -> Vec<Amount> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut at = 0;
+    while at < reader.tokens.len() {
+        let claimed = drafts.last().map_or(0, |draft| draft.to);
+        match read(reader, at.max(claimed), claimed, dated) {
+            Some(draft) => {
+                at = draft.to.max(at + 1);
+                drafts.push(draft);
+            }
+            None => at = at.max(claimed) + 1,
+        }
+    }
+    join_paise(reader, &mut drafts);
+    doubt_adjacent(reader, &mut drafts);
+    promote_bare(reader, &mut drafts);
+    drafts.into_iter().filter_map(|draft| finish(reader, message, draft)).collect()
+}
+
+fn finish(reader: &Reader<'_>, message: &str, draft: Draft) -> Option<Amount> {
+    let text = reader.text(message, draft.from, draft.to).to_owned();
+    Some(Amount {
+        text,
+        start: reader.token(draft.from)?.start,
+        value: *draft.spoken.readings.first()?,
+        certainty: draft.spoken.certainty,
+        readings: draft.spoken.readings,
+        kind: draft.kind,
+        unit: draft.unit,
+        digits: draft.digits,
+        range: draft.range,
+    })
+}
+
+/// The number at a token; tokens before `claimed` belong to the one before.
+fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
+    if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
+        return read_dated(reader, at, from, to);
+    }
+    if let Some(found) = identifiers::read(reader, at) {
+        let value = Number::from_decimal(&found.digits).unwrap_or_default();
+        let kind = if found.naming == Naming::Phone { Kind::Phone } else { Kind::Account };
+        let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
+        return Some(draft(at, found.to, spoken, kind, Some(found.digits)));
+    }
+    if let Some(found) = slashed(reader, at) {
+        return classify(reader, found, claimed, false);
+    }
+    if let Some(found) = dictated(reader, at) {
+        return Some(found);
+    }
+    let found = doubt::agree(reader, at)?;
+    let (found, is_range) = range::join(reader, found);
+    classify(reader, found, claimed, is_range)
+}
+
+fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
+    Draft {
+        from,
+        to,
+        spoken,
+        kind,
+        unit: None,
+        digits,
+        range: false,
+        number_end: to,
+        marked: false,
+        scaled: false,
+    }
+}
+
+/// The number inside a date; the rest of the date is passed over.
+fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<Draft> {
+    // A word for a day has no number in it, whatever it sounds like.
+    let counted = to > from + 1 || reader.token(from).is_some_and(|token| token.kind == TokenKind::Digits);
+    if at != from || !counted {
+        return None;
+    }
+    let found = (from..to).find_map(|at| reader.number_before(at, to))?;
+    Some(draft(from, to, found.spoken, Kind::Date, None))
+}
+
+/// 1/2 and 3/4 before a unit.
+fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
+    let glued =
+        |at: usize, text: &str| reader.token(at).is_some_and(|token| token.glued && token.text == text);
+    let hundredths = match (reader.token(from)?.text, reader.token(from + 2)?.text) {
+        ("1", "2") => 50,
+        ("1", "4") => 25,
+        ("3", "4") => 75,
+        _ => return None,
+    };
+    if !glued(from + 1, "/")
+        || !reader.token(from + 2).is_some_and(|token| token.glued)
+        || !counts(reader, from + 3)
+    {
+        return None;
+    }
+    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_hundredths(hundredths)] };
+    Some(Found {
+        from,
+        to: from + 3,
+        spoken,
+        weak: false,
+        scaled: false,
+        digits: false,
+        guessed: false,
+        bare_scale: false,
+    })
+}
+
+/// Four single digits or more said one by one are a number to dial or to copy.
+fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
+    let mut digits = String::new();
+    let mut to = from;
+    while let Some(token) = reader.token(to)
+        && token.is_word()
+        && let Some(digit @ 0..=9) =
+            reader.numbers(to, to + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
+    {
+        digits.push_str(&digit.to_string());
+        to += 1;
+    }
+    if digits.len() < 4 {
+        return None;
+    }
+    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };
+    let kind = if digits.len() == 10 { Kind::Phone } else { Kind::Account };
+    Some(draft(from, to, spoken, kind, Some(digits)))
+}
+
+/// Whether the word at a place is something numbers count: money, a unit.
+fn counts(reader: &Reader<'_>, at: usize) -> bool {
+    let counted =
+        |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
+    reader.find_inflected(at, counted).is_some() || reader.token(at).is_some_and(|token| token.text == "%")
+}
+
+fn classify(reader: &Reader<'_>, found: Found, claimed: usize, range: bool) -> Option<Draft> {
+    let Found { from, to, mut spoken, weak, scaled, .. } = found;
+    let ahead = from.checked_sub(1).and_then(|at| rupee_before(reader, at)).filter(|at| *at >= claimed);
+    let after = rupee_after(reader, to);
+    let unit = reader.find_inflected(to, |meaning| match meaning {
+        Meaning::Unit(unit) => Some(unit),
+        _ => None,
+    });
+    let unit = unit
+        .filter(|_| unit_fits(reader, to))
+        .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
+    let paise = reader.find_inflected(to, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some();
+    let marked = ahead.is_some() || after.is_some() || paise;
+    if weak && !marked && unit.is_none() && !reader.is_whole(from, to) {
+        return None;
+    }
+    let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
+    if paise {
+        spoken.readings = spoken.readings.iter().filter_map(|value| value.hundredth()).collect();
+        draft = Draft { spoken, kind: Kind::Money, to: to + 1, ..draft };
+    } else if let Some(end) = after {
+        draft = Draft { kind: Kind::Money, to: end, ..draft };
+    } else if ahead.is_some() {
+        draft.kind = Kind::Money;
+    } else if let Some(unit) = unit {
+        draft = Draft { kind: Kind::Quantity, unit: Some(unit), to: to + 1, ..draft };
+    }
+    draft.from = ahead.filter(|_| after.is_none()).unwrap_or(from);
+    Some(draft)
+}
+
+/// One-letter units count only right after digits.
+fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
+    reader.token(at).is_some_and(|token| {
+        token.text.chars().count() > 1
+            || reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
+    })
+}
+
+/// Where a rupee sign or short word before a number begins.
+fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
+    let token = reader.token(at)?;
+    if is_short_rupee(token) {
+        return Some(at);
+    }
+    let dotted = matches!(token.text, "." | ":") && token.glued;
+    let short = at.checked_sub(1).filter(|_| dotted)?;
+    reader.token(short).filter(|token| is_short_rupee(token)).map(|_| short)
+}
+
+/// One past the money word or `/-` after a number.
+fn rupee_after(reader: &Reader<'_>, at: usize) -> Option<usize> {
+    let slash = reader.token(at).is_some_and(|token| token.text == "/" && token.glued);
+    if slash && reader.token(at + 1).is_some_and(|token| matches!(token.text, "-" | "=")) {
+        return Some(at + 2);
+    }
+    if reader.token(at).is_some_and(|token| matches!(token.text, "₹" | "৳")) {
+        let digits_follow = reader.token(at + 1).is_some_and(|token| token.kind == TokenKind::Digits);
+        return (!digits_follow).then_some(at + 1);
+    }
+    let rupee = reader.find_inflected(at, |meaning| (meaning == Meaning::Rupee).then_some(()));
+    rupee.filter(|()| !belongs_to_next(reader, at)).map(|()| at + 1)
+}
+
+/// `Rs` between two numbers goes with the second, unless that one counts something else.
+pub(crate) fn belongs_to_next(reader: &Reader<'_>, at: usize) -> bool {
+    let dot = usize::from(reader.token(at + 1).is_some_and(|token| token.text == "." && token.glued));
+    let digits = reader.token(at + 1 + dot).is_some_and(|token| token.kind == TokenKind::Digits);
+    reader.token(at).is_some_and(is_short_rupee) && digits && !counts(reader, at + 2 + dot)
+}
+
+/// Number words in a row that make no one number: each may be a part of another.
+fn doubt_adjacent(reader: &Reader<'_>, drafts: &mut [Draft]) {
+    let spoken = |draft: &Draft| {
+        let last = draft.to.checked_sub(1).and_then(|at| reader.token(at));
+        draft.digits.is_none()
+            && draft.unit.is_none()
+            && draft.kind != Kind::Date
+            && last.is_some_and(Token::is_word)
+    };
+    for at in 1..drafts.len() {
+        let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
+        let ends_bare = one.to == one.number_end;
+        if ends_bare
+            && one.to == other.from
+            && spoken(one)
+            && other.digits.is_none()
+            && other.kind != Kind::Date
+        {
+            for draft in drafts.iter_mut().skip(at - 1).take(2) {
+                draft.spoken.certainty = Certainty::Ambiguous;
+            }
+        }
+    }
+}
+
+/// Rupees and the paise right after them are one amount.
+fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
+    let paise = |draft: &Draft| {
+        let last = draft.to.checked_sub(1);
+        last.is_some_and(|at| {
+            reader.token(at).is_some_and(|token| token.means(Meaning::Paisa, Languages::EVERY))
+        })
+    };
+    for at in (1..drafts.len()).rev() {
+        let (Some(rupees), Some(rest)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
+        let joined = rupees.kind == Kind::Money && !paise(rupees) && paise(rest) && rupees.to == rest.from;
+        let [one] = rupees.spoken.readings.as_slice() else { continue };
+        let [other] = rest.spoken.readings.as_slice() else { continue };
+        if let Some(sum) = one.plus(*other).filter(|_| joined && *other < Number::from_whole(1)) {
+            let to = rest.to;
+            drafts.remove(at);
+            if let Some(rupees) = drafts.get_mut(at - 1) {
+                rupees.spoken.readings = vec![sum];
+                rupees.to = to;
+            }
+        }
+    }
+}
+
+/// Bare numbers are money when the message is about money and no other number is marked as it.
+fn promote_bare(reader: &Reader<'_>, drafts: &mut [Draft]) {
+    let explicit = drafts.iter().any(|draft| draft.marked);
+    let about_money = reader.speaks_of(Meaning::Money);
+    let bare = drafts.iter().filter(|draft| draft.kind == Kind::Plain).count();
+    // One bare number beside goods, a telephone or an account is what is asked for them.
+    let beside =
+        drafts.iter().any(|draft| matches!(draft.kind, Kind::Quantity | Kind::Phone | Kind::Account));
+    for draft in drafts.iter_mut().filter(|draft| draft.kind == Kind::Plain && !explicit) {
+        let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(10));
+        if draft.scaled || (about_money && (bare == 1 || large)) || (beside && bare == 1) {
+            draft.kind = Kind::Money;
+        }
+    }
+}

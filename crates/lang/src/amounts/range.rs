@@ -1,0 +1,72 @@
+//! Numbers said side by side that belong together.
+
+use super::doubt::agree;
+use crate::lexicon::Meaning;
+use crate::number::Number;
+use crate::numbers::{Certainty, Found, Spoken};
+use crate::reader::Reader;
+
+/// A number with what follows it, when that belongs to it; and whether they are the ends of a range.
+pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
+    let (next, said) = match reader.token(low.to) {
+        Some(token) if matches!(token.text, "-" | "–" | "—") => (low.to + 1, true),
+        Some(_) if reader.is(low.to, Meaning::To) || reader.is(low.to, Meaning::Range) => (low.to + 1, true),
+        _ => (low.to, false),
+    };
+    let Some(high) = agree(reader, next) else { return (low, false) };
+    let [from] = *low.spoken.readings.as_slice() else { return (low, false) };
+    let [to] = *high.spoken.readings.as_slice() else { return (low, false) };
+    if is_each(from, to, &low, &high) {
+        return (Found { from: low.from, ..high }, false);
+    }
+    if let Some(from) = low_end(from, to, &low, &high, said) {
+        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![from, to] };
+        return (Found { to: high.to, spoken, weak: false, scaled: high.scaled, ..low }, true);
+    }
+    if let Some(value) = said_hundreds(from, to, &low, &high).filter(|_| !said) {
+        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
+        return (Found { to: high.to, spoken, weak: false, ..low }, false);
+    }
+    (low, false)
+}
+
+/// Said twice it means each: sau sau, paanch-paanch sau.
+fn is_each(from: Number, to: Number, low: &Found, high: &Found) -> bool {
+    let scaled_up = !low.scaled
+        && high.scaled
+        && [100, 1_000, 100_000, 10_000_000].into_iter().any(|scale| from.times(scale) == Some(to));
+    !low.digits && !high.digits && (from == to || scaled_up)
+}
+
+/// The low end of a range, when the two numbers are one: 500 se 600, do teen sau.
+fn low_end(from: Number, to: Number, low: &Found, high: &Found, said: bool) -> Option<Number> {
+    if low.digits != high.digits && !high.scaled {
+        return None;
+    }
+    let from = lift(from, to, low.scaled, high.scaled)?;
+    // Without a word between them only neighbours make a range: do teen, das barah.
+    let neighbours =
+        !low.digits && to.minus(from)? <= from && to <= from.times(2)?.plus(Number::from_whole(1))?;
+    let said_well = said && (!high.weak || !low.weak || neighbours);
+    (to > from && (said_well || neighbours)).then_some(from)
+}
+
+/// The low end under the high end's scale: the 2 of 2-3 lakh.
+fn lift(from: Number, to: Number, scaled: bool, high_scaled: bool) -> Option<Number> {
+    if scaled || !high_scaled {
+        return Some(from);
+    }
+    [10_000_000, 100_000, 1_000, 100]
+        .into_iter()
+        .filter_map(|scale| from.times(scale))
+        .find(|lifted| *lifted < to && to.minus(*lifted).is_some_and(|gap| gap <= *lifted))
+        .or(Some(from))
+}
+
+/// Prices are often said without their hundred: two fifty, do pachas.
+fn said_hundreds(from: Number, to: Number, low: &Found, high: &Found) -> Option<Number> {
+    let words = !low.digits && !high.digits && !low.scaled && !high.scaled;
+    let hundreds = from.as_whole().filter(|count| words && (1..10).contains(count))?;
+    let rest = to.as_whole().filter(|rest| (10..100).contains(rest))?;
+    Some(Number::from_whole(hundreds * 100 + rest))
+}

@@ -1,0 +1,218 @@
+//! What one token contributes to a number.
+
+use munshi_types::{Language, Script};
+
+use super::compose::Tens;
+use super::{Part, digits, segment};
+use crate::fold;
+use crate::lexicon::{self, End, Languages, Sense};
+use crate::token::{Kind, Token};
+
+/// Where a token stands in the number being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    First,
+    Inside,
+    /// After a word that only joins: two and a *half*.
+    Joined,
+}
+
+/// How a token reads as parts of a number.
+#[derive(Clone, Debug)]
+pub(super) struct Lexeme {
+    pub parts: Vec<Part>,
+    /// Other parts the same spelling may stand for in the same language.
+    pub other: Option<Part>,
+    pub tens: Tens,
+    /// It is also an ordinary word or a name, or only nearly a number word.
+    pub weak: bool,
+    /// Nothing says that this is how the word is spelled: the number is then in doubt.
+    pub guessed: bool,
+}
+
+/// What a token contributes wherever it stands.
+pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    match token.kind {
+        Kind::Digits => {
+            let value = *digits::read(token.text)?.readings.first()?;
+            Some(Lexeme {
+                parts: vec![Part::Digits(value)],
+                other: None,
+                tens: Tens::InOneWord,
+                weak: false,
+                guessed: false,
+            })
+        }
+        Kind::Word(_) => word(token, language),
+        Kind::Sign => {
+            let part = match token.text {
+                "½" => Part::Suffix(50),
+                "¼" => Part::Suffix(25),
+                "¾" => Part::Suffix(75),
+                _ => return None,
+            };
+            Some(Lexeme {
+                parts: vec![part],
+                other: None,
+                tens: Tens::InOneWord,
+                weak: false,
+                guessed: false,
+            })
+        }
+        Kind::Foreign => None,
+    }
+}
+
+fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    known(token, language)
+        .or_else(|| known(token, Language::English))
+        .or_else(|| with_last_vowel(token, language))
+        .or_else(|| near(token, language))
+        .or_else(|| elsewhere(token, language))
+}
+
+/// What a token contributes only because of where it stands: `k`, `L` and `cr` after digits; English `half` and
+/// `quarter` after a number, which they add to or count.
+pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
+    let part = match (token.text, place) {
+        (_, Place::First) => return None,
+        ("k" | "K", _) if token.glued => Part::Scale(1_000),
+        ("L" | "l", _) if token.glued => Part::Scale(100_000),
+        ("lk" | "lkh" | "Lk", _) => Part::Scale(100_000),
+        ("cr" | "Cr" | "CR", _) => Part::Scale(10_000_000),
+        _ => match (token.key.as_str(), place) {
+            ("half", _) => Part::Suffix(50),
+            ("kuarter" | "kuarters", Place::Joined) => Part::Suffix(25),
+            ("kuarter" | "kuarters", Place::Inside) => Part::Quarters,
+            _ => return None,
+        },
+    };
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::Apart, weak: false, guessed: false })
+}
+
+/// How a language itself reads the word.
+fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    if !script_fits(token, language) {
+        return None;
+    }
+    let only = Languages::only(language);
+    let (first, other) = two(token.senses, only);
+    if let Some(first) = first {
+        let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
+        let (first, other) = match two(if other.is_some() { lexicon::spelled(token.text) } else { &[] }, only)
+        {
+            (Some(spelled), rest) => (spelled, rest),
+            (None, _) => {
+                (first, other.or_else(|| without_last_vowel(token, language).filter(|rival| *rival != first)))
+            }
+        };
+        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes(), guessed: false });
+    }
+    if Languages::DRAVIDIAN.has(language) {
+        let (parts, end) = segment::pieces(&fold::stem(&token.key), language)?;
+        return Some(Lexeme {
+            parts,
+            other: None,
+            tens: Tens::Apart,
+            weak: end == End::Open || token.clashes(),
+            guessed: false,
+        });
+    }
+    let parts = segment::fused(&token.key, token.script()?, only)?;
+    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+}
+
+/// What a northern word that ends in a short `a` means without it: sattara may be satrah or sattar.
+fn without_last_vowel(token: &Token<'_>, language: Language) -> Option<Part> {
+    let short =
+        token.text.ends_with('a') && !token.text.ends_with("aa") && token.script() == Some(Script::Latin);
+    let bare = token.key.strip_suffix('a').filter(|bare| short && bare.len() > 2)?;
+    two(lexicon::senses(bare), Languages::only(language)).0
+}
+
+/// The first two number meanings among senses.
+fn two(senses: &[Sense], languages: Languages) -> (Option<Part>, Option<Part>) {
+    let mut parts = senses
+        .iter()
+        .filter(|sense| sense.languages.meets(languages))
+        .filter_map(|sense| segment::meaning_part(sense.meaning));
+    (parts.next(), parts.next())
+}
+
+fn script_fits(token: &Token<'_>, language: Language) -> bool {
+    token.script().is_some_and(|script| script == Script::Latin || script == language.script())
+}
+
+/// A northern number word typed with the last vowel its script writes but nobody says: tina, hazara.
+fn with_last_vowel(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
+    if everyday || Languages::DRAVIDIAN.has(language) {
+        return None;
+    }
+    let part = without_last_vowel(token, language)?;
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: true, guessed: true })
+}
+
+/// A spelling close to one number word of the language and to no other.
+fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
+    let latin = token.script() == Some(Script::Latin);
+    if token.key.len() < 4 || everyday || !latin || token.clashes() {
+        return None;
+    }
+    let skeleton = fold::skeleton(&token.key);
+    let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
+    Some(Lexeme { parts: vec![first?], other, tens: Tens::InOneWord, weak: true, guessed: true })
+}
+
+/// A word of another language in a mixed message, when every language that has it means the same.
+fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token
+        .senses
+        .iter()
+        .any(|sense| sense.languages.has(language) && segment::meaning_part(sense.meaning).is_none());
+    let mut found: Option<Part> = None;
+    for sense in token.senses {
+        let Some(part) = segment::meaning_part(sense.meaning) else { continue };
+        let fits = sense.languages.iter().any(|language| script_fits(token, language));
+        if !fits {
+            continue;
+        }
+        if everyday || found.is_some_and(|other| other != part) {
+            return None;
+        }
+        found = Some(part);
+    }
+    // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
+    let clashes = token.clashes();
+    let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
+    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: clashes, guessed: clashes })
+}
+
+/// Whether an unknown word shares at least so many letters with the beginning of a number word of the
+/// language: it may be one, misspelled.
+pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: usize) -> bool {
+    if !token.is_word() || !token.senses.is_empty() || token.key.len() < 4 || !script_fits(token, language) {
+        return false;
+    }
+    // Names in Latin letters are many; a native word must share less to be doubted.
+    let least = least + usize::from(token.script() == Some(Script::Latin));
+    if Languages::DRAVIDIAN.has(language) {
+        return segment::begins_with_piece(&token.key, language, least);
+    }
+    let Some(front) = token.key.get(..least) else { return false };
+    lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
+}
+
+/// The languages among those given in which a key is a run-together number word.
+pub(crate) fn number_word_in(key: &str, script: Script, languages: Languages) -> Languages {
+    if key.len() < 3 {
+        return Languages::NONE;
+    }
+    let stem = if languages.meets(Languages::DRAVIDIAN) { fold::stem(key) } else { String::new() };
+    let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
+        true => segment::pieces(&stem, *language).is_some(),
+        false => segment::fused(key, script, Languages::only(*language)).is_some(),
+    };
+    languages.iter().filter(is_number).fold(Languages::NONE, Languages::with)
+}

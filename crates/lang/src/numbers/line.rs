@@ -1,0 +1,177 @@
+//! A message's tokens read in one language, and the number that begins at one of them.
+
+use std::borrow::Cow;
+
+use munshi_types::Language;
+
+use super::compose::{Composer, Tens};
+use super::lexeme::{Lexeme, Place, lexeme, placed};
+use super::{Certainty, Found, Part, Spoken, digits};
+use crate::number::Number;
+use crate::token::{Kind, Token};
+
+/// What every token of a message contributes to numbers in one language. Made once per message: dates, times
+/// and amounts all read from it.
+pub(crate) struct Line {
+    lexemes: Vec<Option<Lexeme>>,
+}
+
+impl Line {
+    pub(crate) fn new(tokens: &[Token<'_>], language: Language) -> Self {
+        Self { lexemes: tokens.iter().map(|token| lexeme(token, language)).collect() }
+    }
+
+    /// What a token contributes where it stands.
+    fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
+        let token = tokens.get(at)?;
+        placed(token, place).map(Cow::Owned).or_else(|| self.lexemes.get(at)?.as_ref().map(Cow::Borrowed))
+    }
+
+    /// The number that begins at a token; none when none does. `tokens` may be cut short of the message.
+    pub(crate) fn read(&self, tokens: &[Token<'_>], from: usize) -> Option<Found> {
+        let first = self.lexemes.get(from)?.as_ref()?;
+        let mut found = read(self, tokens, from)?;
+        // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
+        let doubtful = first.guessed
+            || (matches!(first.parts.first(), Some(Part::Scale(_)))
+                && tokens.get(from).is_some_and(Token::clashes));
+        if doubtful
+            && found.to > from + 1
+            && let Some(rest) = read(self, tokens, from + 1)
+        {
+            found.spoken.readings.extend(rest.spoken.readings);
+            found.spoken.certainty = Certainty::Ambiguous;
+        }
+        Some(found)
+    }
+}
+
+type Said<'l> = (usize, Cow<'l, Lexeme>);
+
+fn read(line: &Line, tokens: &[Token<'_>], from: usize) -> Option<Found> {
+    let mut composer = Composer::default();
+    let mut steps: Vec<Composer> = Vec::new();
+    let mut lexemes: Vec<Said<'_>> = Vec::new();
+    let mut at = from;
+    while at < tokens.len() {
+        if joins_parts(line, tokens, at, &lexemes) {
+            at += 1;
+            continue;
+        }
+        let place = match lexemes.last() {
+            None => Place::First,
+            Some((last, _)) if last + 1 < at => Place::Joined,
+            Some(_) => Place::Inside,
+        };
+        let Some(lexeme) = line.at(tokens, at, place) else { break };
+        let mut next = composer;
+        if !lexeme.parts.iter().all(|part| next.push(*part, lexeme.tens)) {
+            give_back(&lexeme, &mut lexemes, &mut steps);
+            break;
+        }
+        composer = next;
+        steps.push(composer);
+        lexemes.push((at, lexeme));
+        at += 1;
+    }
+    while steps.last().is_some_and(|step| step.value().is_none()) {
+        steps.pop();
+        lexemes.pop();
+    }
+    let composer = steps.last()?;
+    let to = lexemes.last().map(|(last, _)| last + 1)?;
+    Some(finish(tokens, from, to, composer, &lexemes))
+}
+
+/// A scale that does not fit begins another number with the words before it: do hazaar, teen hazaar.
+fn give_back(refused: &Lexeme, lexemes: &mut Vec<Said<'_>>, steps: &mut Vec<Composer>) {
+    let scale = |lexeme: &Lexeme| matches!(lexeme.parts.last(), Some(Part::Scale(_)));
+    if !matches!(refused.parts.first(), Some(Part::Scale(_)))
+        || !lexemes.iter().any(|(_, lexeme)| scale(lexeme))
+    {
+        return;
+    }
+    while lexemes.last().is_some_and(|(_, lexeme)| !scale(lexeme)) {
+        lexemes.pop();
+        steps.pop();
+    }
+}
+
+/// Signs and small words inside a number: twenty-five, two hundred and fifty, two and a half.
+fn joins_parts(line: &Line, tokens: &[Token<'_>], at: usize, before: &[Said<'_>]) -> bool {
+    let (Some(token), Some((_, last))) = (tokens.get(at), before.last()) else { return false };
+    let Some(next) = tokens.get(at + 1) else { return false };
+    if token.text == "-" {
+        // A hyphen joins what the grammar puts together; do-teen is a range.
+        let tens = matches!(last.parts.last(), Some(Part::Cardinal(20 | 30 | 40 | 50 | 60 | 70 | 80 | 90)));
+        let scale = matches!(last.parts.last(), Some(Part::Scale(_) | Part::Plus(_) | Part::Minus(_)));
+        let words = token.glued && next.glued && next.is_word();
+        let scale_next = line
+            .at(tokens, at + 1, Place::Joined)
+            .is_some_and(|next| matches!(next.parts.first(), Some(Part::Scale(_))));
+        return words && ((tens && last.tens == Tens::Apart) || scale || scale_next);
+    }
+    let english = token.text.eq_ignore_ascii_case("and") || token.text.eq_ignore_ascii_case("a");
+    english && line.at(tokens, at + 1, Place::Joined).is_some_and(|next| english_join(last, &next))
+        || (token.text.eq_ignore_ascii_case("and")
+            && next.text.eq_ignore_ascii_case("a")
+            && tokens.get(at + 2).is_some_and(|after| after.key == "half"))
+}
+
+fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
+    let fraction = matches!(next.parts.first(), Some(Part::Suffix(_)));
+    let scale = matches!(last.parts.last(), Some(Part::Scale(_)));
+    let small = matches!(next.parts.first(), Some(Part::Cardinal(1..=99) | Part::Digits(_)));
+    let half_a_lakh =
+        matches!((last.parts.last(), next.parts.first()), (Some(Part::Fraction(_)), Some(Part::Scale(_))));
+    fraction || (scale && small) || half_a_lakh
+}
+
+fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lexemes: &[Said<'_>]) -> Found {
+    let mut readings: Vec<Number> = composer.value().into_iter().chain(composer.other_value()).collect();
+    for changed in 0..lexemes.len() {
+        if let Some(value) = with_other(lexemes, changed)
+            && !readings.contains(&value)
+        {
+            readings.push(value);
+        }
+    }
+    let digits_alone = match lexemes {
+        [(at, _)] => tokens.get(*at).filter(|token| token.kind == Kind::Digits),
+        _ => None,
+    };
+    let guessed = lexemes.iter().any(|(_, lexeme)| lexeme.guessed);
+    let mut certainty = if readings.len() > 1 || guessed { Certainty::Ambiguous } else { Certainty::Exact };
+    if let Some(written) = digits_alone.and_then(|token| digits::read(token.text)) {
+        (certainty, readings) = (written.certainty, written.readings);
+    }
+    // Guesses that fit together into a scaled number are doubted, not dropped.
+    let fits = guessed && lexemes.len() > 1 && composer.has_scale();
+    let weak = !fits && lexemes.iter().all(|(_, lexeme)| lexeme.weak);
+    let spoken = Spoken { certainty, readings };
+    let bare_scale =
+        lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(Part::Scale(_))));
+    Found {
+        from,
+        to,
+        spoken,
+        weak,
+        scaled: composer.has_scale(),
+        digits: digits_alone.is_some(),
+        guessed,
+        bare_scale,
+    }
+}
+
+/// The number when one word is read as its other meaning.
+fn with_other(lexemes: &[Said<'_>], changed: usize) -> Option<Number> {
+    let other = lexemes.get(changed)?.1.other?;
+    let mut composer = Composer::default();
+    for (place, (_, lexeme)) in lexemes.iter().enumerate() {
+        let parts = if place == changed { std::slice::from_ref(&other) } else { lexeme.parts.as_slice() };
+        if !parts.iter().all(|part| composer.push(*part, lexeme.tens)) {
+            return None;
+        }
+    }
+    composer.value()
+}

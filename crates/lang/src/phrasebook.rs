@@ -1,0 +1,157 @@
+//! What the product says without a model, in every voice.
+//!
+//! A phrase has a name and, in each [`Voice`], a text with named slots. Core phrases are in `phrases/`; packs
+//! bring their own files and [`Phrasebook::add`] them. [`Phrasebook::check`] holds all of them to one rule:
+//! every phrase exists in every voice with the same slots, so that nobody gets half an answer.
+//!
+//! To add a phrase, add a line to every file of `phrases/`.
+
+mod template;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::{Date, Time};
+use munshi_types::{Language, Money};
+
+use crate::detect::Form;
+use crate::format::{self, Voice};
+use template::Template;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PhraseError {
+    #[error("line {line} of the {voice} phrases cannot be read: {why}")]
+    Unreadable { voice: String, line: usize, why: &'static str },
+    #[error("the phrase `{phrase}` is in the {voice} phrases twice")]
+    Twice { phrase: String, voice: String },
+    #[error("there is no phrase `{0}`: add it to every phrase file")]
+    Unknown(String),
+    #[error("the phrase `{phrase}` has no {voice} text")]
+    Missing { phrase: String, voice: String },
+    #[error("the phrase `{phrase}` has other slots in {voice} than elsewhere")]
+    Slots { phrase: String, voice: String },
+    #[error("the phrase `{phrase}` needs its slot `{slot}` filled")]
+    Unfilled { phrase: String, slot: String },
+}
+
+/// What fills a slot; each kind is written as the voice writes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Fill<'f> {
+    Text(&'f str),
+    Money(Money),
+    /// Also picks between one and many.
+    Count(u64),
+    Day(Date),
+    Time(Time),
+}
+
+impl Fill<'_> {
+    fn write(self, voice: Voice, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Money(amount) => out.push_str(&format::rupees(amount)),
+            Self::Count(count) => out.push_str(&format::grouped(count)),
+            Self::Day(day) => out.push_str(&format::date(day, voice)),
+            Self::Time(time) => out.push_str(&format::time(time, voice)),
+        }
+    }
+}
+
+/// Phrases by name and voice. Read-only once built; share it.
+#[derive(Clone, Debug, Default)]
+pub struct Phrasebook {
+    phrases: BTreeMap<String, BTreeMap<Voice, Template>>,
+}
+
+const CORE: [(Language, Form, &str); 21] = [
+    (Language::English, Form::Latin, include_str!("../phrases/en.txt")),
+    (Language::Hindi, Form::Native, include_str!("../phrases/hi.txt")),
+    (Language::Hindi, Form::Latin, include_str!("../phrases/hi-latn.txt")),
+    (Language::Bengali, Form::Native, include_str!("../phrases/bn.txt")),
+    (Language::Bengali, Form::Latin, include_str!("../phrases/bn-latn.txt")),
+    (Language::Gujarati, Form::Native, include_str!("../phrases/gu.txt")),
+    (Language::Gujarati, Form::Latin, include_str!("../phrases/gu-latn.txt")),
+    (Language::Kannada, Form::Native, include_str!("../phrases/kn.txt")),
+    (Language::Kannada, Form::Latin, include_str!("../phrases/kn-latn.txt")),
+    (Language::Malayalam, Form::Native, include_str!("../phrases/ml.txt")),
+    (Language::Malayalam, Form::Latin, include_str!("../phrases/ml-latn.txt")),
+    (Language::Marathi, Form::Native, include_str!("../phrases/mr.txt")),
+    (Language::Marathi, Form::Latin, include_str!("../phrases/mr-latn.txt")),
+    (Language::Odia, Form::Native, include_str!("../phrases/or.txt")),
+    (Language::Odia, Form::Latin, include_str!("../phrases/or-latn.txt")),
+    (Language::Punjabi, Form::Native, include_str!("../phrases/pa.txt")),
+    (Language::Punjabi, Form::Latin, include_str!("../phrases/pa-latn.txt")),
+    (Language::Tamil, Form::Native, include_str!("../phrases/ta.txt")),
+    (Language::Tamil, Form::Latin, include_str!("../phrases/ta-latn.txt")),
+    (Language::Telugu, Form::Native, include_str!("../phrases/te.txt")),
+    (Language::Telugu, Form::Latin, include_str!("../phrases/te-latn.txt")),
+];
+
+impl Phrasebook {
+    /// The phrases the core says: questions back, fallbacks, confirmations, greetings, errors.
+    pub fn core() -> Result<Self, PhraseError> {
+        let mut book = Self::default();
+        for (language, form, text) in CORE {
+            book.add(Voice { language, form }, text)?;
+        }
+        Ok(book)
+    }
+
+    /// Adds a file of phrases in one voice. A pack names its own with its prefix: `ledger-sale-recorded`.
+    pub fn add(&mut self, voice: Voice, text: &str) -> Result<(), PhraseError> {
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let unreadable = |why| PhraseError::Unreadable { voice: voice.code(), line: at + 1, why };
+            let (name, text) = line.split_once(" = ").ok_or_else(|| unreadable("it has no ` = `"))?;
+            let template = Template::parse(text.trim()).map_err(unreadable)?;
+            let name = name.trim().to_owned();
+            let voices = self.phrases.entry(name.clone()).or_default();
+            if voices.contains_key(&voice) {
+                return Err(PhraseError::Twice { phrase: name, voice: voice.code() });
+            }
+            voices.insert(voice, template);
+        }
+        Ok(())
+    }
+
+    /// Whether every phrase exists in every voice with the same slots.
+    pub fn check(&self) -> Result<(), PhraseError> {
+        for (name, voices) in &self.phrases {
+            let mut expected: Option<BTreeSet<&str>> = None;
+            for voice in Voice::all() {
+                let missing = || PhraseError::Missing { phrase: name.clone(), voice: voice.code() };
+                let slots = voices.get(&voice).ok_or_else(missing)?.slots();
+                if *expected.get_or_insert_with(|| slots.clone()) != slots {
+                    return Err(PhraseError::Slots { phrase: name.clone(), voice: voice.code() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all phrases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.phrases.keys().map(String::as_str)
+    }
+
+    /// The slots a phrase has.
+    pub fn slots(&self, name: &str) -> BTreeSet<&str> {
+        let any = self.phrases.get(name).and_then(|voices| voices.values().next());
+        any.map(Template::slots).unwrap_or_default()
+    }
+
+    /// A phrase with its slots filled, in a voice.
+    pub fn say(&self, name: &str, voice: Voice, fills: &[(&str, Fill<'_>)]) -> Result<String, PhraseError> {
+        let voices = self.phrases.get(name).ok_or_else(|| PhraseError::Unknown(name.to_owned()))?;
+        let missing = || PhraseError::Missing { phrase: name.to_owned(), voice: voice.code() };
+        let template = voices.get(&voice).ok_or_else(missing)?;
+        template
+            .fill(voice, fills)
+            .map_err(|slot| PhraseError::Unfilled { phrase: name.to_owned(), slot: slot.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use super::*;
+use crate::detect::detect;
+use crate::token::tokens;
+use munshi_types::Script;
+
+const REVIEW: &str = include_str!("../../phrases/review.txt");
+
+/// A phrase as a person would see it, its names and amounts in the voice's own script.
+fn sample(book: &Phrasebook, name: &str, voice: Voice, count: u64) -> String {
+    let person = match (voice.form, voice.language) {
+        (Form::Latin, _) => "Ramesh",
+        (_, Language::Bengali) => "রমেশ",
+        (_, Language::Gujarati) => "રમેશ",
+        (_, Language::Kannada) => "ರಮೇಶ್",
+        (_, Language::Malayalam) => "രമേശ്",
+        (_, Language::Odia) => "ରମେଶ",
+        (_, Language::Punjabi) => "ਰਮੇਸ਼",
+        (_, Language::Tamil) => "ரமேஷ்",
+        (_, Language::Telugu) => "రమేష్",
+        (_, Language::Hindi | Language::Marathi | Language::English) => "रमेश",
+    };
+    let money = Fill::Money(Money::from_paise(15_000_000));
+    let fills: Vec<(&str, Fill<'_>)> = book
+        .slots(name)
+        .into_iter()
+        .map(|slot| match (slot, name) {
+            ("count", _) => (slot, Fill::Count(count)),
+            ("name", _) | ("first" | "second", "ask-which-name") => (slot, Fill::Text(person)),
+            ("first" | "second", "ask-which-date") => (slot, Fill::Day(jiff::civil::date(2026, 8, 15))),
+            _ => (slot, money),
+        })
+        .collect();
+    book.say(name, voice, &fills).unwrap()
+}
+
+#[test]
+fn every_phrase_exists_in_every_voice_with_the_same_slots() {
+    let book = Phrasebook::core().unwrap();
+    book.check().unwrap();
+    assert!(book.names().count() >= 30);
+}
+
+#[test]
+fn a_native_phrase_uses_its_own_script_only() {
+    let book = Phrasebook::core().unwrap();
+    for voice in Voice::all() {
+        let script = if voice.form == Form::Native { voice.language.script() } else { Script::Latin };
+        for name in book.names() {
+            let text = sample(&book, name, voice, 3);
+            for token in tokens(&text).iter().filter(|token| token.kind != crate::token::Kind::Sign) {
+                let own = token.script().is_none_or(|found| found == script);
+                let known = token.kind != crate::token::Kind::Foreign;
+                assert!(own && known, "{} {name}: {} in {text}", voice.code(), token.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_phrase_is_detected_as_its_own_language() {
+    let book = Phrasebook::core().unwrap();
+    let mut wrong = Vec::new();
+    for voice in Voice::all() {
+        for name in book.names() {
+            let text = sample(&book, name, voice, 3);
+            let found = detect(&text).map(|found| (found.language, found.form()));
+            if found != Some((voice.language, voice.form)) {
+                wrong.push(format!("{} {name}: {found:?} in {text}", voice.code()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn counts_choose_their_form() {
+    let book = Phrasebook::core().unwrap();
+    let english = Voice::new(Language::English, Form::Latin);
+    assert_eq!(sample(&book, "days", english, 1), "There are 1 day left.");
+    assert_eq!(sample(&book, "days", english, 150_000), "There are 1,50,000 days left.");
+    let hindi = Voice::new(Language::Hindi, Form::Native);
+    assert_eq!(sample(&book, "items", hindi, 1), "कुल 1 चीज़ है।");
+    assert_eq!(sample(&book, "items", hindi, 2), "कुल 2 चीज़ें हैं।");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let english = Voice::new(Language::English, Form::Latin);
+    let mut book = Phrasebook::default();
+    for bad in ["a", "a = {", "a = }", "a = {}", "a = {B}", "a = {count: one}", "a = b } c {d}"] {
+        let error = Phrasebook::default().add(english, bad).unwrap_err();
+        assert!(matches!(error, PhraseError::Unreadable { line: 1, .. }), "{bad}: {error}");
+    }
+    book.add(english, "# note\n\na = {name}").unwrap();
+    assert!(matches!(book.add(english, "a = b"), Err(PhraseError::Twice { .. })));
+    assert!(matches!(book.check(), Err(PhraseError::Missing { .. })));
+    assert!(matches!(book.say("a", english, &[]), Err(PhraseError::Unfilled { .. })));
+    assert!(matches!(book.say("b", english, &[]), Err(PhraseError::Unknown(_))));
+    let hindi = Voice::new(Language::Hindi, Form::Latin);
+    assert!(matches!(book.say("a", hindi, &[]), Err(PhraseError::Missing { .. })));
+    for voice in Voice::all().filter(|voice| *voice != english) {
+        book.add(voice, "a = {other}").unwrap();
+    }
+    assert!(matches!(book.check(), Err(PhraseError::Slots { .. })));
+}
+
+#[test]
+fn the_review_list_names_real_phrases() {
+    let book = Phrasebook::core().unwrap();
+    let voices: Vec<String> = Voice::all().map(Voice::code).collect();
+    for line in REVIEW.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let [voice, names, why] = parts.as_slice() else { panic!("{line}") };
+        assert!(voices.iter().any(|known| known == voice) && !why.is_empty(), "{line}");
+        for name in names.split(' ').filter(|name| *name != "*") {
+            assert!(book.names().any(|known| known == name), "{line}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A message with what its readers need to know of it: tokens, languages, words with their endings.
+
+use munshi_types::Language;
+
+use crate::lexicon::{self, Languages, Meaning, Sense};
+use crate::numbers::{Found, Line};
+use crate::token::Token;
+
+/// Case endings of all the languages, as the fold leaves them: rupaiku, kilola, rupiaman.
+const ENDINGS: &[&str] = &[
+    "ku", "uku", "iku", "ki", "ke", "ge", "ige", "la", "li", "lo", "le", "lu", "na", "ne", "ni", "nu", "no",
+    "ma", "man", "mam", "thi", "cha", "chi", "che", "chya", "chia", "anna", "ana", "ra", "re", "r", "er",
+    "te", "t", "at", "ta", "il", "in", "ai", "um", "inu", "nte", "da", "di", "de", "an", "on", "o", "e", "a",
+    "s", "galu", "kal", "gal",
+];
+
+pub(crate) struct Reader<'t> {
+    pub tokens: Vec<Token<'t>>,
+    /// The languages the message may be in, the likeliest first. Never empty.
+    pub languages: Vec<Language>,
+    /// Those, and English, which is mixed into all of them.
+    pub known: Languages,
+    /// The tokens as numbers in each of the languages.
+    lines: Vec<Line>,
+    /// What each token means under a case ending.
+    inflected: Vec<Vec<Sense>>,
+}
+
+impl<'t> Reader<'t> {
+    pub(crate) fn new(tokens: Vec<Token<'t>>, languages: Vec<Language>) -> Self {
+        let known =
+            languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
+        let lines = languages.iter().map(|language| Line::new(&tokens, *language)).collect();
+        let inflected = tokens.iter().map(|token| inflections(token, known)).collect();
+        Self { tokens, languages, known, lines, inflected }
+    }
+
+    pub(crate) fn language(&self) -> Language {
+        self.languages.first().copied().unwrap_or(Language::English)
+    }
+
+    pub(crate) fn token(&self, at: usize) -> Option<&Token<'t>> {
+        self.tokens.get(at)
+    }
+
+    pub(crate) fn before(&self, at: usize) -> Option<&Token<'t>> {
+        at.checked_sub(1).and_then(|at| self.tokens.get(at))
+    }
+
+    pub(crate) fn is(&self, at: usize, meaning: Meaning) -> bool {
+        self.token(at).is_some_and(|token| token.means(meaning, self.known))
+    }
+
+    pub(crate) fn find<T>(&self, at: usize, want: impl Fn(Meaning) -> Option<T>) -> Option<T> {
+        self.token(at)?.find(self.known, want)
+    }
+
+    /// As [`Reader::find`], also under a case ending and in any language, for words all of them share.
+    pub(crate) fn find_inflected<T>(&self, at: usize, want: impl Fn(Meaning) -> Option<T>) -> Option<T> {
+        let token = self.token(at).filter(|token| token.is_word())?;
+        if let Some(found) = token.find(Languages::EVERY, &want) {
+            return Some(found);
+        }
+        self.inflected.get(at)?.iter().find_map(|sense| want(sense.meaning))
+    }
+
+    /// The number that begins at a token, in the likeliest language.
+    pub(crate) fn number(&self, from: usize) -> Option<Found> {
+        self.lines.first()?.read(&self.tokens, from)
+    }
+
+    /// As [`Reader::number`], with the message cut before a token.
+    pub(crate) fn number_before(&self, from: usize, end: usize) -> Option<Found> {
+        self.lines.first()?.read(self.tokens.get(..end)?, from)
+    }
+
+    /// The numbers that begin at a token in each of the languages, the message cut before `end`.
+    pub(crate) fn numbers(&self, from: usize, end: usize) -> impl Iterator<Item = Found> {
+        let tokens = self.tokens.get(..end).unwrap_or(&self.tokens);
+        self.lines.iter().filter_map(move |line| line.read(tokens, from))
+    }
+
+    /// The text from one token to before another, as written.
+    pub(crate) fn text(&self, message: &'t str, from: usize, to: usize) -> &'t str {
+        let start = self.token(from).map_or(0, |token| token.start);
+        let end = to.checked_sub(1).and_then(|last| self.token(last)).map_or(start, Token::end);
+        message.get(start..end).unwrap_or_default()
+    }
+
+    /// Whether every word and number of the message lies between two tokens.
+    pub(crate) fn is_whole(&self, from: usize, to: usize) -> bool {
+        self.tokens
+            .iter()
+            .enumerate()
+            .all(|(at, token)| (from..to).contains(&at) || matches!(token.kind, crate::token::Kind::Sign))
+    }
+
+    /// Whether any word of the message has a meaning.
+    pub(crate) fn speaks_of(&self, meaning: Meaning) -> bool {
+        self.tokens.iter().any(|token| token.means(meaning, self.known))
+    }
+}
+
+/// What a word means under a case ending, among the meanings that take one.
+fn inflections(token: &Token<'_>, known: Languages) -> Vec<Sense> {
+    let mut found = Vec::new();
+    if !token.is_word() || token.key.len() < 4 {
+        return found;
+    }
+    for ending in ENDINGS {
+        let Some(stem) = token.key.strip_suffix(ending).filter(|stem| stem.len() > 2) else { continue };
+        let senses = lexicon::senses(stem).iter().filter(|sense| sense.languages.meets(known));
+        found.extend(senses.filter(|sense| takes_ending(sense.meaning)));
+    }
+    found
+}
+
+const fn takes_ending(meaning: Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Rupee
+            | Meaning::Paisa
+            | Meaning::Unit(_)
+            | Meaning::Week
+            | Meaning::Month
+            | Meaning::Year
+            | Meaning::Weekday(_)
+            | Meaning::DayOfMonth
+            | Meaning::Clock
+            | Meaning::Morning
+            | Meaning::Noon
+            | Meaning::Evening
+            | Meaning::Night
+    )
+}
+
+/// The fold of a sign or word written as an abbreviation: `Rs`, `रु`.
+pub(crate) fn is_short_rupee(token: &Token<'_>) -> bool {
+    const SHORT: &[&str] = &["rs", "inr", "re", "tk", "ru"];
+    matches!(token.text, "₹" | "৳" | "૱" | "௹" | "₨")
+        || (token.is_word() && SHORT.contains(&token.key.as_str()))
+}

@@ -1,0 +1,110 @@
+//! Numbers said in every language, made by rules written apart from the crate's lexicon, are read back.
+
+mod northern;
+mod southern;
+
+use munshi_lang::{Certainty, Context, Number, understand};
+use munshi_types::Language;
+use proptest::prelude::*;
+
+/// A number below a hundred crore as a language says it.
+pub(crate) fn say(number: u64, language: Language) -> String {
+    match language {
+        Language::Tamil | Language::Telugu | Language::Kannada | Language::Malayalam => {
+            southern::say(number, language)
+        }
+        _ => northern::say(number, language),
+    }
+}
+
+/// `do lakh pachas` may be two lakh fifty thousand: two digits right after a lakh or a crore are in doubt.
+fn in_doubt(number: u64) -> bool {
+    let tail = number % 100_000;
+    (number > 100_000 && (10..100).contains(&tail))
+        || (number > 10_000_000 && (10..100).contains(&(number % 10_000_000)))
+}
+
+fn languages() -> impl Strategy<Value = Language> {
+    prop::sample::select(Language::ALL.to_vec())
+}
+
+/// Small and large alike: every count of digits is as likely.
+fn numbers() -> impl Strategy<Value = u64> {
+    (1u32..=8).prop_flat_map(|digits| 0..=10u64.pow(digits))
+}
+
+fn check(number: u64, language: Language) -> Result<(), TestCaseError> {
+    let text = say(number, language);
+    let context = Context { language: Some(language), ..Context::default() };
+    let found = understand(&text, &context).numbers;
+    prop_assert_eq!(found.len(), 1, "{} {}: {} gives {:?}", language, number, text, found);
+    let value = Number::from_whole(number);
+    if in_doubt(number) {
+        prop_assert!(found[0].readings.contains(&value), "{} {}: {}", language, number, text);
+        return Ok(());
+    }
+    prop_assert_eq!(found[0].certainty, Certainty::Exact, "{} {}: {}", language, number, text);
+    prop_assert_eq!(found[0].value, value, "{} {}: {}", language, number, text);
+    Ok(())
+}
+
+#[test]
+fn every_number_below_a_thousand_is_read_back() {
+    for language in Language::ALL {
+        for number in 0..1_000 {
+            check(number, language).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn what_is_said_is_read_back(number in numbers(), language in languages()) {
+        check(number, language)?;
+    }
+
+    #[test]
+    fn money_and_its_words_keep_their_amount(number in 1u64..10_000_000, language in languages()) {
+        prop_assume!(!in_doubt(number));
+        let text = format!("₹ {}", say(number, language));
+        let context = Context { language: Some(language), ..Context::default() };
+        let found = understand(&text, &context).numbers;
+        prop_assert_eq!(found.len(), 1, "{} {}", language, text);
+        prop_assert_eq!(found[0].kind, munshi_lang::Kind::Money);
+        prop_assert_eq!(found[0].value, Number::from_whole(number));
+    }
+
+    #[test]
+    fn no_text_panics(text: String, language in languages()) {
+        understand(&text, &Context { language: Some(language), ..Context::default() });
+        understand(&text, &Context::default());
+    }
+
+    #[test]
+    fn no_indic_text_panics(text in "[\u{900}-\u{D7F}a-z0-9 ₹,./:-]{0,60}") {
+        let found = understand(&text, &Context::default());
+        for number in found.numbers {
+            prop_assert!(text[number.start..].starts_with(&number.text));
+        }
+    }
+
+    #[test]
+    fn number_words_in_any_order_never_panic(
+        words in prop::collection::vec((0u64..100, prop::bool::ANY), 1..12),
+        language in languages(),
+    ) {
+        let scales = [100, 1_000, 100_000, 10_000_000];
+        let said: Vec<String> = words
+            .into_iter()
+            .map(|(number, scale)| {
+                let number = if scale { scales[usize::try_from(number).unwrap() % 4] } else { number };
+                say(number, language)
+            })
+            .collect();
+        for number in understand(&said.join(" "), &Context { language: Some(language), ..Context::default() }).numbers {
+            prop_assert!(number.certainty == Certainty::Ambiguous || number.readings.len() == 1);
+        }
+    }
+}
