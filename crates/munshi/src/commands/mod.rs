@@ -9,6 +9,7 @@ mod migrate;
 mod restore;
 mod serve;
 mod tenant;
+mod understand;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     /// Examine the installation and say what to do
     Doctor,
+    /// Read a sentence in any of eleven languages: amounts, dates, names, and how sure they are
+    Understand(understand::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::Command),
@@ -51,6 +54,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Backup(arguments) => backup::run(context, arguments),
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),
+        Command::Understand(arguments) => understand::run(context, &arguments),
         Command::Config(command) => config::run(context, &command),
         Command::Completions(arguments) => completions::run(context, &arguments),
     }

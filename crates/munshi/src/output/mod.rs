@@ -96,7 +96,7 @@ impl Output {
     }
 }
 
-fn as_line(value: &impl Serialize) -> Result<String> {
+pub(crate) fn as_line(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Failure::failed(format!("no JSON can be made: {error}")))
 }
 

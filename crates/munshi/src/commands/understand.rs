@@ -1,0 +1,123 @@
+//! `munshi understand "…"`: what is read in a sentence, without a model.
+
+use std::io::BufRead;
+
+use clap::Args;
+use jiff::civil::Date;
+use munshi_lang::numbers::Certainty;
+use munshi_lang::{Amount, Context as Reading, Directory, Understanding, understand};
+use munshi_types::{Language, Zone};
+use serde::Deserialize;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::{Painter, as_line};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The sentence, in any of the eleven languages, in its own script or in Latin letters
+    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    text: Option<String>,
+    /// Its language, where it is known: en hi bn gu kn ml mr or pa ta te
+    #[arg(long, value_name = "CODE")]
+    language: Option<Language>,
+    /// A person who may be named; may be given again
+    #[arg(long = "contact", value_name = "NAME")]
+    contacts: Vec<String>,
+    /// Read lines {"text":…,"language"?:…} from standard input and answer each with a line of JSON
+    #[arg(long)]
+    jsonl: bool,
+}
+
+/// One line of `--jsonl`.
+#[derive(Debug, Deserialize)]
+struct Line {
+    text: String,
+    /// A code, perhaps with a script behind a hyphen: `hi`, `hi-Latn`.
+    language: Option<String>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let today = context.now().to_jiff().to_zoned(Zone::default().to_jiff()).date();
+    let contacts = Directory::new(&arguments.contacts);
+    let read = |text: &str, language| {
+        let contacts = (!arguments.contacts.is_empty()).then_some(&contacts);
+        understand(text, &Reading { language, today: Some(today), contacts, ..Reading::default() })
+    };
+    match &arguments.text {
+        Some(text) => context.output.answer(&read(text, arguments.language), |found, paint| words(found, today, paint)),
+        None => lines(context, |line| Ok(read(&line.text, language_of(line)?.or(arguments.language)))),
+    }
+}
+
+/// Answers every line with a line: a line that can't be read with what is wrong with it.
+fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Result<()> {
+    let mut unread = 0;
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|error| Failure::failed(format!("standard input can't be read: {error}")))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let found = serde_json::from_str::<Line>(&line)
+            .map_err(|error| Failure::usage(format!("the line is not {{\"text\":…,\"language\"?:…}}: {error}")))
+            .and_then(|line| read(&line));
+        match found {
+            Ok(found) => context.output.say(&as_line(&found)?)?,
+            Err(failure) => {
+                unread += 1;
+                context.output.say(&failure.to_json().to_string())?;
+            }
+        }
+    }
+    if unread == 0 { Ok(()) } else { Err(Failure::failed(format!("{unread} lines could not be read"))) }
+}
+
+fn language_of(line: &Line) -> Result<Option<Language>> {
+    let Some(code) = &line.language else { return Ok(None) };
+    let plain = code.split(['-', '_']).next().unwrap_or_default();
+    plain.parse().map(Some).map_err(|error: munshi_types::LanguageError| Failure::usage(error.to_string()))
+}
+
+fn words(found: &Understanding, today: Date, paint: Painter) -> String {
+    let sure = (found.confidence * 100.0).round();
+    let mut lines = vec![format!("{} {}, {}, {sure}% sure", paint.dim("language"), found.language, found.script)];
+    lines.extend(found.numbers.iter().map(|amount| number(amount, paint)));
+    for date in &found.dates {
+        let readings = date.readings.iter().map(|reading| match (reading.from, reading.to) {
+            (Some(from), Some(to)) if from != to => format!("{from} to {to}"),
+            (Some(from), _) => from.to_string(),
+            _ => "a day that depends on another".to_owned(),
+        });
+        lines.push(row("date", &date.text, date.certainty, readings, paint));
+    }
+    for time in &found.times {
+        lines.push(row("time", &time.text, time.certainty, time.readings.iter().map(ToString::to_string), paint));
+    }
+    for name in &found.names {
+        lines.push(row("name", &name.text, name.certainty, name.candidates.iter().map(|who| who.name.clone()), paint));
+    }
+    if lines.len() == 1 {
+        lines.push(paint.dim("no amounts, dates or names in it"));
+    }
+    lines.push(paint.dim(&format!("(today is {today})")));
+    lines.join("\n")
+}
+
+fn number(amount: &Amount, paint: Painter) -> String {
+    let kind = format!("{:?}", amount.kind).to_lowercase();
+    let readings = amount.readings.iter().map(ToString::to_string);
+    match &amount.digits {
+        Some(digits) => row(&kind, &amount.text, amount.certainty, std::iter::once(digits.clone()), paint),
+        None => row(&kind, &amount.text, amount.certainty, readings, paint),
+    }
+}
+
+/// `money    dhai hazaar = 2500`, or with all it may mean.
+fn row(kind: &str, text: &str, certainty: Certainty, readings: impl Iterator<Item = String>, paint: Painter) -> String {
+    let readings: Vec<String> = readings.collect();
+    let meaning = match certainty {
+        Certainty::Exact => paint.good(&readings.join(" or ")),
+        Certainty::Ambiguous => paint.doubtful(&format!("{} (unsure)", readings.join(" or "))),
+    };
+    format!("{} {text} = {meaning}", paint.dim(&format!("{kind:8}")))
+}
