@@ -251,7 +251,7 @@ fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
     if is_short_rupee(token) {
         return Some(at);
     }
-    let dotted = token.text == "." && token.glued;
+    let dotted = matches!(token.text, "." | ":") && token.glued;
     let short = at.checked_sub(1).filter(|_| dotted)?;
     reader.token(short).filter(|token| is_short_rupee(token)).map(|_| short)
 }

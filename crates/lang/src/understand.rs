@@ -193,6 +193,7 @@ mod tests {
             ("Aadhaar 1234 5678 9012", &[Account]),
             ("022-12345678", &[Phone]),
             ("5 se 7 baje", &[Date, Date]),
+            ("A/c *3618 Credited for Rs:2383.00 on 31-07-2025 03:24:18", &[Account, Money, Date, Date]),
         ] {
             let found = understand(message, &Context::default()).numbers;
             assert_eq!(found.iter().map(|number| number.kind).collect::<Vec<_>>(), kinds, "{message}");

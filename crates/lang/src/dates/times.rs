@@ -96,9 +96,18 @@ fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     (sign.glued && width == 2 && (0..24).contains(&hour) && (0..60).contains(&minute)).then_some((
         hour,
         minute,
-        from + 3,
+        after_seconds(reader, from + 3),
         true,
     ))
+}
+
+/// Where the seconds end, when there are any; nobody means them.
+fn after_seconds(reader: &Reader<'_>, at: usize) -> usize {
+    let colon = reader.token(at).is_some_and(|token| token.text == ":" && token.glued);
+    let seconds = reader
+        .token(at + 1)
+        .is_some_and(|token| token.kind == Kind::Digits && token.glued && token.text.chars().count() == 2);
+    if colon && seconds { at + 2 } else { at }
 }
 
 /// A number before the clock word; its quarters are minutes.
