@@ -96,7 +96,7 @@ fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     (sign.glued && width == 2 && (0..24).contains(&hour) && (0..60).contains(&minute)).then_some((
         hour,
         minute,
-        from + 3,
+        after_seconds(reader, from + 3),
         true,
     ))
 }
