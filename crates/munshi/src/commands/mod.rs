@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     /// Examine the installation and say what to do
     Doctor,
-    /// Read a sentence in any of eleven languages: amounts, dates, names, and how sure they are
+    /// Read a sentence in eleven languages: its amounts, dates and names
     Understand(understand::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]

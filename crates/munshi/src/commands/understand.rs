@@ -5,7 +5,7 @@ use std::io::BufRead;
 use clap::Args;
 use jiff::civil::Date;
 use munshi_lang::numbers::Certainty;
-use munshi_lang::{Amount, Context as Reading, Directory, Understanding, understand};
+use munshi_lang::{Amount, Context as Reading, Directory, Form, Understanding, understand};
 use munshi_types::{Language, Zone};
 use serde::Deserialize;
 
@@ -45,7 +45,9 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         understand(text, &Reading { language, today: Some(today), contacts, ..Reading::default() })
     };
     match &arguments.text {
-        Some(text) => context.output.answer(&read(text, arguments.language), |found, paint| words(found, today, paint)),
+        Some(text) => {
+            context.output.answer(&read(text, arguments.language), |found, paint| words(found, today, paint))
+        }
         None => lines(context, |line| Ok(read(&line.text, language_of(line)?.or(arguments.language)))),
     }
 }
@@ -59,7 +61,9 @@ fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Re
             continue;
         }
         let found = serde_json::from_str::<Line>(&line)
-            .map_err(|error| Failure::usage(format!("the line is not {{\"text\":…,\"language\"?:…}}: {error}")))
+            .map_err(|error| {
+                Failure::usage(format!("the line is not {{\"text\":…,\"language\"?:…}}: {error}"))
+            })
             .and_then(|line| read(&line));
         match found {
             Ok(found) => context.output.say(&as_line(&found)?)?,
@@ -80,7 +84,12 @@ fn language_of(line: &Line) -> Result<Option<Language>> {
 
 fn words(found: &Understanding, today: Date, paint: Painter) -> String {
     let sure = (found.confidence * 100.0).round();
-    let mut lines = vec![format!("{} {}, {}, {sure}% sure", paint.dim("language"), found.language, found.script)];
+    let mut lines = vec![format!(
+        "{} {}, {}, {sure}% sure",
+        paint.dim("language"),
+        name_of(found.language),
+        form(found.script)
+    )];
     lines.extend(found.numbers.iter().map(|amount| number(amount, paint)));
     for date in &found.dates {
         let readings = date.readings.iter().map(|reading| match (reading.from, reading.to) {
@@ -91,16 +100,39 @@ fn words(found: &Understanding, today: Date, paint: Painter) -> String {
         lines.push(row("date", &date.text, date.certainty, readings, paint));
     }
     for time in &found.times {
-        lines.push(row("time", &time.text, time.certainty, time.readings.iter().map(ToString::to_string), paint));
+        lines.push(row(
+            "time",
+            &time.text,
+            time.certainty,
+            time.readings.iter().map(ToString::to_string),
+            paint,
+        ));
     }
     for name in &found.names {
-        lines.push(row("name", &name.text, name.certainty, name.candidates.iter().map(|who| who.name.clone()), paint));
+        lines.push(row(
+            "name",
+            &name.text,
+            name.certainty,
+            name.candidates.iter().map(|who| who.name.clone()),
+            paint,
+        ));
     }
     if lines.len() == 1 {
         lines.push(paint.dim("no amounts, dates or names in it"));
     }
     lines.push(paint.dim(&format!("(today is {today})")));
     lines.join("\n")
+}
+
+const fn form(form: Form) -> &'static str {
+    match form {
+        Form::Native => "in its own script",
+        Form::Latin => "in Latin letters",
+    }
+}
+
+fn name_of(language: Language) -> String {
+    format!("{language:?} ({language})")
 }
 
 fn number(amount: &Amount, paint: Painter) -> String {
@@ -113,7 +145,13 @@ fn number(amount: &Amount, paint: Painter) -> String {
 }
 
 /// `money    dhai hazaar = 2500`, or with all it may mean.
-fn row(kind: &str, text: &str, certainty: Certainty, readings: impl Iterator<Item = String>, paint: Painter) -> String {
+fn row(
+    kind: &str,
+    text: &str,
+    certainty: Certainty,
+    readings: impl Iterator<Item = String>,
+    paint: Painter,
+) -> String {
     let readings: Vec<String> = readings.collect();
     let meaning = match certainty {
         Certainty::Exact => paint.good(&readings.join(" or ")),

@@ -12,4 +12,5 @@ mod outage;
 mod restore;
 mod serve;
 mod tenant;
+mod understand;
 mod usage;
