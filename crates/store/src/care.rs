@@ -99,12 +99,24 @@ pub async fn restore(
     }
     {
         let source = source.clone();
-        off_the_runtime(move || backup::verify(&source)).await?;
+        let checked =
+            off_the_runtime(move || backup::verify(&source).map_err(|error| not_sound(error, &source)));
+        checked.await?;
     }
     // A backup from a newer Munshi is refused before anything is moved.
     migrate::state(&Address::Sqlite(source.clone()), options, migrations).await?;
     let (options, aside) = (options.clone(), format!("before-restore-{}", file::stamp(now)));
     off_the_runtime(move || backup::restore(&source, &target, &aside, &options, &mut progress)).await
+}
+
+/// A file that can't be read as a database is no backup; it says nothing about the database in use.
+fn not_sound(error: Error, source: &Path) -> Error {
+    match error {
+        Error::Corrupt(what) => {
+            Error::Address(format!("{} is not a sound Munshi backup: {what}", source.display()))
+        }
+        other => other,
+    }
 }
 
 /// Examines a whole SQLite file; on Postgres there is nothing to examine from here.

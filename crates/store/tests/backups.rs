@@ -102,7 +102,7 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
     let future = folder.join("future.db");
     newer.db.backup(future.clone(), |_| {}).await.unwrap();
     for (source, word) in [
-        (letter, "damaged"),
+        (letter, "not a sound Munshi backup"),
         (foreign, "not a Munshi database"),
         (future, "newer Munshi"),
         (folder.join("missing.db"), "is not there"),

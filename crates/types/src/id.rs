@@ -20,6 +20,13 @@ pub trait Id: Copy + Eq + Ord + Hash + fmt::Display + Send + Sync + 'static {
     fn as_uuid(self) -> Uuid;
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no {noun} id: it has 32 hexadecimal digits, like 01a1dd41-32c0-704f-b28c-400adb3d8fd2")]
+pub struct IdError {
+    noun: &'static str,
+    text: String,
+}
+
 macro_rules! define_ids {
     ($($(#[$doc:meta])* $name:ident = $noun:literal;)+) => {$(
         $(#[$doc])*
@@ -52,10 +59,10 @@ macro_rules! define_ids {
         }
 
         impl FromStr for $name {
-            type Err = uuid::Error;
+            type Err = IdError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self)
+                text.parse().map(Self).map_err(|_| IdError { noun: $noun, text: text.to_owned() })
             }
         }
     )+};
@@ -133,6 +140,6 @@ mod tests {
         let id: TenantId = Ids::system().next();
         assert_eq!(id.to_string().parse::<TenantId>().unwrap(), id);
         assert_eq!(serde_json::from_str::<TenantId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
-        assert!("not-an-id".parse::<TenantId>().is_err());
+        assert!("xyz".parse::<JobId>().unwrap_err().to_string().starts_with("`xyz` is no job id"));
     }
 }

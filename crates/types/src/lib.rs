@@ -21,7 +21,7 @@ pub mod random;
 pub mod tenant;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use id::{Id, Ids, JobId, LeaseId, TenantId};
+pub use id::{Id, IdError, Ids, JobId, LeaseId, TenantId};
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};

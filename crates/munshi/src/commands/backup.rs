@@ -1,6 +1,6 @@
 //! `munshi backup [FILE]`: a checked copy of the database, also while the server runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use munshi_config::Config;
@@ -23,6 +23,11 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let config = context.config()?;
     let database = Database::of(&config)?;
     let source = source(&database)?;
+    if let Some(folder) = arguments.file.as_deref().and_then(missing_folder) {
+        // Made by us, it would hide a disk that is not mounted.
+        return Err(Failure::not_found(format!("there is no folder {}", folder.display()))
+            .hint("make it first, or see that its disk is mounted"));
+    }
     let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
     if target.is_dir() {
         return Err(Failure::already_there(format!("{} is a folder", target.display()))
@@ -47,6 +52,10 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     context
         .output
         .answer(&value, |_, _| format!("Copied and checked: {} ({})", target.display(), size(bytes)))
+}
+
+fn missing_folder(file: &Path) -> Option<&Path> {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }
 
 fn source(database: &Database) -> Result<PathBuf> {

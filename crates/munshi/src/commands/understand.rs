@@ -11,12 +11,17 @@ use serde::Deserialize;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::output::shown::count;
+use crate::output::table::harmless;
 use crate::output::{Painter, as_line};
+
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The sentence, in any of the eleven languages, in its own script or in Latin letters
-    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
     text: Option<String>,
     /// Its language, where it is known: en hi bn gu kn ml mr or pa ta te
     #[arg(long, value_name = "CODE")]
@@ -54,16 +59,16 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 
 /// Answers every line with a line: a line that can't be read with what is wrong with it.
 fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Result<()> {
-    let mut unread = 0;
-    for line in std::io::stdin().lock().lines() {
+    let mut unread: u64 = 0;
+    for line in std::io::stdin().lock().split(b'\n') {
         let line = line.map_err(|error| Failure::failed(format!("standard input can't be read: {error}")))?;
-        if line.trim().is_empty() {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let found = serde_json::from_str::<Line>(&line)
-            .map_err(|error| {
-                Failure::usage(format!("the line is not {{\"text\":…,\"language\"?:…}}: {error}"))
-            })
+        let expected = r#"the line is not {"text":…,"language"?:…}"#;
+        let found = serde_json::from_slice::<Line>(line)
+            .map_err(|error| Failure::usage(format!("{expected}: {error}")))
             .and_then(|line| read(&line));
         match found {
             Ok(found) => context.output.say(&as_line(&found)?)?,
@@ -73,7 +78,11 @@ fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Re
             }
         }
     }
-    if unread == 0 { Ok(()) } else { Err(Failure::failed(format!("{unread} lines could not be read"))) }
+    if unread == 0 {
+        Ok(())
+    } else {
+        Err(Failure::failed(format!("{} could not be read", count(unread, "line"))))
+    }
 }
 
 fn language_of(line: &Line) -> Result<Option<Language>> {
@@ -84,8 +93,9 @@ fn language_of(line: &Line) -> Result<Option<Language>> {
 
 fn words(found: &Understanding, today: Date, paint: Painter) -> String {
     let sure = (found.confidence * 100.0).round();
+    let sure = if sure > 0.0 { format!("{sure}% sure") } else { "for want of any sign".to_owned() };
     let mut lines = vec![format!(
-        "{} {}, {}, {sure}% sure",
+        "{} {}, {}, {sure}",
         paint.dim("language"),
         name_of(found.language),
         form(found.script)
@@ -138,9 +148,10 @@ fn name_of(language: Language) -> String {
 fn number(amount: &Amount, paint: Painter) -> String {
     let kind = format!("{:?}", amount.kind).to_lowercase();
     let readings = amount.readings.iter().map(ToString::to_string);
+    let unit = amount.unit.map(|unit| format!(" {unit:?}").to_lowercase()).unwrap_or_default();
     match &amount.digits {
         Some(digits) => row(&kind, &amount.text, amount.certainty, std::iter::once(digits.clone()), paint),
-        None => row(&kind, &amount.text, amount.certainty, readings, paint),
+        None => row(&kind, &amount.text, amount.certainty, readings.map(|value| value + &unit), paint),
     }
 }
 
@@ -157,5 +168,5 @@ fn row(
         Certainty::Exact => paint.good(&readings.join(" or ")),
         Certainty::Ambiguous => paint.doubtful(&format!("{} (unsure)", readings.join(" or "))),
     };
-    format!("{} {text} = {meaning}", paint.dim(&format!("{kind:8}")))
+    format!("{} {} = {meaning}", paint.dim(&format!("{kind:8}")), harmless(text))
 }

@@ -99,7 +99,7 @@ fn line(row: &[Cell], widths: &[usize], painter: Painter) -> String {
 }
 
 /// A text from outside must not break a row or drive the terminal.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 

@@ -51,3 +51,10 @@ fn postgres_has_its_own_tools() {
     let error = installation.run(&["restore", "x", "--yes"]).refused(7);
     assert!(error.contains("pg_restore"), "{error}");
 }
+
+#[test]
+fn a_folder_that_is_not_there_is_not_made_up() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    let error = installation.run(&["backup", "unmounted/disk/copy.db"]).refused(5);
+    assert!(error.contains("there is no folder unmounted/disk"), "{error}");
+}

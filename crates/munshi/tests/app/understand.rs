@@ -36,7 +36,7 @@ fn every_line_is_answered_with_a_line() {
     let mut command = installation.command(&["understand", "--jsonl"]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let lines = "{\"text\":\"₹1,50,000 மொத்தம்\"}\nnot json\n{\"text\":\"dhai sau\",\"language\":\"hi-Latn\"}\n\
+    let lines = "\u{feff}{\"text\":\"₹1,50,000 மொத்தம்\"}\nnot json\n{\"text\":\"dhai sau\",\"language\":\"hi-Latn\"}\n\
                  {\"text\":\"x\",\"language\":\"klingon\"}\n";
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
