@@ -56,7 +56,7 @@ impl Arguments {
             match word.split_once('=').context(USAGE)? {
                 ("--rounds", number) => arguments.rounds = number.parse().context(USAGE)?,
                 ("--window", number) => {
-                    arguments.window = Duration::from_millis(number.parse().context(USAGE)?)
+                    arguments.window = Duration::from_millis(number.parse().context(USAGE)?);
                 }
                 ("--callers", number) => arguments.callers = Some(number.parse().context(USAGE)?),
                 ("--disk", "as-is") => arguments.disk = Some(Disk::AsIs),
