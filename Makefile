@@ -14,7 +14,7 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p munshi-lint
 
-bench:
+bench: build
 	scripts/postgres.sh run cargo run --release -q -p munshi-bench
 
 # Start to ready, and memory when idle.

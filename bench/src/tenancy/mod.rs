@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::again;
 use crate::arguments::Arguments;
-use crate::contest::{self, TIME};
+use crate::contest::{self, Contestant, RATE, TIME};
 use crate::fresh::Fresh;
 use crate::load::Load;
 use crate::report::{Table, count, ratio};
@@ -48,26 +48,49 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     fresh.fill(&runtime, ROWS)?;
     fresh.place.as_superuser(PLAIN);
     let db = fresh.open().context("the database is open already")?;
-    let mut table = Table::new(["", "plain µs", "with tenancy µs", "ratio", "through the store µs", "ratio"]);
     for act in [Act::Insert, Act::Read] {
-        let plain = Bare::plain(&fresh, act);
-        let guarded = Bare::guarded(&fresh, act);
-        let ours = Ours::new(db.clone(), fresh.tenant, act);
+        let contestants = Contestants {
+            plain: Bare::plain(&fresh, act),
+            guarded: Bare::guarded(&fresh, act),
+            ours: Ours::new(db.clone(), fresh.tenant, act),
+        };
+        contestants.compare(act, arguments, &runtime)?;
+    }
+    Ok(())
+}
+
+struct Contestants {
+    plain: Bare,
+    guarded: Bare,
+    ours: Ours,
+}
+
+impl Contestants {
+    /// Alone, the time of a transaction; many at once, how many get through: a median time would hide those who wait.
+    fn compare(&self, act: Act, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
+        let mut table =
+            Table::new(["callers", "", "plain", "with tenancy", "ratio", "through the store", "ratio"]);
         for callers in arguments.callers(&CALLERS) {
-            let load = Load { runtime: &runtime, callers, window: arguments.window };
-            let [plain, guarded, ours] = contest::hold([&plain, &guarded, &ours], &load, arguments.rounds)?;
+            let load = Load { runtime, callers, window: arguments.window };
+            let (figure, unit) = if callers == 1 { (TIME, "median µs") } else { (RATE, "per second") };
+            let contestants: [&dyn Contestant; 3] = [&self.plain, &self.guarded, &self.ours];
+            let [plain, guarded, ours] = contest::hold(contestants, &load, arguments.rounds)?;
             table.row([
-                format!("{act:?}, {callers} at once").to_lowercase(),
-                count(plain.median(TIME)),
-                count(guarded.median(TIME)),
-                ratio(guarded.ratio(&plain, TIME), None),
-                count(ours.median(TIME)),
-                ratio(ours.ratio(&plain, TIME), None),
+                callers.to_string(),
+                unit.to_owned(),
+                count(plain.median(figure)),
+                count(guarded.median(figure)),
+                ratio(guarded.ratio(&plain, figure), None),
+                count(ours.median(figure)),
+                ratio(ours.ratio(&plain, figure), None),
             ]);
         }
+        table.print(match act {
+            Act::Insert => "A transaction of one insert on Postgres",
+            Act::Read => "A transaction of one point read on Postgres",
+        });
+        Ok(())
     }
-    table.print("A transaction of one statement on Postgres, median time");
-    Ok(())
 }
 
 /// Ids above those that were filled in are free to insert.
