@@ -9,17 +9,20 @@
 //! - [`id`]: newtype ids, UUIDv7 made by [`Ids`] from a clock and a random source
 //! - [`tenant`]: [`Tenant`], its name, zone and status
 //! - [`money`]: [`Money`] in whole paise
+//! - [`language`]: [`Language`] and [`Script`]
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
 pub mod clock;
 pub mod id;
+pub mod language;
 pub mod money;
 pub mod random;
 pub mod tenant;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use id::{Id, Ids, JobId, LeaseId, TenantId};
+pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};

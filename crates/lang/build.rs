@@ -1,0 +1,279 @@
+//! Compiles `lexicon/` into sorted tables, with the fold the crate itself uses. A line that cannot be read
+//! fails the build and names itself.
+
+#![allow(clippy::print_stdout, reason = "cargo reads a build script's standard output")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+#[path = "src/fold.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
+mod fold;
+
+type Table = BTreeMap<String, BTreeMap<String, u16>>;
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// The order of `Language::ALL`.
+const CODES: [&str; 11] = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
+const INDO_ARYAN: [&str; 7] = ["en", "hi", "bn", "gu", "mr", "or", "pa"];
+const DRAVIDIAN: [&str; 4] = ["ta", "te", "kn", "ml"];
+
+fn main() -> Fallible<()> {
+    println!("cargo::rerun-if-changed=lexicon");
+    println!("cargo::rerun-if-changed=src/fold.rs");
+    println!("cargo::rerun-if-changed=src/fold");
+    println!("cargo::rerun-if-changed=build.rs");
+    let mut words = Table::new();
+    let mut skeletons = Table::new();
+    let mut spellings = Vec::new();
+    for code in INDO_ARYAN {
+        numbers(code, &mut words, &mut skeletons, &mut spellings)?;
+    }
+    for file in ["money", "units", "dates"] {
+        senses(file, &mut words)?;
+    }
+    for code in CODES {
+        everyday(code, &mut words)?;
+    }
+    let mut out = String::new();
+    write_table(&mut out, "WORDS", &words)?;
+    write_table(&mut out, "SKELETONS", &skeletons)?;
+    write_spellings(&mut out, &spellings)?;
+    let clashes: BTreeSet<String> = lines("clashes")?
+        .iter()
+        .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
+        .collect();
+    writeln!(out, "static CLASHES: &[&str] = &{clashes:?};", clashes = clashes.iter().collect::<Vec<_>>())?;
+    for code in DRAVIDIAN {
+        pieces(code, &mut out)?;
+    }
+    #[allow(clippy::disallowed_methods, reason = "cargo hands a build script its settings this way")]
+    let target = std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
+    fs::write(Path::new(&target).join("lexicon.rs"), out)?;
+    Ok(())
+}
+
+fn lines(name: &str) -> Fallible<Vec<String>> {
+    let text = fs::read_to_string(format!("lexicon/{name}.txt"))?;
+    let kept = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(kept.map(str::to_owned).collect())
+}
+
+fn mask(codes: &str) -> Fallible<u16> {
+    if codes == "*" {
+        return Ok(0x7FF);
+    }
+    codes.split(',').try_fold(0, |mask, code| {
+        let at = CODES.iter().position(|known| *known == code).ok_or(format!("unknown language {code}"))?;
+        Ok(mask | 1 << at)
+    })
+}
+
+/// The keys people may type for a word: as written, as spoken, and with the dotted letters plain.
+fn keys(word: &str, code: &str) -> Fallible<BTreeSet<String>> {
+    let known = |l: char| l.is_ascii_alphabetic() || fold::is_indic(l) || "'’:-\u{200C}\u{200D}".contains(l);
+    if let Some(stray) = word.chars().find(|l| !known(*l)) {
+        return Err(format!("`{word}` has a letter of no known script: {stray:?}").into());
+    }
+    let undotted: String = word
+        .chars()
+        .filter(|l| !matches!(l, '\u{93C}' | '\u{9BC}' | '\u{A3C}' | '\u{ABC}' | '\u{B3C}'))
+        .map(|l| match l {
+            '\u{95C}' => 'ड',
+            '\u{95D}' => 'ढ',
+            '\u{9DC}' => 'ড',
+            '\u{9DD}' => 'ঢ',
+            '\u{A5C}' => 'ਡ',
+            '\u{B5C}' => 'ଡ',
+            '\u{B5D}' => 'ଢ',
+            other => other,
+        })
+        .collect();
+    let mut keys = BTreeSet::new();
+    for form in [word, undotted.as_str()] {
+        keys.insert(fold::key(form));
+        keys.insert(fold::spoken_key(form));
+    }
+    if code == "or" || code == "mr" {
+        let short: Vec<_> =
+            keys.iter().filter(|key| key.len() > 3).map(|key| key.trim_end_matches('a').to_owned()).collect();
+        keys.extend(short);
+    }
+    keys.retain(|key| !key.is_empty());
+    Ok(keys)
+}
+
+fn add(table: &mut Table, key: String, meaning: &str, mask: u16) {
+    *table.entry(key).or_default().entry(meaning.to_owned()).or_default() |= mask;
+}
+
+fn hundredths(text: &str) -> Fallible<u32> {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+    let scale = if rest.len() == 1 { 10 } else { 1 };
+    Ok(whole.parse::<u32>()? * 100 + rest.parse::<u32>()? * scale)
+}
+
+/// A number word as it stands in a file: spelling, language, meaning, keys.
+struct Spelling {
+    text: String,
+    mask: u16,
+    meaning: String,
+    keys: BTreeSet<String>,
+}
+
+/// Spellings whose key has two meanings in one language are told apart as written: চব্বিশ, ছাব্বিশ.
+fn write_spellings(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
+    let mut meanings: BTreeMap<(&str, u16), BTreeSet<&str>> = BTreeMap::new();
+    for spelling in spellings {
+        for key in &spelling.keys {
+            meanings.entry((key, spelling.mask)).or_default().insert(&spelling.meaning);
+        }
+    }
+    let mut table = Table::new();
+    for spelling in spellings {
+        let doubtful =
+            |key: &String| meanings.get(&(key.as_str(), spelling.mask)).is_some_and(|all| all.len() > 1);
+        if spelling.keys.iter().any(doubtful) {
+            add(&mut table, fold::spelling(&spelling.text), &spelling.meaning, spelling.mask);
+        }
+    }
+    write_table(out, "SPELLINGS", &table)
+}
+
+fn numbers(
+    code: &str,
+    words: &mut Table,
+    skeletons: &mut Table,
+    spellings: &mut Vec<Spelling>,
+) -> Fallible<()> {
+    for line in lines(&format!("numbers/{code}"))? {
+        let (value, all) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
+        let meaning = match value.split_at(1) {
+            ("x", scale) => format!("Scale({})", scale.parse::<u64>()?),
+            ("+", part) => format!("Plus({})", hundredths(part)?),
+            ("-", part) => format!("Minus({})", hundredths(part)?),
+            ("=", part) => format!("Part({})", hundredths(part)?),
+            _ => format!("Cardinal({})", value.parse::<u16>()?),
+        };
+        for word in all.split(' ') {
+            let keys = keys(word, code).map_err(|error| format!("{code}: {line}: {error}"))?;
+            for key in &keys {
+                if key.len() > 3 {
+                    add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
+                }
+                add(words, key.clone(), &meaning, mask(code)?);
+            }
+            spellings.push(Spelling {
+                text: word.to_owned(),
+                mask: mask(code)?,
+                meaning: meaning.clone(),
+                keys,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn senses(file: &str, words: &mut Table) -> Fallible<()> {
+    for line in lines(file)? {
+        let mut parts = line.split(' ');
+        let (codes, meaning) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let meaning = rust_meaning(meaning);
+        for word in parts {
+            for key in keys(word, "").map_err(|error| format!("{file}: {line}: {error}"))? {
+                add(words, key, &meaning, mask(codes)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `unit.kilogram` is `Unit(crate::unit::Unit::Kilogram)`, `day.-1` is `Day(-1)`, `rupee` is `Rupee`.
+fn rust_meaning(text: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    };
+    match text.split_once('.') {
+        Some(("unit", name)) => format!("Unit(crate::unit::Unit::{})", capital(name)),
+        Some(("monthname", number)) => format!("MonthName({number})"),
+        Some((name, number)) => format!("{}({number})", capital(name)),
+        None if text == "dayofmonth" => "DayOfMonth".to_owned(),
+        None => capital(text),
+    }
+}
+
+fn everyday(code: &str, words: &mut Table) -> Fallible<()> {
+    for line in lines(&format!("words/{code}"))? {
+        for word in line.split(' ') {
+            for key in keys(word, "").map_err(|error| format!("{code}: {error}"))? {
+                add(words, key, "Word", mask(code)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
+    writeln!(out, "static {name}: &[(&str, &[Sense])] = &[")?;
+    for (key, senses) in table {
+        write!(out, "({key:?}, &[")?;
+        for (meaning, mask) in senses {
+            write!(out, "Sense {{ languages: Languages({mask}), meaning: Meaning::{meaning} }},")?;
+        }
+        writeln!(out, "]),")?;
+    }
+    writeln!(out, "];")?;
+    Ok(())
+}
+
+/// As `lexicon::End`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    #[default]
+    Never,
+    Open,
+    Free,
+}
+
+/// The pieces of a language's number words: as listed, and as they stand before another piece.
+fn pieces(code: &str, out: &mut String) -> Fallible<()> {
+    let mut forms: BTreeMap<(String, String), (End, bool)> = BTreeMap::new();
+    for line in lines(&format!("morphemes/{code}"))? {
+        let (value, spellings) = line.split_once(' ').ok_or(format!("no forms: {line}"))?;
+        let (value, bound) = value.strip_suffix('-').map_or((value, false), |value| (value, true));
+        let atom = match value.split_at(1) {
+            ("x", scale) => format!("Scale({})", scale.parse::<u64>()?),
+            ("h", part) => format!("Suffix({})", hundredths(part)?),
+            _ => format!("Cardinal({})", value.parse::<u16>()?),
+        };
+        let ten_or_more = atom.starts_with("Scale") || value.parse::<u16>().is_ok_and(|value| value >= 20);
+        let end = match (bound, ten_or_more) {
+            (false, _) => End::Free,
+            (true, true) => End::Open,
+            (true, false) => End::Never,
+        };
+        for form in spellings.split(' ') {
+            let entry = forms.entry((form.to_owned(), atom.clone())).or_default();
+            *entry = (entry.0.max(end), true);
+            // A last u gives way to the vowel after it; before a quarter it turns to e.
+            let Some(stem) = form.strip_suffix('u').filter(|_| !bound) else { continue };
+            for (vowel, end) in
+                [("", End::Never), ("in", End::Never), ("i", End::Open), ("a", End::Open), ("e", End::Open)]
+            {
+                let end = if ten_or_more || vowel == "e" { end } else { End::Never };
+                let entry = forms.entry((format!("{stem}{vowel}"), atom.clone())).or_default();
+                *entry = (entry.0.max(end), true);
+            }
+        }
+    }
+    writeln!(out, "static PIECES_{}: &[Piece] = &[", code.to_uppercase())?;
+    for ((form, atom), (end, joins)) in forms {
+        writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, end: End::{end:?}, joins: {joins} }},")?;
+    }
+    writeln!(out, "];")?;
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Measures the crate against a folder of labelled cases and prints a table per language and script.
+//!
+//! `cargo run --release -p munshi-lang --example measure -- FOLDER [--wrong]`
+
+#![allow(clippy::print_stdout, reason = "a table is what this prints")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use munshi_lang::{Certainty, Context, Kind, understand};
+use munshi_types::Language;
+use serde_json::Value;
+
+#[derive(Default)]
+struct Row {
+    cases: usize,
+    right: usize,
+    unsure: usize,
+    wrong: usize,
+    tenfold: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<String, Row>,
+}
+
+impl Table {
+    fn row(&mut self, name: &str) -> &mut Row {
+        self.rows.entry(name.to_owned()).or_default()
+    }
+
+    fn print(&self, title: &str) {
+        println!(
+            "\n{title}\n{:<28}{:>7}{:>9}{:>8}{:>7}{:>6}",
+            "", "cases", "right", "unsure", "wrong", "x10"
+        );
+        let mut all = Row::default();
+        for (name, row) in &self.rows {
+            print_row(name, row);
+            all.cases += row.cases;
+            all.right += row.right;
+            all.unsure += row.unsure;
+            all.wrong += row.wrong;
+            all.tenfold += row.tenfold;
+        }
+        print_row("all", &all);
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share for people to read")]
+fn print_row(name: &str, row: &Row) {
+    let share = 100.0 * row.right as f64 / row.cases.max(1) as f64;
+    println!("{name:<28}{:>7}{share:>8.1}%{:>8}{:>7}{:>6}", row.cases, row.unsure, row.wrong, row.tenfold);
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let folder = arguments.first().map_or("../shared/data", String::as_str);
+    let show = arguments.iter().any(|argument| argument == "--wrong");
+    numbers(&Path::new(folder).join("numbers.jsonl"), show)?;
+    utterances(&Path::new(folder).join("utterances.jsonl"), show)
+}
+
+fn lines(path: &Path) -> anyhow::Result<Vec<Value>> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    fs::read_to_string(path)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
+    let (mut attested, mut rules) = (Table::default(), Table::default());
+    for case in lines(path)? {
+        let language: Language = text(&case, "lang").parse()?;
+        let context = Context { language: Some(language), ..Context::default() };
+        let found = understand(text(&case, "text"), &context).numbers;
+        let expected = case.get("value").and_then(Value::as_f64).unwrap_or_default();
+        let table = match text(&case, "confidence") {
+            "tool" | "hand" | "exact" => &mut attested,
+            _ => &mut rules,
+        };
+        let row = table.row(&format!("{language} {}", text(&case, "script")));
+        row.cases += 1;
+        let value = |number: &munshi_lang::Number| number.to_string().parse::<f64>().unwrap_or_default();
+        match found.as_slice() {
+            [one] if one.certainty == Certainty::Exact && (value(&one.value) - expected).abs() < 1e-9 => {
+                row.right += 1;
+            }
+            answer => {
+                let exact: Vec<f64> = answer
+                    .iter()
+                    .filter(|one| one.certainty == Certainty::Exact)
+                    .map(|one| value(&one.value))
+                    .collect();
+                let ratio = |found: f64| (found / expected.max(1e-9)).max(expected / found.max(1e-9));
+                if exact.is_empty() {
+                    row.unsure += 1;
+                } else {
+                    row.wrong += 1;
+                }
+                row.tenfold += usize::from(exact.iter().any(|found| ratio(*found) >= 10.0));
+                if show {
+                    let said: Vec<String> = answer
+                        .iter()
+                        .map(|one| {
+                            format!(
+                                "{:?} {:?}",
+                                one.certainty,
+                                one.readings.iter().map(ToString::to_string).collect::<Vec<_>>()
+                            )
+                        })
+                        .collect();
+                    println!(
+                        "{language} {} = {expected}: {said:?} [{}]",
+                        text(&case, "text"),
+                        text(&case, "confidence")
+                    );
+                }
+            }
+        }
+    }
+    attested.print("Number words, attested");
+    rules.print("Number words, spellings made by rule");
+    Ok(())
+}
+
+fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
+    let (mut languages, mut amounts, mut quantities) = (Table::default(), Table::default(), Table::default());
+    for case in lines(path)? {
+        let name = text(&case, "lang");
+        let language: Language = name.parse()?;
+        let found = understand(text(&case, "text"), &Context::default());
+        let row_name = format!("{} {}", text(&case, "script"), name);
+        score(languages.row(&row_name), found.language == language, false);
+        let expected = case.get("expected").cloned().unwrap_or_default();
+        for (field, kind, table) in
+            [("amount", Kind::Money, &mut amounts), ("qty", Kind::Quantity, &mut quantities)]
+        {
+            let wanted = expected.get(field).and_then(Value::as_f64);
+            if field == "qty" && wanted.is_none() {
+                continue;
+            }
+            let said: Vec<_> = found.numbers.iter().filter(|one| one.kind == kind).collect();
+            let exact = said.iter().all(|one| one.certainty == Certainty::Exact);
+            let values: Vec<f64> = said.iter().filter_map(|one| one.value.to_string().parse().ok()).collect();
+            let right = exact && values == wanted.into_iter().collect::<Vec<_>>();
+            score(table.row(&row_name), right, !exact);
+            if show && !right {
+                println!("{name} {} wants {field} {wanted:?}: {:?}", text(&case, "text"), found.numbers);
+            }
+        }
+        if show && found.language != language {
+            println!("{name} {} read as {} ({:.2})", text(&case, "text"), found.language, found.confidence);
+        }
+    }
+    languages.print("Utterances: language");
+    amounts.print("Utterances: amount");
+    quantities.print("Utterances: quantity");
+    Ok(())
+}
+
+fn score(row: &mut Row, right: bool, unsure: bool) {
+    row.cases += 1;
+    match (right, unsure) {
+        (true, _) => row.right += 1,
+        (false, true) => row.unsure += 1,
+        (false, false) => row.wrong += 1,
+    }
+}

@@ -1,0 +1,325 @@
+//! Days, weeks and months a message speaks of, and clock times.
+//!
+//! - [`find`]: every date, with the tokens it rests on
+//! - [`times`]: hours and minutes
+//!
+//! A word that may lie before or after today (`kal`, a weekday, `15 tareekh`) is decided by the verb of the
+//! message; without one both readings are given.
+
+mod calendar;
+pub(crate) mod times;
+
+use jiff::civil::{Date, Weekday};
+use serde::Serialize;
+
+use crate::lexicon::Meaning;
+use crate::numbers::{self, Certainty};
+use crate::reader::Reader;
+use crate::token::Kind;
+use crate::unit::Unit;
+
+/// A day or a stretch of days as said, before it is laid on a calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "unit")]
+pub enum When {
+    /// Days, weeks, months or years from today's.
+    Day {
+        offset: i32,
+    },
+    Week {
+        offset: i32,
+    },
+    Month {
+        offset: i32,
+    },
+    Year {
+        offset: i32,
+    },
+    /// 1 is Monday; the nearest before or after today, today itself counting as after.
+    Weekday {
+        weekday: i8,
+        side: Side,
+    },
+    /// A day of a month not named; the nearest before or after today, today itself counting as both.
+    DayOfMonth {
+        day: i8,
+        side: Side,
+    },
+    /// A day of a named month, of the nearest year when none is said.
+    Dated {
+        day: i8,
+        month: i8,
+        year: Option<i16>,
+        side: Side,
+    },
+}
+
+/// On which side of today a day lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    Before,
+    After,
+}
+
+/// One thing a date may mean, with its first and last day when today is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DateReading {
+    #[serde(flatten)]
+    pub when: When,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Date>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Date>,
+}
+
+/// A date as a message says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DateFound {
+    pub text: String,
+    pub start: usize,
+    pub certainty: Certainty,
+    pub readings: Vec<DateReading>,
+}
+
+/// The tokens a date covers, and what it may mean.
+pub(crate) struct Dated {
+    pub from: usize,
+    pub to: usize,
+    pub whens: Vec<When>,
+}
+
+/// Every date of a message.
+pub(crate) fn find(reader: &Reader<'_>) -> Vec<Dated> {
+    let mut found: Vec<Dated> = Vec::new();
+    let mut at = 0;
+    while at < reader.tokens.len() {
+        match read(reader, at) {
+            Some(dated) => {
+                at = dated.to.max(at + 1);
+                found.push(dated);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Lays the readings on a calendar.
+pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: Option<Date>) -> DateFound {
+    let readings: Vec<DateReading> = dated
+        .whens
+        .iter()
+        .map(|when| {
+            let span = today.and_then(|today| calendar::span(*when, today));
+            DateReading { when: *when, from: span.map(|span| span.0), to: span.map(|span| span.1) }
+        })
+        .collect();
+    let certainty = if readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
+    let text = reader.text(message, dated.from, dated.to).to_owned();
+    let start = reader.token(dated.from).map_or(0, |token| token.start);
+    DateFound { text, start, certainty, readings }
+}
+
+fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    written(reader, at)
+        .or_else(|| relative_word(reader, at))
+        .or_else(|| next_or_last(reader, at))
+        .or_else(|| counted(reader, at))
+        .or_else(|| day_of_month(reader, at))
+        .or_else(|| weekday(reader, at))
+}
+
+fn dated(from: usize, to: usize, whens: Vec<When>) -> Dated {
+    Dated { from, to, whens }
+}
+
+/// The sides of today the verbs of the message leave open, the likelier first.
+fn sides(reader: &Reader<'_>) -> Vec<Side> {
+    match (reader.speaks_of(Meaning::Past), reader.speaks_of(Meaning::Future)) {
+        (true, false) => vec![Side::Before],
+        (false, true) => vec![Side::After],
+        _ => vec![Side::Before, Side::After],
+    }
+}
+
+/// 15/08/2026, 15-8-26, 2026-08-15, 15.08.2026, 15/8.
+fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    let token = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+    let dots: Vec<&str> = token.text.split('.').collect();
+    if let [day, month, year] = dots.as_slice() {
+        return calendar::date_of(day, month, year).map(|when| dated(from, from + 1, when));
+    }
+    let sign = reader.token(from + 1).filter(|sign| matches!(sign.text, "/" | "-") && sign.glued)?;
+    let part = |at: usize| {
+        reader.token(at).filter(|token| token.kind == Kind::Digits && token.glued).map(|token| token.text)
+    };
+    let second = part(from + 2)?;
+    let third = reader
+        .token(from + 3)
+        .filter(|again| again.text == sign.text && again.glued)
+        .and_then(|_| part(from + 4));
+    match third {
+        Some(third) => calendar::date_of(token.text, second, third).map(|when| dated(from, from + 5, when)),
+        // A half of something is written the same way, and so is a range.
+        None if sign.text == "/" && !counts_next(reader, from + 3) => {
+            let sides = sides(reader);
+            calendar::day_and_month(token.text, second, &sides).map(|when| dated(from, from + 3, when))
+        }
+        None => None,
+    }
+}
+
+fn counts_next(reader: &Reader<'_>, at: usize) -> bool {
+    reader
+        .find_inflected(at, |meaning| matches!(meaning, Meaning::Unit(_) | Meaning::Rupee).then_some(()))
+        .is_some()
+}
+
+/// aaj, kal, parso and their like.
+fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    let language = crate::lexicon::Languages::only(reader.language());
+    let token = reader.token(at)?;
+    let want = |meaning| match meaning {
+        Meaning::Day(days) => Some((days, false)),
+        Meaning::Either(days) => Some((days, true)),
+        _ => None,
+    };
+    // The language of the message decides; when it does not know the word, all that may be meant count.
+    let languages = if token.find(language, want).is_some() { language } else { reader.known };
+    let mut whens: Vec<When> = Vec::new();
+    for sense in token.senses.iter().filter(|sense| sense.languages.meets(languages)) {
+        let Some((days, either)) = want(sense.meaning) else { continue };
+        let days = i32::from(days);
+        let signs = match either {
+            true => sides(reader).into_iter().map(|side| if side == Side::Before { -1 } else { 1 }).collect(),
+            false => vec![1],
+        };
+        for offset in signs.into_iter().map(|sign| sign * days) {
+            if !whens.contains(&When::Day { offset }) {
+                whens.push(When::Day { offset });
+            }
+        }
+    }
+    (!whens.is_empty()).then(|| dated(at, at + 1, whens))
+}
+
+/// agle hafte, last month, iss saal, next Monday.
+fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    let offset = reader.find(at, |meaning| match meaning {
+        Meaning::Next => Some(1),
+        Meaning::Last => Some(-1),
+        Meaning::This => Some(0),
+        _ => None,
+    })?;
+    let when = reader.find_inflected(at + 1, |meaning| match meaning {
+        Meaning::Week => Some(When::Week { offset }),
+        Meaning::Month => Some(When::Month { offset }),
+        Meaning::Year => Some(When::Year { offset }),
+        Meaning::Weekday(weekday) => {
+            let side = if offset < 0 { Side::Before } else { Side::After };
+            Some(When::Weekday { weekday, side })
+        }
+        _ => None,
+    })?;
+    Some(dated(at, at + 2, vec![when]))
+}
+
+/// Two days later, 3 din pehle, in two weeks.
+fn counted(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let [count] = number.spoken.readings.as_slice() else { return None };
+    let count = i32::try_from(count.as_whole()?).ok().filter(|count| (1..=1_000).contains(count))?;
+    let unit = reader.find_inflected(number.to, |meaning| match meaning {
+        Meaning::Unit(unit @ (Unit::Day | Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
+        _ => None,
+    })?;
+    let english_in = reader.before(from).is_some_and(|token| token.text.eq_ignore_ascii_case("in"));
+    let sign = reader
+        .find(number.to + 1, |meaning| match meaning {
+            Meaning::After => Some(1),
+            Meaning::Before => Some(-1),
+            _ => None,
+        })
+        .or(english_in.then_some(1))?;
+    let offset = count * sign;
+    let when = match unit {
+        Unit::Day => When::Day { offset },
+        Unit::Week => When::Day { offset: offset * 7 },
+        Unit::Month => When::Month { offset },
+        _ => When::Year { offset },
+    };
+    Some(dated(from, number.to + if english_in { 1 } else { 2 }, vec![when]))
+}
+
+/// 15 tareekh, tareekh 15, 15 August, August 15, 15th.
+fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    if let Some(month) = month_name(reader, from) {
+        let (day, to) = day_number(reader, from + 1)?;
+        let (year, to) = year_number(reader, to);
+        return Some(dated(from, to, dated_whens(reader, day, month, year)));
+    }
+    if reader.find_inflected(from, is_day_word).is_some() {
+        let (day, to) = day_number(reader, from + 1)?;
+        let followed = counts_next(reader, to);
+        return (!followed).then(|| dated(from, to, nearest_day(reader, day)));
+    }
+    let (day, to) = day_number(reader, from)?;
+    let ordinal =
+        reader.token(to).is_some_and(|token| token.glued && matches!(token.text, "th" | "st" | "nd" | "rd"));
+    let next = if ordinal { to + 1 } else { to };
+    if let Some(month) = month_name(reader, next) {
+        let (year, to) = year_number(reader, next + 1);
+        return Some(dated(from, to, dated_whens(reader, day, month, year)));
+    }
+    if reader.find_inflected(next, is_day_word).is_some() {
+        return Some(dated(from, next + 1, nearest_day(reader, day)));
+    }
+    let on = reader.before(from).is_some_and(|token| matches!(token.text, "on" | "the" | "by"));
+    (ordinal && on).then(|| dated(from, next, nearest_day(reader, day)))
+}
+
+fn is_day_word(meaning: Meaning) -> Option<()> {
+    (meaning == Meaning::DayOfMonth).then_some(())
+}
+
+fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
+    reader.find(at, |meaning| match meaning {
+        Meaning::MonthName(month) => Some(month),
+        _ => None,
+    })
+}
+
+fn day_number(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
+    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let day = number.spoken.readings.first()?.as_whole()?;
+    i8::try_from(day).ok().filter(|day| (1..=31).contains(day)).map(|day| (day, number.to))
+}
+
+fn year_number(reader: &Reader<'_>, at: usize) -> (Option<i16>, usize) {
+    let year = reader
+        .token(at)
+        .filter(|token| token.kind == Kind::Digits)
+        .and_then(|token| numbers::digits::ascii(token.text).parse::<i16>().ok())
+        .filter(|year| (1990..2100).contains(year));
+    (year, if year.is_some() { at + 1 } else { at })
+}
+
+fn nearest_day(reader: &Reader<'_>, day: i8) -> Vec<When> {
+    sides(reader).into_iter().map(|side| When::DayOfMonth { day, side }).collect()
+}
+
+fn dated_whens(reader: &Reader<'_>, day: i8, month: i8, year: Option<i16>) -> Vec<When> {
+    let sides = if year.is_some() { vec![Side::After] } else { sides(reader) };
+    sides.into_iter().map(|side| When::Dated { day, month, year, side }).collect()
+}
+
+fn weekday(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    let weekday = reader.find_inflected(at, |meaning| match meaning {
+        Meaning::Weekday(weekday) => Some(weekday),
+        _ => None,
+    })?;
+    Weekday::from_monday_one_offset(weekday).ok()?;
+    let whens = sides(reader).into_iter().map(|side| When::Weekday { weekday, side }).collect();
+    Some(dated(at, at + 1, whens))
+}

@@ -1,0 +1,150 @@
+//! Clock times: 5:30, 5 pm, saade paanch baje, subah 7 baje.
+
+use jiff::civil::Time;
+use serde::Serialize;
+
+use crate::lexicon::Meaning;
+use crate::number::Number;
+use crate::numbers::{self, Certainty};
+use crate::reader::Reader;
+use crate::token::Kind;
+
+/// A clock time as a message says it; morning and evening both when it does not say which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TimeFound {
+    pub text: String,
+    pub start: usize,
+    pub certainty: Certainty,
+    pub readings: Vec<Time>,
+}
+
+/// The tokens a time covers, and what it may mean.
+pub(crate) struct Timed {
+    pub from: usize,
+    pub to: usize,
+    pub readings: Vec<Time>,
+}
+
+/// Every clock time of a message.
+pub(crate) fn find(reader: &Reader<'_>) -> Vec<Timed> {
+    let mut found: Vec<Timed> = Vec::new();
+    let mut at = 0;
+    while at < reader.tokens.len() {
+        match read(reader, at) {
+            Some(timed) => {
+                at = timed.to;
+                found.push(timed);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+pub(crate) fn finish(reader: &Reader<'_>, message: &str, timed: &Timed) -> TimeFound {
+    let certainty = if timed.readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
+    let text = reader.text(message, timed.from, timed.to).to_owned();
+    let start = reader.token(timed.from).map_or(0, |token| token.start);
+    TimeFound { text, start, certainty, readings: timed.readings.clone() }
+}
+
+fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
+    let (hour, minute, to, written) = colon(reader, from).or_else(|| spoken(reader, from))?;
+    let clock = is_clock(reader, to);
+    let until = until_clock(reader, to);
+    let after = if clock { to + 1 } else { to };
+    let half = part_of_day(reader, after).map(|half| (half, after + 1));
+    // `am` and `pm` make a time of a bare number; other parts of the day need the clock word.
+    let marked = reader
+        .token(after)
+        .is_some_and(|token| ["am", "pm"].iter().any(|mark| token.text.eq_ignore_ascii_case(mark)));
+    if !(clock || written || marked || until) {
+        return None;
+    }
+    let before = from.checked_sub(1).and_then(|at| part_of_day(reader, at));
+    let (half, to) = match (before, half) {
+        (Some(half), _) => (Some(half), after),
+        (None, Some((half, to))) => (Some(half), to),
+        (None, None) => (None, after),
+    };
+    let readings = readings(hour, minute, half);
+    (!readings.is_empty()).then_some(Timed { from, to, readings })
+}
+
+fn is_clock(reader: &Reader<'_>, at: usize) -> bool {
+    reader.find_inflected(at, |meaning| (meaning == Meaning::Clock).then_some(())).is_some()
+}
+
+/// Whether the end of a range with its clock word follows: 5 *se 7 baje*.
+fn until_clock(reader: &Reader<'_>, at: usize) -> bool {
+    let joins = reader.is(at, Meaning::Range)
+        || reader.is(at, Meaning::To)
+        || reader.token(at).is_some_and(|token| token.text == "-");
+    joins && spoken(reader, at + 1).is_some_and(|(.., to, _)| is_clock(reader, to))
+}
+
+/// 5:30 and 17.30 with a colon.
+fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+    let part = |at: usize| {
+        let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+        numbers::digits::ascii(token.text).parse::<i8>().ok()
+    };
+    let sign = reader.token(from + 1).filter(|token| token.text == ":" && token.glued)?;
+    let minute = part(from + 2).filter(|_| reader.token(from + 2).is_some_and(|token| token.glued))?;
+    let hour = part(from)?;
+    let width = reader.token(from + 2)?.text.chars().count();
+    (sign.glued && width == 2 && (0..24).contains(&hour) && (0..60).contains(&minute)).then_some((
+        hour,
+        minute,
+        from + 3,
+        true,
+    ))
+}
+
+/// A number before the clock word; its quarters are minutes.
+fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+    let number = numbers::read(&reader.tokens, from, reader.language())?;
+    let [value] = number.spoken.readings.as_slice() else { return None };
+    let minutes = value
+        .times(60)?
+        .as_whole()
+        .filter(|minutes| *minutes < 24 * 60 && *value >= Number::from_hundredths(50))?;
+    let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
+    Some((hour, minute, number.to, false))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Morning,
+    Noon,
+    Evening,
+    Night,
+}
+
+fn part_of_day(reader: &Reader<'_>, at: usize) -> Option<Half> {
+    reader.find_inflected(at, |meaning| match meaning {
+        Meaning::Morning => Some(Half::Morning),
+        Meaning::Noon => Some(Half::Noon),
+        Meaning::Evening => Some(Half::Evening),
+        Meaning::Night => Some(Half::Night),
+        _ => None,
+    })
+}
+
+fn readings(hour: i8, minute: i8, half: Option<Half>) -> Vec<Time> {
+    let time = |hour: i8| Time::new(hour, minute, 0, 0).ok();
+    if hour > 12 || hour == 0 {
+        return time(hour).into_iter().collect();
+    }
+    let (morning, evening) = (hour % 12, hour % 12 + 12);
+    let hours: &[i8] = match half {
+        Some(Half::Morning) => &[morning],
+        // Eleven is still before noon, one is after it.
+        Some(Half::Noon) => &[if hour == 11 { 11 } else { evening }],
+        Some(Half::Evening) => &[evening],
+        // Night runs from seven past midnight to four.
+        Some(Half::Night) => &[if (1..=4).contains(&hour) || hour == 12 { morning } else { evening }],
+        None => &[morning, evening],
+    };
+    hours.iter().filter_map(|hour| time(*hour)).collect()
+}

@@ -1,0 +1,317 @@
+//! Which language a message is in, and how sure that is.
+//!
+//! A native script tells its language by itself, but Devanagari serves both Hindi and Marathi, and Latin
+//! letters serve all eleven. There the everyday words decide, each shared among the languages that have it,
+//! then number words, then the endings of words nobody listed.
+
+use munshi_types::{Language, Script};
+use serde::Serialize;
+
+use crate::lexicon::{Languages, Meaning};
+use crate::numbers;
+use crate::token::{Token, tokens};
+
+/// How a message is written: in its language's own script, or in Latin letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Native,
+    Latin,
+}
+
+impl Form {
+    /// The form text in a script has; English is native in Latin letters and told by those.
+    pub const fn of(script: Script) -> Self {
+        match script {
+            Script::Latin => Self::Latin,
+            _ => Self::Native,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detection {
+    pub language: Language,
+    pub script: Script,
+    /// From 0 to 1.
+    pub confidence: f32,
+    /// Languages that explain the words at least half as well, the chosen one first.
+    pub plausible: Vec<Language>,
+}
+
+/// Below this a message does not decide by itself.
+pub const SURE: f32 = 0.5;
+
+/// Below this it is not even a guess.
+const GUESS: f32 = 0.25;
+
+impl Detection {
+    pub fn form(&self) -> Form {
+        Form::of(self.script)
+    }
+
+    pub fn is_sure(&self) -> bool {
+        self.confidence >= SURE
+    }
+}
+
+/// The language of a message; none when nothing in it tells one.
+pub fn detect(text: &str) -> Option<Detection> {
+    detect_tokens(&tokens(text))
+}
+
+/// The language to answer in: the message's own when it is sure, else that of the last five messages, else
+/// the profile's, else English.
+pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Option<Language>) -> Language {
+    if let Some(found) = message.filter(|found| found.is_sure()) {
+        return found.language;
+    }
+    // Whoever writes Devanagari does not want an answer in Tamil, whatever came before.
+    let native = message.map(|found| found.script).filter(|script| *script != Script::Latin);
+    let fits = |language: &Language| native.is_none_or(|script| language.script() == script);
+    let recent = last_five.get(last_five.len().saturating_sub(5)..).unwrap_or_default();
+    let count = |language: &Language| recent.iter().filter(|other| *other == language).count();
+    // The latest of those used most: `max_by_key` keeps the last of equals.
+    let guess =
+        message.filter(|found| native.is_some() || found.confidence >= GUESS).map(|found| found.language);
+    let usual = recent.iter().copied().filter(fits).max_by_key(count);
+    usual.or(profile.filter(fits)).or(guess).unwrap_or(Language::English)
+}
+
+pub(crate) fn detect_tokens(tokens: &[Token<'_>]) -> Option<Detection> {
+    let script = main_script(tokens)?;
+    let mut scores = [0.0f32; Language::ALL.len()];
+    match script {
+        Script::Devanagari | Script::Latin => score_words(tokens, script, &mut scores),
+        _ => {
+            for language in Language::ALL.into_iter().filter(|language| language.script() == script) {
+                scores[language.index()] = 5.0;
+            }
+        }
+    }
+    if script == Script::Latin && scores[Language::Hindi.index()] > 0.0 {
+        // What Hindi shares with its neighbours is most often Hindi.
+        scores[Language::Hindi.index()] += 0.1;
+    }
+    if script == Script::Devanagari {
+        // Hindi is by far the more written; a word that tells Marathi outweighs this at once.
+        scores[Language::Hindi.index()] += 0.4;
+        scores[Language::Marathi.index()] += 0.1;
+    }
+    rank(script, &scores)
+}
+
+/// The script that decides: a native one with a fair share of the words, else Latin.
+fn main_script(tokens: &[Token<'_>]) -> Option<Script> {
+    let mut counts = [0usize; Script::ALL.len()];
+    for token in tokens {
+        if let Some(script) = token.script() {
+            counts[script as usize] += 1;
+        }
+    }
+    let all: usize = counts.iter().sum();
+    let native = Script::ALL
+        .into_iter()
+        .filter(|script| *script != Script::Latin && counts[*script as usize] > 0)
+        .max_by_key(|script| counts[*script as usize]);
+    match native {
+        Some(script) if counts[script as usize] * 4 >= all => Some(script),
+        _ if all > 0 => Some(if counts[0] > 0 { Script::Latin } else { native? }),
+        _ => None,
+    }
+}
+
+fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
+    let fitting = Language::ALL
+        .into_iter()
+        .filter(|language| script == Script::Latin || language.script() == script)
+        .fold(Languages::NONE, Languages::with);
+    // Between two languages a word tells more than among eleven.
+    let strength = if script == Script::Latin { 1.0 } else { 1.8 };
+    for token in tokens.iter().filter(|token| token.script() == Some(script)) {
+        let (languages, weight) = evidence(token, fitting);
+        if languages.count() == 0 {
+            continue;
+        }
+        #[allow(clippy::cast_precision_loss, reason = "at most eleven")]
+        let share = weight * strength / languages.count() as f32;
+        for language in languages.iter() {
+            scores[language.index()] += share;
+        }
+    }
+}
+
+/// The languages a word speaks for, and how strongly.
+fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
+    let mut everyday = Languages::NONE;
+    let mut other = Languages::NONE;
+    for sense in token.senses {
+        let languages = Languages(sense.languages.0 & fitting.0);
+        if sense.meaning == Meaning::Word {
+            everyday = Languages(everyday.0 | languages.0);
+        } else if languages != fitting {
+            other = Languages(other.0 | languages.0);
+        }
+    }
+    if everyday.count() > 0 {
+        return (everyday, 1.0);
+    }
+    let numbers =
+        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
+    if other.count() > 0 {
+        return (Languages(other.0 | numbers.0), 0.7);
+    }
+    if !token.senses.is_empty() {
+        return (Languages::NONE, 0.0);
+    }
+    if numbers.count() > 0 {
+        return (numbers, 0.8);
+    }
+    let endings = by_ending(&token.key);
+    (Languages(endings.0 & fitting.0), if token.key.len() > 5 { 0.5 } else { 0.3 })
+}
+
+const ENDINGS: &[(&str, &[Language])] = {
+    use Language::{
+        Bengali, English, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu,
+    };
+    &[
+        ("anige", &[Kannada]),
+        ("inge", &[Kannada]),
+        ("ige", &[Kannada]),
+        ("dali", &[Kannada]),
+        ("alli", &[Kannada]),
+        ("galu", &[Kannada]),
+        ("dide", &[Kannada]),
+        ("tide", &[Kannada]),
+        ("tini", &[Kannada]),
+        ("andi", &[Telugu]),
+        ("indi", &[Telugu]),
+        ("aniki", &[Telugu]),
+        ("alaku", &[Telugu]),
+        ("alu", &[Telugu, Kannada]),
+        ("anu", &[Telugu, Kannada]),
+        ("adu", &[Telugu, Tamil]),
+        ("ungal", &[Tamil]),
+        ("unga", &[Tamil]),
+        ("inga", &[Tamil]),
+        ("anga", &[Tamil]),
+        ("uku", &[Tamil]),
+        ("aiku", &[Tamil]),
+        ("athu", &[Tamil, Malayalam]),
+        ("then", &[Tamil]),
+        ("inen", &[Tamil]),
+        ("anum", &[Tamil]),
+        ("uchu", &[Tamil]),
+        ("uka", &[Malayalam]),
+        ("unu", &[Malayalam]),
+        ("anam", &[Malayalam]),
+        ("inte", &[Malayalam]),
+        ("yude", &[Malayalam]),
+        ("ichu", &[Malayalam]),
+        ("ila", &[Malayalam, Tamil, Kannada]),
+        ("echi", &[Bengali]),
+        ("eche", &[Bengali]),
+        ("chilo", &[Bengali]),
+        ("lam", &[Bengali]),
+        ("ben", &[Bengali]),
+        ("gulo", &[Bengali]),
+        ("sher", &[Bengali]),
+        ("mer", &[Bengali]),
+        ("antu", &[Odia]),
+        ("anku", &[Odia]),
+        ("anka", &[Odia]),
+        ("ibi", &[Odia]),
+        ("iba", &[Odia]),
+        ("ili", &[Odia]),
+        ("vanu", &[Gujarati]),
+        ("isu", &[Gujarati]),
+        ("ishu", &[Gujarati]),
+        ("bhai", &[Gujarati, Hindi]),
+        ("ben", &[Gujarati]),
+        ("yu", &[Gujarati]),
+        ("achi", &[Marathi]),
+        ("acha", &[Marathi]),
+        ("ache", &[Marathi]),
+        ("ayla", &[Marathi]),
+        ("ayche", &[Marathi]),
+        ("ane", &[Marathi]),
+        ("ala", &[Marathi]),
+        ("ian", &[Punjabi]),
+        ("nda", &[Punjabi]),
+        ("ndi", &[Punjabi]),
+        ("iye", &[Hindi]),
+        ("unga", &[Hindi]),
+        ("ega", &[Hindi]),
+        ("enge", &[Hindi]),
+        ("ing", &[English]),
+        ("ed", &[English]),
+        ("tion", &[English]),
+        ("ly", &[English]),
+    ]
+};
+
+fn by_ending(key: &str) -> Languages {
+    if key.len() < 4 {
+        return Languages::NONE;
+    }
+    // The longest ending that fits speaks; shorter ones would only blur it.
+    let longest =
+        ENDINGS.iter().filter(|(ending, _)| key.ends_with(ending)).max_by_key(|(ending, _)| ending.len());
+    let Some((longest, _)) = longest else { return Languages::NONE };
+    ENDINGS
+        .iter()
+        .filter(|(ending, _)| ending == longest)
+        .flat_map(|(_, languages)| languages.iter().copied())
+        .fold(Languages::NONE, Languages::with)
+}
+
+fn rank(script: Script, scores: &[f32; 11]) -> Option<Detection> {
+    let of = |language: Language| scores[language.index()];
+    let mut ranked: Vec<Language> =
+        Language::ALL.into_iter().filter(|language| of(*language) > 0.0).collect();
+    ranked.sort_by(|one, other| of(*other).total_cmp(&of(*one)));
+    let best = *ranked.first()?;
+    let top = of(best);
+    let squares: f32 = ranked.iter().map(|language| of(*language).powi(2)).sum();
+    // How much of the evidence it holds, and how much evidence there is.
+    let confidence = top.powi(2) / squares * (1.0 - (-1.6 * top).exp());
+    ranked.retain(|language| of(*language) >= top * 0.5);
+    Some(Detection { language: best, script, confidence, plausible: ranked })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_and_words_tell_the_language() {
+        for (text, language, script) in [
+            ("Ramesh ne dhai hazaar diye", Language::Hindi, Script::Latin),
+            ("रमेश ने ढाई हज़ार दिए", Language::Hindi, Script::Devanagari),
+            ("रमेशने अडीच हजार दिले", Language::Marathi, Script::Devanagari),
+            ("₹1,50,000 மொத்தம்", Language::Tamil, Script::Tamil),
+            ("ok రాజన్ కి 500", Language::Telugu, Script::Telugu),
+            ("please tell me what Ramesh owes", Language::English, Script::Latin),
+            ("Ramesh nu panj sau ditte", Language::Punjabi, Script::Latin),
+        ] {
+            let found = detect(text).unwrap();
+            assert_eq!((found.language, found.script), (language, script), "{text}: {found:?}");
+        }
+        assert_eq!(detect("500 ₹ 😀"), None);
+    }
+
+    #[test]
+    fn an_unsure_message_leaves_it_to_those_before() {
+        use Language::{Bengali, English, Tamil};
+        let sure = detect("ইকবাল টাকা দিয়েছে");
+        assert_eq!(choose(sure.as_ref(), &[Tamil; 5], Some(English)), Bengali);
+        assert_eq!(choose(None, &[Tamil, Bengali, Tamil, Bengali, Bengali], Some(English)), Bengali);
+        assert_eq!(
+            choose(None, &[Bengali, Bengali, Bengali, Bengali, Tamil, Tamil, Tamil, Tamil], None),
+            Tamil
+        );
+        assert_eq!(choose(None, &[], Some(Tamil)), Tamil);
+        assert_eq!(choose(None, &[], None), English);
+    }
+}

@@ -1,0 +1,210 @@
+//! One spelling for many: words of every script brought to Latin letters and folded.
+//!
+//! The build script compiles the lexicon with this very code, so a word of a message and a word of the
+//! lexicon meet whatever script or spelling either was written in. Three strengths:
+//! - [`key`]: what nobody tells apart when typing (`paanch`, `panch`, पाँच); numbers match on it
+//! - [`stem`]: also the sounds Dravidian spellings mix (t/d, p/b, k/g); number morphemes match on it
+//! - [`skeleton`]: also aspirates and vowel quality; only near matches rest on it
+
+#[path = "fold/romanise.rs"]
+mod romanise;
+
+pub use romanise::{is_indic, romanise, romanise_spoken};
+use unicode_normalization::UnicodeNormalization;
+
+const fn vowel(letter: u8) -> bool {
+    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
+}
+
+/// The key of a word: romanised, then long vowels, doubled letters and free variants folded.
+pub fn key(word: &str) -> String {
+    fold_latin(romanise(word).as_bytes())
+}
+
+/// A word as written, in lower case and composed, without joiners: what two writings of one spelling share.
+pub fn spelling(word: &str) -> String {
+    let letters = word.nfc().filter(|letter| !matches!(letter, '\u{200C}' | '\u{200D}'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The key a word has when its unpronounced inner vowels are left out, as people type it in Latin letters.
+pub fn spoken_key(word: &str) -> String {
+    fold_latin(romanise_spoken(word).as_bytes())
+}
+
+fn fold_latin(word: &[u8]) -> String {
+    let joined = fold_letters(word);
+    let glides = fold_glides(&joined);
+    let mut out = String::with_capacity(glides.len());
+    for &letter in &glides {
+        push_once(&mut out, letter);
+    }
+    // A breath after a last vowel is rarely typed: barah, bara.
+    if out.len() > 2 && out.ends_with('h') && out.as_bytes().get(out.len() - 2).is_some_and(|&l| vowel(l)) {
+        out.pop();
+    }
+    out
+}
+
+/// Adds a letter unless it only doubles the one before it; `chch` and `thth` are doubled sounds too.
+fn push_once(out: &mut String, letter: u8) {
+    if out.as_bytes().last() == Some(&letter) {
+        return;
+    }
+    out.push(char::from(letter));
+    if letter == b'h'
+        && let [.., first, b'h', second, b'h'] = out.as_bytes()
+        && first == second
+    {
+        out.truncate(out.len() - 2);
+    }
+}
+
+/// Letters and pairs that stand for one sound.
+fn fold_letters(word: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(word.len());
+    let mut at = 0;
+    while let Some(&letter) = word.get(at) {
+        let next = word.get(at + 1).copied().unwrap_or_default();
+        let (folded, used): (&[u8], usize) = match (letter, next) {
+            (b'e', b'e') => (b"i", 2),
+            (b'o', b'o') => (b"u", 2),
+            (b'o', b'u') => (b"au", 2),
+            (b'p', b'h') => (b"f", 2),
+            (b'c', b'h') => (b"ch", 2),
+            (b'c', b'k') => (b"k", 2),
+            (b'c', b'c') => (b"", 1),
+            (b'c', _) | (b'q', _) => (b"k", 1),
+            (b'w', _) => (b"v", 1),
+            (b'z', b'h') => (b"zh", 2),
+            (b'z', _) => (b"j", 1),
+            (b'x', _) => (b"ks", 1),
+            (b'a'..=b'z', _) => (word.get(at..=at).unwrap_or_default(), 1),
+            _ => (b"", 1),
+        };
+        let doubled_breath = folded == b"h" && out.ends_with(b"h");
+        if !doubled_breath {
+            out.extend_from_slice(folded);
+        }
+        at += used;
+    }
+    out
+}
+
+/// `y` and `v` that only carry one vowel into the next, or close a diphthong.
+fn fold_glides(word: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::with_capacity(word.len());
+    for (at, &letter) in word.iter().enumerate() {
+        let before = out.last().copied().unwrap_or_default();
+        let after = word.get(at + 1).copied().unwrap_or_default();
+        match letter {
+            b'y' if before == b'i' && vowel(after) => {}
+            b'y' if vowel(before) && !vowel(after) && after != b'y' => out.push(b'i'),
+            b'v' if before == b'a' && !vowel(after) && after != b'v' && after != b'y' => out.push(b'u'),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A key with the sounds merged that Dravidian spellings mix.
+pub fn stem(key: &str) -> String {
+    let bytes = key.as_bytes();
+    let mut out = String::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&letter) = bytes.get(at) {
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        at += 1;
+        let merged = match letter {
+            b'g' => b'k',
+            b'd' => b't',
+            b'b' | b'f' => b'p',
+            b'j' => b'c',
+            b'z' => b'l',
+            b'y' if out.is_empty() && next == b'e' => continue,
+            b'h' if at > 1 && !vowel(bytes[at - 2]) => continue,
+            other => other,
+        };
+        let merged = if merged == b'c' || (letter == b'c' && next == b'h') { b'c' } else { merged };
+        push_once(&mut out, merged);
+    }
+    out
+}
+
+/// A key with aspirates, sibilants, nasals before consonants and vowel quality folded away.
+pub fn skeleton(key: &str) -> String {
+    let bytes = key.as_bytes();
+    let mut out = String::with_capacity(bytes.len());
+    for (at, &letter) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        let folded = match letter {
+            b'h' | b'y' => continue,
+            b'n' | b'm' if next != 0 && !vowel(next) && next != b'n' && next != b'm' => continue,
+            b'e' => b'i',
+            b'o' => b'a',
+            b'u' if out.ends_with('a') => continue,
+            b'i' if out.ends_with('a') && at > 0 && bytes[at - 1] == b'a' => {
+                out.pop();
+                b'i'
+            }
+            b'f' => b'p',
+            b'v' => b'b',
+            other => other,
+        };
+        push_once(&mut out, folded);
+    }
+    while out.len() > 2 && out.as_bytes().last().is_some_and(|&l| vowel(l)) {
+        out.pop();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_and_scripts_meet_in_one_key() {
+        for (words, expected) in [
+            (&["paanch", "panch", "Paanch", "पाँच", "पांच"][..], "panch"),
+            (&["barah", "baarah", "bara", "बारह"], "bara"),
+            (&["hazaar", "hajar", "हज़ार", "हज़ार", "हजार", "ਹਜ਼ਾਰ"], "hajar"),
+            (&["pachees", "pachis", "pacchis", "पच्चीस"], "pachis"),
+            (&["chhe", "che"], "che"),
+            (&["rupiya", "rupia"], "rupia"),
+            (&["noy", "noi"], "noi"),
+            (&["రూపాయలు", "roopayalu", "rupayalu"], "rupayalu"),
+            (&["ఇరవై", "ఇరవై", "iravai", "iravay"], "iravai"),
+            (&["নয়", "নয়"], "nai"),
+            (&["ಒಂದೂವರೆ", "onduvare", "ondoovare"], "onduvare"),
+        ] {
+            for word in words {
+                assert_eq!(key(word), expected, "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn stems_merge_what_dravidian_spellings_mix() {
+        for (word, expected) in [
+            ("irubadhu", "irupatu"),
+            ("இருபது", "irupatu"),
+            ("இருபத்தேழாயிரத்து", "irupatelayiratu"),
+            ("yezhu", "elu"),
+            ("ഒന്ന്", "onu"),
+            ("അഞ്ച്", "ancu"),
+            ("hadimooru", "hatimuru"),
+            ("ombhainooru", "ompainuru"),
+        ] {
+            assert_eq!(stem(&key(word)), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn skeletons_meet_across_vowel_quality() {
+        for (one, other) in [("ponchash", "পঞ্চাশ"), ("chollish", "চল্লিশ"), ("pochish", "পঁচিশ"), ("dosh", "দশ")]
+        {
+            assert_eq!(skeleton(&key(one)), skeleton(&key(other)), "{one}");
+        }
+    }
+}

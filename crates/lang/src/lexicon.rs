@@ -1,0 +1,188 @@
+//! The words the crate knows, compiled from `lexicon/` by the build script.
+//!
+//! One table serves every language: a key leads to its senses, each with the languages it holds in. Whether a
+//! message is about numbers, dates or names is for the modules that read the senses.
+
+use munshi_types::Language;
+
+include!(concat!(env!("OUT_DIR"), "/lexicon.rs"));
+
+/// A set of languages, one bit each in the order of [`Language::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Languages(pub u16);
+
+impl Languages {
+    pub const NONE: Self = Self(0);
+    pub const EVERY: Self = Self(0x7FF);
+    /// Those whose number words run together: irupattelayirattu.
+    pub const DRAVIDIAN: Self = Self(
+        Self::only(Language::Tamil).0
+            | Self::only(Language::Telugu).0
+            | Self::only(Language::Kannada).0
+            | Self::only(Language::Malayalam).0,
+    );
+
+    pub const fn only(language: Language) -> Self {
+        Self(1 << language.index())
+    }
+
+    pub const fn with(self, language: Language) -> Self {
+        Self(self.0 | 1 << language.index())
+    }
+
+    pub const fn has(self, language: Language) -> bool {
+        self.0 & (1 << language.index()) != 0
+    }
+
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Language> {
+        Language::ALL.into_iter().filter(move |language| self.has(*language))
+    }
+}
+
+/// One meaning a key has in some languages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sense {
+    pub languages: Languages,
+    pub meaning: Meaning,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A cardinal below a thousand that is one word.
+    Cardinal(u16),
+    /// What multiplies the number before it: hundred, thousand, lakh, crore.
+    Scale(u64),
+    /// Hundredths added to the number after it: sava 25, saade 50.
+    Plus(u16),
+    /// Hundredths taken from the number after it: paune 25.
+    Minus(u16),
+    /// Hundredths that stand by themselves or before a scale: aadha 50, dedh 150, dhai 250.
+    Part(u16),
+    Rupee,
+    Paisa,
+    /// Says that a bare number near it is money.
+    Money,
+    /// Stands before digits that are a telephone number.
+    Phone,
+    /// Stands before digits that name an account, a card or a transaction.
+    Account,
+    Unit(crate::unit::Unit),
+    /// Days from today.
+    Day(i8),
+    /// So many days before or after today, by the verb.
+    Either(i8),
+    Next,
+    Last,
+    This,
+    Week,
+    Month,
+    Year,
+    /// 1 is Monday.
+    Weekday(i8),
+    /// 1 is January.
+    MonthName(i8),
+    DayOfMonth,
+    Clock,
+    Morning,
+    Noon,
+    Evening,
+    Night,
+    /// After, and before, a number of days.
+    After,
+    Before,
+    Past,
+    Future,
+    /// Between the ends of a range: to, tak.
+    To,
+    /// After the first end of a range: se.
+    Range,
+    /// An everyday word that tells a language.
+    Word,
+}
+
+/// A piece of a number word in a language that runs them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub form: &'static str,
+    pub atom: Atom,
+    pub end: End,
+    /// Whether another piece may follow in the same word.
+    pub joins: bool,
+}
+
+/// Whether a word may end with a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Never,
+    /// Only when more of the number follows in the next word: aayirathi anjooru.
+    Open,
+    Free,
+}
+
+/// What a piece contributes to a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atom {
+    Cardinal(u16),
+    Scale(u64),
+    /// Hundredths added to the number before it, or standing alone: arai 50.
+    Suffix(u16),
+}
+
+/// Every sense of a key.
+pub fn senses(key: &str) -> &'static [Sense] {
+    find(WORDS, key)
+}
+
+/// The keys that begin with some letters, with their senses.
+pub fn starting_with(front: &str) -> &'static [(&'static str, &'static [Sense])] {
+    let from = WORDS.partition_point(|entry| entry.0 < front);
+    let rest = WORDS.get(from..).unwrap_or_default();
+    let count = rest.partition_point(|entry| entry.0.starts_with(front));
+    rest.get(..count).unwrap_or_default()
+}
+
+/// The number senses of a skeleton, for near matches.
+pub fn near_numbers(skeleton: &str) -> &'static [Sense] {
+    find(SKELETONS, skeleton)
+}
+
+/// The senses of a word whose key has several, by how it is written.
+pub fn spelled(word: &str) -> &'static [Sense] {
+    find(SPELLINGS, &crate::fold::spelling(word))
+}
+
+/// Whether a word as written is also an ordinary word or a name.
+pub fn clashes(word: &str) -> bool {
+    CLASHES.binary_search(&word).is_ok()
+}
+
+/// The pieces of a language's number words that begin with a letter, by form; none when it has none.
+pub fn pieces(language: Language, first: u8) -> &'static [Piece] {
+    let all = match language {
+        Language::Tamil => PIECES_TA,
+        Language::Telugu => PIECES_TE,
+        Language::Kannada => PIECES_KN,
+        Language::Malayalam => PIECES_ML,
+        _ => return &[],
+    };
+    let letter = |piece: &Piece| piece.form.as_bytes().first().copied().unwrap_or_default();
+    let from = all.partition_point(|piece| letter(piece) < first);
+    let to = all.partition_point(|piece| letter(piece) <= first);
+    all.get(from..to).unwrap_or_default()
+}
+
+fn find(table: &'static [(&'static str, &'static [Sense])], key: &str) -> &'static [Sense] {
+    table
+        .binary_search_by(|entry| entry.0.cmp(key))
+        .ok()
+        .and_then(|at| table.get(at))
+        .map_or(&[], |entry| entry.1)
+}

@@ -1,0 +1,46 @@
+//! Understands eleven languages in their own scripts and in Latin letters, and speaks them.
+//!
+//! The rule for money: right, or visibly unsure, never silently wrong. So a reading says whether it is exact,
+//! and when it is not, what else it may be. Nothing here does I/O or asks a model.
+//!
+//! # Layout
+//! - [`fold`]: words of every script and spelling brought to one key
+//! - [`lexicon`]: the words themselves, compiled from `lexicon/` by the build script
+//! - [`token`]: a message cut into words, digits and signs
+//! - [`detect`]: which language and script
+//! - [`number`], [`numbers`]: number words and digits
+//! - [`amounts`], `identifiers`: what each number counts, or names
+//! - [`dates`]: days, stretches of days, clock times
+//! - [`names`]: people across scripts, and a directory of contacts
+//! - [`format`]: amounts, days, times and lists as people read them
+//! - [`search`]: words as an index keeps them
+//! - [`understand`]: all of it for one message
+//!
+//! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
+
+pub mod amounts;
+pub mod dates;
+pub mod detect;
+pub mod fold;
+pub mod format;
+mod identifiers;
+pub mod lexicon;
+pub mod names;
+pub mod number;
+pub mod numbers;
+mod reader;
+pub mod search;
+pub mod token;
+pub mod understand;
+pub mod unit;
+
+pub use amounts::{Amount, Kind};
+pub use dates::{DateFound, DateReading, Side, When};
+pub use detect::{Detection, Form, choose, detect};
+pub use format::Voice;
+pub use names::directory::{Candidate, Directory, NameFound};
+pub use number::Number;
+pub use numbers::Certainty;
+pub use search::{query_tokens, search_tokens};
+pub use understand::{Context, Understanding, understand};
+pub use unit::Unit;

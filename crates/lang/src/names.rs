@@ -1,0 +1,361 @@
+//! Names of people across scripts and spellings.
+//!
+//! - [`name_key`]: one key per name, so that Rajan, Raajan, राजन, ராஜன் and রাজন meet
+//! - [`score`]: how alike two names are
+//! - [`directory`]: a list of contacts, and who among them a message means
+//!
+//! Names whose consonants differ are different people: Ramesh is never Suresh, however few letters change.
+
+pub mod directory;
+
+use munshi_types::Script;
+
+use crate::fold;
+
+/// From this score two names are the same.
+pub const SAME: f32 = 0.8;
+
+/// From this score a name may be meant, and is worth asking about.
+pub const MAYBE: f32 = 0.62;
+
+/// Words of respect that are no part of a name.
+const HONORIFICS: &[&str] = &[
+    "ji",
+    "bhai",
+    "bhaiya",
+    "bhaia",
+    "bhau",
+    "bhaisahab",
+    "saab",
+    "sahab",
+    "saheb",
+    "sahib",
+    "sab",
+    "sir",
+    "madam",
+    "anna",
+    "ana",
+    "akka",
+    "aka",
+    "garu",
+    "gari",
+    "avaru",
+    "avru",
+    "avare",
+    "ayya",
+    "aya",
+    "appa",
+    "ama",
+    "amma",
+    "da",
+    "dada",
+    "di",
+    "didi",
+    "babu",
+    "ben",
+    "tai",
+    "kaka",
+    "kaku",
+    "chacha",
+    "chachi",
+    "mama",
+    "mami",
+    "uncle",
+    "unkle",
+    "aunty",
+    "anti",
+    "chetan",
+    "chetta",
+    "cheta",
+    "chechi",
+    "etan",
+    "ikka",
+    "veer",
+    "vir",
+    "paji",
+    "bhaji",
+    "seth",
+    "sheth",
+    "mr",
+    "mrs",
+    "ms",
+    "shri",
+    "sri",
+    "smt",
+    "dr",
+    "miss",
+    "mis",
+    "bai",
+    "apa",
+    "nana",
+    "thambi",
+];
+
+/// Those people write as the end of the name: Rameshbhai, Lataben.
+const JOINED_HONORIFICS: &[&str] = &["bhai", "ben", "ji", "garu", "babu", "saab", "sahab", "bhau", "tai"];
+
+/// Whether a folded word is one of respect.
+pub fn is_honorific(key: &str) -> bool {
+    HONORIFICS.contains(&key)
+}
+
+/// One word of a name, ready to be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Its consonants with voicing merged: what must agree.
+    pub bones: String,
+    /// Its fold: how well it agrees.
+    pub fold: String,
+    /// Tamil script has one letter for k and g, p and b, t and d.
+    pub voiceless: bool,
+}
+
+impl Word {
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let voiceless = text.chars().find_map(Script::of) == Some(Script::Tamil);
+        let mut fold = fold::key(text);
+        if voiceless {
+            // Tamil writes Lakshmi with a t.
+            fold = fold.replace("tch", "ksh");
+        }
+        Self::from_fold(fold, voiceless)
+    }
+
+    pub(crate) fn from_fold(fold: String, voiceless: bool) -> Option<Self> {
+        let bones = bones(&fold);
+        (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, voiceless })
+    }
+}
+
+/// The words of a name without its honorifics; all of them when it has nothing else.
+pub(crate) fn words(name: &str) -> Vec<Word> {
+    let all: Vec<Word> = name
+        .split(|letter: char| {
+            letter.is_whitespace() || matches!(letter, '.' | ',' | '-' | '/' | '(' | ')' | '&')
+        })
+        .filter(|word| !word.is_empty())
+        .filter_map(Word::new)
+        .collect();
+    let named: Vec<Word> = all.iter().filter(|word| !is_honorific(&word.fold)).map(unjoined).collect();
+    if named.is_empty() { all } else { named }
+}
+
+/// A word without an honorific written as its end, where enough of a name is left.
+pub(crate) fn unjoined(word: &Word) -> Word {
+    JOINED_HONORIFICS
+        .iter()
+        .filter_map(|ending| word.fold.strip_suffix(ending))
+        .filter(|front| front.len() > 2)
+        .find_map(|front| Word::from_fold(front.to_owned(), word.voiceless))
+        .filter(|front| front.bones.len() > 1)
+        .unwrap_or_else(|| word.clone())
+}
+
+/// The key of a name: its words' consonants in order, honorifics left out.
+pub fn name_key(name: &str) -> String {
+    words(name).iter().map(|word| word.bones.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The consonants of a folded word, voicing and breath merged, with the vowel it begins with.
+fn bones(fold: &str) -> String {
+    let bytes = fold.as_bytes();
+    let mut out = String::with_capacity(bytes.len());
+    for (at, &letter) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        let bone = match letter {
+            b'a' | b'e' | b'i' | b'o' | b'u' if at == 0 => first_vowel(letter, next),
+            b'a' | b'e' | b'i' | b'o' | b'u' | b'h' | b'y' => {
+                // A breath that begins a word is a letter of it.
+                if at == 0 && letter != b'h' {
+                    letter
+                } else if at == 0 {
+                    b'h'
+                } else {
+                    continue;
+                }
+            }
+            // Nasals before another consonant come and go: Chandra, Chadra; Sampat, Sanpat.
+            b'n' | b'm' if next != 0 && !vowel(next) && next != b'y' && next != b'h' => continue,
+            b'g' | b'q' => b'k',
+            b'd' => b't',
+            b'b' | b'v' | b'f' => b'p',
+            b'c' => b's',
+            b'z' if next == b'h' => b'l',
+            other => other,
+        };
+        if out.as_bytes().last() != Some(&bone) {
+            out.push(char::from(bone));
+        }
+    }
+    out
+}
+
+const fn vowel(letter: u8) -> bool {
+    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
+}
+
+/// First vowels in three kinds, so that Anil and Unnil differ but Arun and Orun do not.
+const fn first_vowel(letter: u8, next: u8) -> u8 {
+    match letter {
+        b'a' if next == b'i' => b'e',
+        b'a' | b'o' => b'a',
+        b'e' | b'i' => b'e',
+        _ => b'u',
+    }
+}
+
+/// How alike two names are, from 0 to 1. Words may come in another order, and one name may have more of them.
+pub fn score(one: &str, other: &str) -> f32 {
+    let (one, other) = (words(one), words(other));
+    let (few, many) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    if few.is_empty() {
+        return 0.0;
+    }
+    let mut total = 0.0;
+    for word in few {
+        let best = many.iter().map(|candidate| word_score(word, candidate)).fold(0.0, f32::max);
+        if best < MAYBE {
+            return 0.0;
+        }
+        total += best;
+    }
+    coverage(total, few.len(), many.len())
+}
+
+/// The mean of the words that met, less a little for each that has no partner.
+pub(crate) fn coverage(total: f32, met: usize, all: usize) -> f32 {
+    #[allow(clippy::cast_precision_loss, reason = "a name has a handful of words")]
+    let (met, missing) = (met as f32, all.saturating_sub(met) as f32);
+    (total / met.max(1.0) - 0.1 * missing).max(0.0)
+}
+
+/// How alike two words are; 0 when their consonants differ.
+pub(crate) fn word_score(one: &Word, other: &Word) -> f32 {
+    if one.fold == other.fold {
+        return 1.0;
+    }
+    if one.bones != other.bones {
+        return 0.0;
+    }
+    let voiceless = one.voiceless != other.voiceless;
+    let distance = distance(one.fold.as_bytes(), other.fold.as_bytes(), voiceless);
+    #[allow(clippy::cast_precision_loss, reason = "a word has a handful of letters")]
+    let longest = one.fold.len().max(other.fold.len()) as f32;
+    (1.0 - distance / longest).clamp(0.0, 1.0)
+}
+
+/// Edit distance where letters that sound alike are close.
+fn distance(one: &[u8], other: &[u8], voiceless: bool) -> f32 {
+    let mut row: Vec<f32> = Vec::with_capacity(other.len() + 1);
+    row.push(0.0);
+    for (at, &letter) in other.iter().enumerate() {
+        row.push(row[at] + gap(letter, at + 1 == other.len()));
+    }
+    for (at, &left) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] += gap(left, at + 1 == one.len());
+        for (place, &right) in other.iter().enumerate() {
+            let change = diagonal + swap(left, right, voiceless);
+            let drop_left = row[place + 1] + gap(left, at + 1 == one.len());
+            let drop_right = row[place] + gap(right, place + 1 == other.len());
+            diagonal = row[place + 1];
+            row[place + 1] = change.min(drop_left).min(drop_right);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// The cost of a letter only one of them has.
+fn gap(letter: u8, last: bool) -> f32 {
+    match letter {
+        b'h' | b'y' => 0.2,
+        _ if vowel(letter) && last => 0.45,
+        _ if vowel(letter) => 0.6,
+        b'n' | b'm' => 0.5,
+        _ => 1.0,
+    }
+}
+
+fn swap(left: u8, right: u8, voiceless: bool) -> f32 {
+    if left == right {
+        return 0.0;
+    }
+    let pair = (left.min(right), left.max(right));
+    match pair {
+        (b'a', b'o') | (b'e', b'i') => 0.3,
+        (b'o', b'u') => 0.4,
+        _ if vowel(left) && vowel(right) => 0.9,
+        (b'g', b'k') | (b'd', b't') | (b'b', b'p') => {
+            if voiceless {
+                0.1
+            } else {
+                0.7
+            }
+        }
+        (b'b', b'v') | (b'f', b'p') => 0.2,
+        (b'c', b's') => {
+            if voiceless {
+                0.2
+            } else {
+                0.6
+            }
+        }
+        (b'm', b'n') => 0.3,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_in_many_scripts_has_one_key() {
+        for names in [
+            &["Rajan", "Raajan", "राजन", "ராஜன்", "রাজন", "రాజన్", "ರಾಜನ್", "രാജൻ", "રાજન", "ਰਾਜਨ", "ରାଜନ"][..],
+            &[
+                "Ramesh",
+                "Rameshbhai",
+                "Ramesh ji",
+                "रमेश",
+                "ரமேஷ்",
+                "রমেশ",
+                "రమేష్",
+                "ರಮೇಶ್",
+                "രമേശ്",
+                "રમેશ",
+                "ਰਮੇਸ਼",
+                "ରମେଶ",
+            ],
+            &["Lakshmi", "Laxmi", "லட்சுமி", "లక్ష్మి", "ಲಕ್ಷ್ಮಿ", "लक्ष्मी", "Laksmi akka"],
+            &["Ganesh", "गणेश", "கணேஷ்", "Ganes"],
+            &["Sita", "Seetha", "Sitha", "सीता", "சீதா", "സീത", "సీత"],
+            &["Vikram", "Bikram", "বিক্রম", "विक्रम", "விக்ரம்"],
+            &["Gupta supplier", "गुप्ता सप्लायर"],
+        ] {
+            for name in names {
+                assert_eq!(name_key(name), name_key(names[0]), "{name}");
+                assert!(score(name, names[0]) >= SAME, "{name} {}: {}", names[0], score(name, names[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn other_people_never_meet() {
+        for (one, other) in [
+            ("Ramesh", "Suresh"),
+            ("Ramesh", "Rajesh"),
+            ("Ramesh", "Mahesh"),
+            ("Naresh", "Suresh"),
+            ("रमेश", "Suresh"),
+            ("Anita", "Sunita"),
+            ("Rajan", "Rajni"),
+            ("Sita", "Gita"),
+            ("Mohan", "Sohan"),
+            ("Babu", "Pappu"),
+            ("Kavita", "Savita"),
+        ] {
+            assert!(score(one, other) < SAME, "{one} {other}: {}", score(one, other));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! An exact number: what was said, to the ten-thousandth.
+
+use std::fmt;
+
+use munshi_types::Money;
+use serde::{Serialize, Serializer};
+
+/// A number in ten-thousandths, so that quarters of a paisa are still exact. No float touches it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Number(i128);
+
+const ONE: i128 = 10_000;
+
+impl Number {
+    pub const ZERO: Self = Self(0);
+
+    pub fn from_whole(whole: u64) -> Self {
+        Self(i128::from(whole) * ONE)
+    }
+
+    pub fn from_hundredths(hundredths: u32) -> Self {
+        Self(i128::from(hundredths) * (ONE / 100))
+    }
+
+    /// Reads ASCII digits and at most one point; none past four decimals or thirty digits.
+    pub fn from_decimal(text: &str) -> Option<Self> {
+        let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+        let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || whole.len() > 30 || rest.len() > 4 || !plain(whole) || !plain(rest) {
+            return None;
+        }
+        let whole: i128 = whole.parse().ok()?;
+        let decimals: i128 = format!("{rest:0<4}").parse().ok()?;
+        whole.checked_mul(ONE)?.checked_add(decimals).map(Self)
+    }
+
+    pub fn plus(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    pub fn minus(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+
+    pub fn times(self, factor: u64) -> Option<Self> {
+        self.0.checked_mul(i128::from(factor)).map(Self)
+    }
+
+    /// A hundredth of it: paise as rupees.
+    pub fn hundredth(self) -> Option<Self> {
+        (self.0 % 100 == 0).then_some(Self(self.0 / 100))
+    }
+
+    /// The whole number it is; none when it has a fraction or is out of range.
+    pub fn as_whole(self) -> Option<u64> {
+        (self.0 % ONE == 0).then(|| u64::try_from(self.0 / ONE).ok()).flatten()
+    }
+
+    /// As rupees; none when it is finer than a paisa or too large to keep.
+    pub fn as_money(self) -> Option<Money> {
+        (self.0 % 100 == 0).then(|| i64::try_from(self.0 / 100).ok().map(Money::from_paise)).flatten()
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let size = self.0.unsigned_abs();
+        let (whole, rest) = (size / ONE.unsigned_abs(), size % ONE.unsigned_abs());
+        if rest == 0 {
+            return write!(f, "{sign}{whole}");
+        }
+        let decimals = format!("{rest:04}");
+        write!(f, "{sign}{whole}.{}", decimals.trim_end_matches('0'))
+    }
+}
+
+/// A JSON number: whole where it is whole.
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0 % ONE == 0 {
+            return match i64::try_from(self.0 / ONE) {
+                Ok(whole) => serializer.serialize_i64(whole),
+                Err(_) => serializer.serialize_i128(self.0 / ONE),
+            };
+        }
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "JSON has no other fraction; sums are made on the number itself"
+        )]
+        serializer.serialize_f64(self.0 as f64 / ONE as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_it_holds() {
+        assert_eq!(Number::from_decimal("1250.50").unwrap().to_string(), "1250.5");
+        assert_eq!(Number::from_hundredths(250).times(1000).unwrap(), Number::from_whole(2500));
+        assert_eq!(serde_json::to_string(&Number::from_hundredths(50)).unwrap(), "0.5");
+        assert_eq!(serde_json::to_string(&Number::from_whole(2500)).unwrap(), "2500");
+        assert_eq!(Number::from_decimal("0.005").unwrap().as_money(), None);
+        assert_eq!(Number::from_hundredths(1).as_money(), Some(Money::from_paise(1)));
+    }
+
+    #[test]
+    fn refuses_what_is_no_number() {
+        for text in ["", ".", ".5", "1.23456", "1e3", "-1", "1.2.3", "9999999999999999999999999999999"] {
+            assert_eq!(Number::from_decimal(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Numbers written in digits of any script, with Indian or western commas.
+
+use super::{Certainty, Spoken};
+use crate::number::Number;
+use crate::token::digit;
+
+/// What a run of digits, commas and points may be.
+pub(crate) fn read(text: &str) -> Option<Spoken> {
+    let plain = ascii(text);
+    let (whole, decimals) = match plain.rsplit_once('.') {
+        Some((whole, decimals)) if !whole.contains('.') => (whole, Some(decimals)),
+        Some(_) => return None,
+        None => (plain.as_str(), None),
+    };
+    if decimals.is_some_and(|decimals| decimals.contains(',')) {
+        return None;
+    }
+    let joined: String = whole.chars().filter(|letter| *letter != ',').collect();
+    let written = match decimals {
+        Some(decimals) => format!("{joined}.{}", decimals.get(..4).unwrap_or(decimals)),
+        None => joined.clone(),
+    };
+    let value = Number::from_decimal(&written)?;
+    let mut readings = vec![value];
+    if !grouped(whole) {
+        // A comma where no one groups may be a decimal comma.
+        if let Some((before, after)) = whole.rsplit_once(',')
+            && !before.contains(',')
+            && let Some(other) = Number::from_decimal(&format!("{before}.{after}"))
+        {
+            readings.push(other);
+        }
+        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+    }
+    // 1.500 is one and a half here, fifteen hundred elsewhere.
+    if decimals.is_some_and(|decimals| decimals.len() == 3) && whole.len() < 4 && !whole.starts_with('0') {
+        readings.extend(Number::from_decimal(&plain.replace(['.', ','], "")));
+        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+    }
+    Some(Spoken { certainty: Certainty::Exact, readings })
+}
+
+/// The digits in ASCII, with their commas and points.
+pub(crate) fn ascii(text: &str) -> String {
+    text.chars().map(|letter| digit(letter).map_or(letter, |value| char::from(b'0' + value))).collect()
+}
+
+/// Whether the commas stand where India (1,50,000) or the west (150,000) puts them.
+fn grouped(whole: &str) -> bool {
+    let groups: Vec<usize> = whole.split(',').map(str::len).collect();
+    let [first, middle @ .., last] = groups.as_slice() else { return true };
+    let (first, last) = (*first, *last);
+    let indian = (1..=2).contains(&first) && middle.iter().all(|size| *size == 2) && last == 3;
+    let western = (1..=3).contains(&first) && middle.iter().all(|size| *size == 3) && last == 3;
+    indian || western
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_both_kinds_are_exact() {
+        for (text, expected) in [
+            ("1,50,000", "150000"),
+            ("125,000", "125000"),
+            ("1,00,00,000", "10000000"),
+            ("१,५०,०००", "150000"),
+            ("2,500.00", "2500"),
+            ("12.5", "12.5"),
+            ("൧൨,൫൦,൦൦൦", "1250000"),
+            ("0.250", "0.25"),
+        ] {
+            let found = read(text).unwrap();
+            assert_eq!(
+                (found.readings[0].to_string().as_str(), found.certainty),
+                (expected, Certainty::Exact)
+            );
+        }
+    }
+
+    #[test]
+    fn odd_groups_are_doubted() {
+        for (text, readings) in
+            [("1,50", &["150", "1.5"][..]), ("1.500", &["1.5", "1500"]), ("1,0000", &["10000", "1"])]
+        {
+            let found = read(text).unwrap();
+            assert_eq!(found.certainty, Certainty::Ambiguous, "{text}");
+            assert_eq!(
+                found.readings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                readings,
+                "{text}"
+            );
+        }
+        assert_eq!(read("1.2.3"), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! Number words that run together, taken apart.
+//!
+//! Tamil, Telugu, Kannada and Malayalam write இருபத்தேழாயிரத்து as one word: the pieces of `lexicon/morphemes`
+//! are laid end to end until they cover it. The northern languages fuse less: a hundred after a cardinal
+//! (donshe, transo), a fraction before one (sadeteen).
+
+use munshi_types::{Language, Script};
+
+use super::Part;
+use crate::fold;
+use crate::lexicon::{self, Atom, End, Languages, Meaning};
+
+/// A word of more pieces than this is no number anyone says.
+const MAX_PIECES: usize = 8;
+
+/// Case endings that may close a number word, as `fold::stem` leaves them.
+const ENDINGS: &[&str] =
+    &["ku", "uku", "iku", "ke", "ki", "la", "il", "ali", "lo", "to", "um", "inu", "aki", "ni", "e", "am"];
+
+/// The parts of a Dravidian number word, and how it ends; none when its pieces do not cover it.
+pub(super) fn pieces(key: &str, language: Language) -> Option<(Vec<Part>, End)> {
+    let stem = fold::stem(key);
+    let mut parts = Vec::with_capacity(MAX_PIECES);
+    let end = match cover(&stem, language, &mut parts, End::Free) {
+        true => End::Free,
+        false => cover(&stem, language, &mut parts, End::Open).then_some(End::Open)?,
+    };
+    let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts.into_iter().flatten().flatten() {
+        match (joined.last_mut(), part) {
+            // Ten and a unit in one word are a teen; said apart they are not.
+            (Some(Part::Cardinal(ten @ 10)), Part::Cardinal(unit)) => *ten += unit,
+            _ => joined.push(part),
+        }
+    }
+    Some((joined, end))
+}
+
+/// Whether a word begins with a piece long enough not to be chance.
+pub(super) fn begins_with_piece(key: &str, language: Language, least: usize) -> bool {
+    let stem = fold::stem(key);
+    let first = stem.bytes().next().unwrap_or_default();
+    lexicon::pieces(language, first)
+        .iter()
+        .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
+}
+
+fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
+    let Some(&first) = rest.as_bytes().first() else { return false };
+    if parts.len() == MAX_PIECES {
+        return false;
+    }
+    // Longest first, so that tolayiram is 900 before anything with ayiram in it.
+    for piece in lexicon::pieces(language, first).iter().rev() {
+        let Some(after) = rest.strip_prefix(piece.form) else { continue };
+        let part = split(piece.atom);
+        if !follows(parts, &part) {
+            continue;
+        }
+        parts.push(part);
+        let closes = after.is_empty() || (end == End::Free && ENDINGS.contains(&after));
+        if piece.end == end && closes {
+            return true;
+        }
+        if piece.joins
+            && !after.is_empty()
+            && (cover(after, language, parts, end) || cover_glide(after, language, parts, end))
+        {
+            return true;
+        }
+        parts.pop();
+    }
+    false
+}
+
+/// A `y` or `v` that only carries one vowel to the next.
+fn cover_glide(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
+    rest.strip_prefix(['y', 'v']).is_some_and(|after| cover(after, language, parts, end))
+}
+
+fn split(atom: Atom) -> [Option<Part>; 2] {
+    match atom {
+        Atom::Cardinal(value) if value >= 200 && value % 100 == 0 => {
+            [Some(Part::Cardinal(u64::from(value / 100))), Some(Part::Scale(100))]
+        }
+        Atom::Cardinal(value) => [Some(Part::Cardinal(u64::from(value))), None],
+        Atom::Scale(scale) => [Some(Part::Scale(scale)), None],
+        Atom::Suffix(hundredths) => [Some(Part::Suffix(hundredths)), None],
+    }
+}
+
+/// Whether a piece may stand after the one before it inside a word.
+fn follows(parts: &[[Option<Part>; 2]], part: &[Option<Part>; 2]) -> bool {
+    let Some(before) = parts.last() else { return true };
+    let last = before[1].or(before[0]);
+    match (last, part[0]) {
+        (Some(Part::Cardinal(tens)), Some(Part::Cardinal(unit))) => {
+            part[1].is_none() && unit > 0 && unit < 10 && tens >= 10 && tens % 10 == 0
+        }
+        // Half a lakh is said, half a hundred is not.
+        (Some(Part::Suffix(_)), Some(Part::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
+        (Some(Part::Scale(high)), Some(Part::Scale(low))) => low < high,
+        (Some(Part::Scale(_)), Some(Part::Suffix(_))) | (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => {
+            false
+        }
+        _ => true,
+    }
+}
+
+/// What northern languages write as one word: a cardinal and its hundred, a fraction and its number.
+pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+    hundred(key, script, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
+}
+
+fn parts_of(key: &str, languages: Languages) -> Option<Part> {
+    lexicon::senses(key)
+        .iter()
+        .filter(|sense| sense.languages.meets(languages))
+        .find_map(|sense| meaning_part(sense.meaning))
+}
+
+fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+    for ending in ["she", "shen", "shye", "sho", "so", "sau", "saha", "shaha", "shat", "sh"] {
+        let Some(front) = key.strip_suffix(ending) else { continue };
+        if front.len() < 2 || !means_hundred(ending, script, languages) {
+            continue;
+        }
+        // The vowel before the hundred is only written: ekasho.
+        let bare = front.strip_suffix('a').map(fold::key);
+        let found =
+            parts_of(front, languages).or_else(|| bare.as_deref().and_then(|bare| parts_of(bare, languages)));
+        let before = match found {
+            Some(part @ (Part::Cardinal(_) | Part::Fraction(_) | Part::Plus(_))) => vec![part],
+            _ => match fraction(front, languages).or_else(|| fraction(bare.as_deref()?, languages)) {
+                Some(parts) => parts,
+                None => continue,
+            },
+        };
+        return Some(before.into_iter().chain([Part::Scale(100)]).collect());
+    }
+    None
+}
+
+fn means_hundred(ending: &str, script: Script, languages: Languages) -> bool {
+    // Bengali writes its hundred with one letter where it is joined.
+    let short = ending == "sh" && script == Script::Bengali && languages.has(Language::Bengali);
+    let hundred =
+        |sense: &lexicon::Sense| sense.meaning == Meaning::Scale(100) && sense.languages.meets(languages);
+    short || lexicon::senses(ending).iter().any(hundred)
+}
+
+fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
+    for at in 3..key.len().min(8) {
+        let (Some(front), Some(back)) = (key.get(..at), key.get(at..)) else { continue };
+        let Some(part @ (Part::Plus(_) | Part::Minus(_))) = parts_of(front, languages) else { continue };
+        if let Some(number @ Part::Cardinal(_)) = parts_of(back, languages) {
+            return Some(vec![part, number]);
+        }
+    }
+    None
+}
+
+/// Bengali and Odia hang a counting word on small numbers: ekta, tinte, panchti.
+fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
+    let counting = Languages::only(Language::Bengali).with(Language::Odia);
+    let here = Languages(languages.0 & counting.0);
+    for ending in ["ta", "ti", "te", "to", "tay", "khana", "jon"] {
+        if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
+            && let Some(part @ Part::Cardinal(1..=20)) = parts_of(front, here)
+        {
+            return Some(vec![part]);
+        }
+    }
+    None
+}
+
+/// The meanings that make numbers.
+pub(super) fn meaning_part(meaning: Meaning) -> Option<Part> {
+    Some(match meaning {
+        Meaning::Cardinal(value) => Part::Cardinal(u64::from(value)),
+        Meaning::Scale(scale) => Part::Scale(scale),
+        Meaning::Plus(hundredths) => Part::Plus(hundredths),
+        Meaning::Minus(hundredths) => Part::Minus(hundredths),
+        Meaning::Part(hundredths) => Part::Fraction(hundredths),
+        _ => return None,
+    })
+}

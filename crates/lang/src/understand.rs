@@ -1,0 +1,224 @@
+//! Everything the crate reads in one message.
+
+use jiff::civil::Date;
+use munshi_types::Language;
+use serde::Serialize;
+
+use crate::amounts::{self, Amount};
+use crate::dates::times::TimeFound;
+use crate::dates::{self, DateFound};
+use crate::detect::{self, Form};
+use crate::names::directory::{Directory, NameFound};
+use crate::reader::Reader;
+use crate::token::tokens;
+
+/// What is known before a message is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context<'c> {
+    /// The language, when the channel already knows it (speech does).
+    pub language: Option<Language>,
+    /// The languages of the messages before, the latest last; five are looked at.
+    pub last_languages: &'c [Language],
+    /// The language the person chose.
+    pub profile: Option<Language>,
+    /// Today where the person is, so that `kal` becomes a date.
+    pub today: Option<Date>,
+    /// The people who may be named.
+    pub contacts: Option<&'c Directory>,
+}
+
+/// What a message says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Understanding {
+    pub language: Language,
+    /// Whether it was written in the language's own script or in Latin letters.
+    pub script: Form,
+    /// How sure the language is, from 0 to 1.
+    pub confidence: f32,
+    pub numbers: Vec<Amount>,
+    pub dates: Vec<DateFound>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<TimeFound>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<NameFound>,
+}
+
+/// Reads a message.
+pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
+    let tokens = tokens(message);
+    let detection = detect::detect_tokens(&tokens);
+    let language = context
+        .language
+        .unwrap_or_else(|| detect::choose(detection.as_ref(), context.last_languages, context.profile));
+    let script = detection.as_ref().map_or(Form::Latin, detect::Detection::form);
+    let confidence = match (context.language, &detection) {
+        (Some(_), _) => 1.0,
+        (None, Some(found)) => found.confidence,
+        (None, None) => 0.0,
+    };
+    let mut languages = vec![language];
+    if let (None, Some(found)) = (context.language, &detection)
+        && !found.is_sure()
+    {
+        languages.extend(found.plausible.iter().copied().filter(|other| *other != language));
+    }
+    let reader = Reader::new(tokens, languages);
+    let dated = dates::find(&reader);
+    let timed = dates::times::find(&reader);
+    let taken: Vec<(usize, usize)> =
+        dated.iter().map(|d| (d.from, d.to)).chain(timed.iter().map(|t| (t.from, t.to))).collect();
+    let numbers = amounts::find(&reader, message, &taken);
+    let mut names = context
+        .contacts
+        .map(|contacts| contacts.find_in(&reader.tokens, message, reader.known))
+        .unwrap_or_default();
+    // Das is a name, but not in das rupaye.
+    names.retain(|name| {
+        let within = |number: &Amount| (number.start..number.start + number.text.len()).contains(&name.start);
+        !numbers.iter().any(within)
+    });
+    Understanding {
+        language,
+        script,
+        confidence,
+        numbers,
+        dates: dated.iter().map(|dated| dates::finish(&reader, message, dated, context.today)).collect(),
+        names,
+        times: timed.iter().map(|timed| dates::times::finish(&reader, message, timed)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amounts::Kind;
+    use crate::numbers::Certainty;
+
+    fn money(message: &str) -> Vec<(String, Certainty)> {
+        let found = understand(message, &Context::default()).numbers;
+        let money = found.into_iter().filter(|number| number.kind == Kind::Money);
+        money.map(|number| (number.value.to_string(), number.certainty)).collect()
+    }
+
+    #[test]
+    fn amounts_are_read_in_mixed_talk() {
+        for (message, expected) in [
+            ("Ramesh ne dhai hazaar diye", "2500"),
+            ("₹1,50,000 மொத்தம்", "150000"),
+            ("రాజన్ కి ఐదు వందలు అప్పు", "500"),
+            ("Suresh anna ge saavirada ainooru kotte", "1500"),
+            ("Raju ku moonu aayirathi ainooru rubai kuduthen", "3500"),
+            ("raman chettan ayyayiram roopa thannu", "5000"),
+            ("Suresh la sade teenshe dile", "350"),
+            ("arai hajar taka dilam", "2500"),
+            ("paid 1.5 lakh advance", "150000"),
+            ("5 rupaye 50 paise", "5.5"),
+            ("UPI ref 423456789012 Rs 500", "500"),
+            ("aadha kilo paneer 60 rupaye", "60"),
+            ("Ramesh ko teen sau do rupaye do", "302"),
+        ] {
+            assert_eq!(money(message), [(expected.to_owned(), Certainty::Exact)], "{message}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_two_things_says_so() {
+        for (message, readings) in [
+            ("Ramesh ko teen sau do", &["302", "300"][..]),
+            ("do lakh pachas", &["200050", "250000"]),
+            ("sattar", &["70", "17"]),
+            ("arai", &["2.5", "0.5"]),
+            ("10k-15k", &["10000", "15000"]),
+            ("do-teen sau rupaye", &["200", "300"]),
+            ("do hazaar teen hazaar", &["2000", "3000"]),
+            ("ਪਚਹੱਤ ਹਜ਼ਾਰ", &["1000"]),
+        ] {
+            let found = understand(message, &Context::default()).numbers;
+            assert_eq!(found.len(), 1, "{message}: {found:?}");
+            assert_eq!(found[0].certainty, Certainty::Ambiguous, "{message}");
+            let said: Vec<String> = found[0].readings.iter().map(ToString::to_string).collect();
+            assert_eq!(said, readings, "{message}");
+        }
+    }
+
+    #[test]
+    fn words_that_only_look_like_numbers_are_none() {
+        for message in [
+            "so what",
+            "no no no",
+            "Char Minar jana hai",
+            "tera naam kya hai",
+            "kar do",
+            "Das aaya tha",
+            "sat sri akal",
+        ] {
+            assert_eq!(understand(message, &Context::default()).numbers, [], "{message}");
+        }
+    }
+
+    #[test]
+    fn every_number_knows_what_it_counts() {
+        use Kind::{Account, Date, Money, Phone, Quantity};
+        for (message, kinds) in [
+            ("call Ramesh on 9876543210 about 500 rupees", &[Phone, Money][..]),
+            ("+91 98765 43210 pe 2,500 bhejo", &[Phone, Money]),
+            ("a/c XX1234 debited Rs.2,500.00 on 15-08-26", &[Account, Money, Date]),
+            ("15 tareekh ko 2 lakh dena hai", &[Date, Money]),
+            ("5 kg chawal 250", &[Quantity, Money]),
+            ("Maggi do carton add kar do stock mein", &[Quantity]),
+            ("card 4111 1111 1111 1111", &[Account]),
+            ("nau aath saat chhe paanch char teen do ek shunya", &[Phone]),
+            ("GST 18% lagega", &[Quantity]),
+        ] {
+            let found = understand(message, &Context::default()).numbers;
+            assert_eq!(found.iter().map(|number| number.kind).collect::<Vec<_>>(), kinds, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_day_on_either_side_is_told_by_the_verb() {
+        let today = jiff::civil::date(2026, 11, 15);
+        let context = Context { today: Some(today), ..Context::default() };
+        for (message, days) in [
+            ("kal Ramesh ne 500 diya", &["2026-11-14"][..]),
+            ("kal Ramesh 500 dega", &["2026-11-16"]),
+            ("kal 500", &["2026-11-14", "2026-11-16"]),
+            ("2 din baad dena", &["2026-11-17"]),
+            ("naalaiku vaanga", &["2026-11-16"]),
+            ("agle hafte dena", &["2026-11-16"]),
+            ("15/08/2026", &["2026-08-15"]),
+        ] {
+            let found = understand(message, &context).dates;
+            let said: Vec<String> = found
+                .iter()
+                .flat_map(|date| &date.readings)
+                .filter_map(|day| Some(day.from?.to_string()))
+                .collect();
+            assert_eq!(said, days, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_json_keeps_its_shape() {
+        let found = understand("Ramesh ne dhai hazaar diye", &Context::default());
+        let value = serde_json::to_value(&found).unwrap();
+        assert_eq!(value["language"], "hi");
+        assert_eq!(value["script"], "latin");
+        assert_eq!(value["numbers"][0]["value"], 2500);
+        assert_eq!(value["numbers"][0]["certainty"], "exact");
+        assert_eq!(value["numbers"][0]["readings"], serde_json::json!([2500]));
+        assert_eq!(value["numbers"][0]["kind"], "money");
+        assert_eq!(value["dates"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn a_name_is_no_name_inside_an_amount() {
+        let contacts = Directory::new(["Das", "Ramesh"]);
+        let context = Context { contacts: Some(&contacts), ..Context::default() };
+        let names = |message| {
+            understand(message, &context).names.into_iter().map(|name| name.text).collect::<Vec<_>>()
+        };
+        assert_eq!(names("aaj das rupaye kharch hua"), Vec::<String>::new());
+        assert_eq!(names("Das ne Ramesh ko das rupaye diye"), ["Das", "Ramesh"]);
+    }
+}
