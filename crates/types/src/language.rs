@@ -123,9 +123,11 @@ impl Script {
     /// The script a letter belongs to; none for digits of ASCII, punctuation, emoji and other alphabets.
     pub const fn of(letter: char) -> Option<Self> {
         match letter {
-            'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}' | '\u{2C60}'..='\u{2C7F}' => {
-                Some(Self::Latin)
-            }
+            'a'..='z'
+            | 'A'..='Z'
+            | '\u{C0}'..='\u{24F}'
+            | '\u{1E00}'..='\u{1EFF}'
+            | '\u{2C60}'..='\u{2C7F}' => Some(Self::Latin),
             // The danda closes a sentence in every Indic script.
             '\u{964}' | '\u{965}' => None,
             '\u{900}'..='\u{97F}' => Some(Self::Devanagari),
