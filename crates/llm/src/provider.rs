@@ -18,7 +18,8 @@ pub struct Embedding {
     pub vectors: Vec<Vec<f32>>,
     /// All of one length.
     pub dimension: usize,
-    pub input_tokens: u64,
+    /// None where the provider doesn't say.
+    pub input_tokens: Option<u64>,
 }
 
 /// One way of talking to models. It tries once: no retries, no fallback, no budget. Those are the gateway's.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::dialect::Dialect;
+
 /// The language a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wire {
@@ -51,17 +53,44 @@ pub struct Target {
     pub headers: Vec<(String, String)>,
     pub timeouts: Timeouts,
     pub capabilities: Capabilities,
+    pub dialect: Dialect,
     /// Whose prices apply, such as `anthropic`; empty when unknown.
     pub price_provider: String,
     /// Where the data goes, such as `in` or `us`; a tenant may permit only some.
     pub residency: String,
 }
 
+impl Target {
+    /// A target with no key and everything else as documented: the start for `Target { … ..Target::new(…) }`.
+    pub fn new(
+        name: impl Into<String>,
+        wire: Wire,
+        base_url: impl Into<String>,
+        model: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            wire,
+            base_url: base_url.into(),
+            model: model.into(),
+            key: Key::default(),
+            headers: Vec::new(),
+            timeouts: Timeouts::default(),
+            capabilities: Capabilities::default(),
+            dialect: Dialect::default(),
+            price_provider: String::new(),
+            residency: String::new(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// Until the first delta.
+    /// From the start of a streamed call until its first delta; keep-alives don't count. A call that is not streamed
+    /// has its first byte when the whole answer is there, so only `whole` bounds it.
     pub first_byte: Duration,
+    /// After the first delta: the longest silence. Any byte ends it, keep-alives too.
     pub between_bytes: Duration,
     pub whole: Duration,
 }

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::RateLimits;
 use super::usage::Usage;
 
 /// The order is: `Started`, then deltas, then `Finished` once. A stream that ends without `Finished` ends in a fault.
+/// `Limits` and `Usage` may stand anywhere between.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The provider has taken the call.
@@ -12,6 +14,8 @@ pub enum Event {
         request_id: Option<String>,
         model: Option<String>,
     },
+    /// What the provider's headers say about how much more it will take.
+    Limits(RateLimits),
     Text(String),
     Thinking(String),
     /// Belongs to the thinking before it.
@@ -29,6 +33,8 @@ pub enum Event {
     },
     /// A provider's own state to send back with this message.
     State(String),
+    /// Used so far, as the provider counts; each replaces the one before. What a stream that breaks off is billed by.
+    Usage(Usage),
     Finished {
         stop: StopReason,
         usage: Usage,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::event::{Event, StopReason};
+use super::limits::RateLimits;
 use super::message::{Message, Part, Role, ToolCall};
 use super::usage::Usage;
 use crate::fault::Fault;
@@ -17,6 +18,7 @@ pub struct Reply {
     pub request_id: Option<String>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
+    pub limits: RateLimits,
 }
 
 impl Reply {
@@ -39,6 +41,8 @@ pub struct Assembler {
     calls: BTreeMap<usize, usize>,
     request_id: Option<String>,
     model: Option<String>,
+    limits: RateLimits,
+    usage: Option<Usage>,
     end: Option<(StopReason, Usage)>,
 }
 
@@ -74,9 +78,16 @@ impl Assembler {
             Event::State(data) => self.parts.push(Piece::State(data.clone())),
             Event::ToolCallStarted { index, id, name } => self.begin_call(*index, id, name)?,
             Event::ToolCallArguments { index, fragment } => self.extend_call(*index, fragment)?,
+            Event::Limits(limits) => self.limits.clone_from(limits),
+            Event::Usage(usage) => self.usage = Some(*usage),
             Event::Finished { stop, usage } => self.end = Some((stop.clone(), *usage)),
         }
         Ok(())
+    }
+
+    /// What was used so far, as far as the provider has said; known even when the stream breaks off.
+    pub fn usage(&self) -> Option<Usage> {
+        self.end.as_ref().map(|(_, usage)| *usage).or(self.usage)
     }
 
     fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), Fault> {
@@ -102,7 +113,8 @@ impl Assembler {
         let Some((stop, usage)) = self.end else { return Err(Fault::Interrupted) };
         let parts = self.parts.into_iter().map(Piece::into_part).collect::<Result<Vec<_>, _>>()?;
         let message = Message { role: Role::Assistant, parts };
-        Ok(Reply { message, stop, usage, request_id: self.request_id, model: self.model })
+        let (request_id, model, limits) = (self.request_id, self.model, self.limits);
+        Ok(Reply { message, stop, usage, request_id, model, limits })
     }
 }
 
