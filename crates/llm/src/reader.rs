@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 
 use crate::answer::Unwrap;
 use crate::chat::Event;
@@ -84,8 +84,11 @@ impl Reader {
             }
             self.ready.extend(self.unwrap.event(event));
         }
-        if outcome != Ok(Flow::More) {
-            self.body = None;
+        if outcome != Ok(Flow::More)
+            && let Some(mut body) = self.body.take()
+        {
+            // The body's end is mostly there already; read, it lets the connection serve the next call.
+            let _end = body.next().now_or_never();
         }
         self.fault = outcome.err();
     }

@@ -35,6 +35,8 @@ const LONGEST_MESSAGE: usize = 300;
 /// A piece of the request this long, found in a provider's message, is a quotation.
 const QUOTATION: usize = 24;
 const QUOTATION_STEP: usize = 8;
+/// The largest request that is kept beside an open stream to compare with.
+const LARGEST_KEPT: usize = 16 << 10;
 
 impl Refusal {
     pub(crate) fn new(head: &Head, body: &[u8]) -> Self {
@@ -67,20 +69,27 @@ impl Refusal {
 pub(crate) struct Scrub {
     key: Key,
     model: String,
-    sent: Bytes,
+    /// None: too large to keep, so that no message can be shown to be clean.
+    sent: Option<Bytes>,
 }
 
 impl Scrub {
     pub(crate) fn new(target: &Target, sent: &Bytes) -> Self {
-        Self { key: target.key.clone(), model: target.model.clone(), sent: sent.clone() }
+        Self { key: target.key.clone(), model: target.model.clone(), sent: Some(sent.clone()) }
+    }
+
+    /// For as long as a stream is open: a thousand of them must not hold a thousand large requests.
+    pub(crate) fn light(mut self) -> Self {
+        self.sent = self.sent.filter(|sent| sent.len() <= LARGEST_KEPT);
+        self
     }
 
     pub(crate) fn clean(&self, mut fault: Fault) -> Fault {
         match &mut fault {
-            Fault::Failed { message, .. }
-            | Fault::Rejected { message, .. }
-            | Fault::Garbled(message)
-            | Fault::Unreachable(message) => self.clean_text(message),
+            Fault::Failed { message, .. } | Fault::Rejected { message, .. } | Fault::Unreachable(message) => {
+                self.clean_text(message);
+            }
+            // The rest holds our own words.
             _ => {}
         }
         fault
@@ -94,16 +103,17 @@ impl Scrub {
             text.truncate(end);
             text.push('…');
         }
-        if self.quotes_request(text) {
-            "its message quotes the request and is left out".clone_into(text);
+        if self.may_quote_request(text) {
+            "its message may quote the request and is left out".clone_into(text);
         }
     }
 
-    fn quotes_request(&self, text: &str) -> bool {
+    fn may_quote_request(&self, text: &str) -> bool {
+        let Some(sent) = &self.sent else { return !text.is_empty() };
         // A model's name is long and says what is wrong, so it may be named.
         let text = if self.model.is_empty() { text.to_owned() } else { text.replace(&self.model, "") };
         let pieces = text.as_bytes().windows(QUOTATION).step_by(QUOTATION_STEP);
-        pieces.into_iter().any(|piece| memchr::memmem::find(&self.sent, piece).is_some())
+        pieces.into_iter().any(|piece| memchr::memmem::find(sent, piece).is_some())
     }
 }
 
@@ -132,6 +142,10 @@ mod tests {
         assert!(!quoted.contains("Kavita"), "{quoted}");
         assert_eq!(cleaned(sent, "no such model: model-1"), "no such model: model-1");
         assert!(cleaned("", &"é".repeat(1000)).len() < 700);
+        let large = Scrub { sent: Some(Bytes::from(vec![b'x'; LARGEST_KEPT + 1])), ..scrub("") };
+        let fault = Fault::Failed { status: 529, message: "Overloaded".to_owned(), retry_after: None };
+        assert_eq!(large.clone().clean(fault.clone()), fault);
+        assert_ne!(large.light().clean(fault.clone()), fault, "what can't be compared is not shown");
     }
 
     #[test]

@@ -56,7 +56,7 @@ async fn refused(target: &Target, answer: Answer) -> Fault {
 
 /// A success that is no stream: some servers say errors this way, the rest is a stranger's page.
 async fn not_a_stream(target: &Target, answer: Answer) -> Fault {
-    let found = answer.head.content_type.clone();
+    let found: String = answer.head.content_type.chars().take(60).collect();
     let body = answer.body.beginning(LONGEST_REFUSAL).await;
     let refusal = Refusal::new(&answer.head, &body);
     match (refusal.body.get("error"), protocol(target.wire)) {
@@ -79,7 +79,7 @@ impl Provider for Wires {
         let Answer { head, body } = answer;
         let parser = Parser::new(self.transport.limits().event);
         let unwrap = Unwrap::new(target, request);
-        let mut reader = Reader::new(body, parser, protocol.decoder(&head), unwrap, scrub);
+        let mut reader = Reader::new(body, parser, protocol.decoder(&head), unwrap, scrub.light());
         if !head.limits.is_empty() {
             reader.announce(Event::Limits(head.limits));
         }

@@ -1,5 +1,7 @@
 //! Anthropic's events. `message_stop` is the end; a stream that stops before it broke off.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -65,11 +67,13 @@ pub(super) struct Decoder {
     request_id: Option<String>,
     counts: Counts,
     stop: Option<String>,
+    /// The blocks that are calls to our tools; the provider's own tools have arguments too.
+    calls: BTreeSet<usize>,
 }
 
 impl Decoder {
     pub(super) fn new(request_id: Option<String>) -> Self {
-        Self { request_id, counts: Counts::default(), stop: None }
+        Self { request_id, counts: Counts::default(), stop: None, calls: BTreeSet::new() }
     }
 
     /// A message that came all at once.
@@ -83,7 +87,42 @@ impl Decoder {
         out.push(Event::Started { request_id: self.request_id.take(), model: message.model });
         self.count(&message.usage, out);
         for (index, block) in message.content.into_iter().enumerate() {
-            begin(index, block, out);
+            self.begin(index, block, out);
+        }
+    }
+
+    fn begin(&mut self, index: usize, block: Block, out: &mut Vec<Event>) {
+        match block {
+            Block::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
+            Block::Thinking { thinking, signature } => {
+                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+                out.extend(signed(&signature));
+            }
+            Block::RedactedThinking { data } => out.push(Event::SealedThinking(seal(Wire::Anthropic, &data))),
+            Block::ToolUse { id, name, input } => {
+                self.calls.insert(index);
+                out.push(Event::ToolCallStarted { index, id, name });
+                // Empty in a stream, where the arguments follow; complete in a whole answer.
+                let is_empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
+                out.extend(
+                    (!is_empty).then(|| Event::ToolCallArguments { index, fragment: input.to_string() }),
+                );
+            }
+            Block::Unknown => {}
+        }
+    }
+
+    fn extend(&self, index: usize, delta: Delta, out: &mut Vec<Event>) {
+        match delta {
+            Delta::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
+            Delta::Thinking { thinking } => {
+                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+            }
+            Delta::Signature { signature } => out.extend(signed(&signature)),
+            Delta::InputJson { partial_json } if self.calls.contains(&index) && !partial_json.is_empty() => {
+                out.push(Event::ToolCallArguments { index, fragment: partial_json });
+            }
+            Delta::InputJson { .. } | Delta::Unknown => {}
         }
     }
 
@@ -105,8 +144,8 @@ impl protocol::Decoder for Decoder {
     fn take(&mut self, message: &sse::Message, out: &mut Vec<Event>) -> Result<Flow, Fault> {
         match protocol::parse(message.data.as_bytes())? {
             Frame::MessageStart { message } => self.start(message, out),
-            Frame::ContentBlockStart { index, content_block } => begin(index, content_block, out),
-            Frame::ContentBlockDelta { index, delta } => extend(index, delta, out),
+            Frame::ContentBlockStart { index, content_block } => self.begin(index, content_block, out),
+            Frame::ContentBlockDelta { index, delta } => self.extend(index, delta, out),
             Frame::MessageDelta { delta, usage } => {
                 self.stop = delta.stop_reason.or(self.stop.take());
                 self.count(&usage, out);
@@ -123,38 +162,6 @@ impl protocol::Decoder for Decoder {
 
     fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
         Err(Fault::Interrupted)
-    }
-}
-
-fn begin(index: usize, block: Block, out: &mut Vec<Event>) {
-    match block {
-        Block::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
-        Block::Thinking { thinking, signature } => {
-            out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
-            out.extend(signed(&signature));
-        }
-        Block::RedactedThinking { data } => out.push(Event::SealedThinking(seal(Wire::Anthropic, &data))),
-        Block::ToolUse { id, name, input } => {
-            out.push(Event::ToolCallStarted { index, id, name });
-            // Empty in a stream, where the arguments follow; complete in a whole answer.
-            let is_empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
-            out.extend((!is_empty).then(|| Event::ToolCallArguments { index, fragment: input.to_string() }));
-        }
-        Block::Unknown => {}
-    }
-}
-
-fn extend(index: usize, delta: Delta, out: &mut Vec<Event>) {
-    match delta {
-        Delta::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
-        Delta::Thinking { thinking } => {
-            out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
-        }
-        Delta::Signature { signature } => out.extend(signed(&signature)),
-        Delta::InputJson { partial_json } if !partial_json.is_empty() => {
-            out.push(Event::ToolCallArguments { index, fragment: partial_json });
-        }
-        Delta::InputJson { .. } | Delta::Unknown => {}
     }
 }
 

@@ -6,7 +6,7 @@ use super::limits::RateLimits;
 use super::usage::Usage;
 
 /// The order is: `Started`, then deltas, then `Finished` once. A stream that ends without `Finished` ends in a fault.
-/// `Limits` and `Usage` may stand anywhere between.
+/// `Limits` and `Usage` may stand anywhere before it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The provider has taken the call.

@@ -175,14 +175,9 @@ fn unreachable_because(error: &reqwest::Error) -> Fault {
     Fault::Unreachable(text_of(error))
 }
 
-/// The innermost reason, which is the one that says something; addresses are left out, they may hold a key.
+/// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.
 fn text_of(error: &reqwest::Error) -> String {
-    let mut reason: &dyn std::error::Error = error;
-    while let Some(source) = reason.source() {
-        reason = source;
-    }
-    if std::ptr::eq(reason as *const _ as *const u8, error as *const _ as *const u8) {
-        return "the request can't be made".to_owned();
-    }
-    reason.to_string()
+    let outer: &dyn std::error::Error = error;
+    let reasons = std::iter::successors(outer.source(), |reason| reason.source());
+    reasons.last().map_or_else(|| "the request can't be made".to_owned(), ToString::to_string)
 }

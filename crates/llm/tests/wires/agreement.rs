@@ -168,8 +168,10 @@ async fn a_connection_serves_many_calls() {
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         for _ in 0..5 {
             wires.complete(&target, &request).await.unwrap();
+            assert!(hear(&wires, &target, &request).await.is_finished());
         }
         let seen = server.seen();
-        assert_eq!((seen.requests, seen.connections, seen.hung_up), (5, 1, 0), "{wire}");
+        // A second one may be opened while the first is on its way back.
+        assert!(seen.requests == 10 && seen.connections <= 2 && seen.hung_up == 0, "{wire}: {seen:?}");
     }
 }
