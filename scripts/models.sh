@@ -38,7 +38,8 @@ fetch() { # fetch FOLDER PIP-ARGUMENTS…: all of it or nothing
   mkdir -p "$cache"
   local partial
   partial=$(mktemp -d "$home.XXXXXX")
-  python3 -m pip install --quiet --root-user-action=ignore --target "$partial" "$@" >&2
+  python3 -m pip install --quiet --root-user-action=ignore --target "$partial" "$@" >&2 ||
+    { rm -rf "$partial"; echo "error: ${home##*/} can't be installed" >&2; exit 1; }
   touch "$partial/.complete"
   chmod -R a+rX "$partial"
   # Another run may have been faster; its folder is as good.

@@ -71,7 +71,7 @@ impl Assembler {
                 _ => self.parts.push(Piece::Thinking { text: more.clone(), signature: None }),
             },
             Event::ThinkingSignature(sign) => match self.parts.last_mut() {
-                Some(Piece::Thinking { signature, .. }) => *signature = Some(sign.clone()),
+                Some(Piece::Thinking { signature: slot @ None, .. }) => *slot = Some(sign.clone()),
                 _ => self.parts.push(Piece::Thinking { text: String::new(), signature: Some(sign.clone()) }),
             },
             Event::SealedThinking(data) => self.parts.push(Piece::Sealed(data.clone())),
@@ -173,6 +173,19 @@ mod tests {
         let calls: Vec<_> =
             reply.tool_calls().map(|call| (call.name.as_str(), call.arguments.to_string())).collect();
         assert_eq!(calls, [("a", "{\"x\":1}".to_owned()), ("b", "{\"y\":2}".to_owned())]);
+    }
+
+    #[test]
+    fn each_signature_has_its_own_thought() {
+        let sign = |text: &str| Event::ThinkingSignature(text.to_owned());
+        let events =
+            [Event::Thinking("a".to_owned()), sign("1"), sign("2"), Event::Thinking("b".to_owned()), end()];
+        let thought = |text: &str, sign: Option<&str>| Part::Thinking {
+            text: text.to_owned(),
+            signature: sign.map(str::to_owned),
+        };
+        let expected = [thought("a", Some("1")), thought("", Some("2")), thought("b", None)];
+        assert_eq!(assemble(&events).unwrap().message.parts, expected, "a hidden thought is one too");
     }
 
     #[test]

@@ -44,9 +44,10 @@ impl Decoder {
         }
         if !self.has_started {
             self.has_started = true;
-            let request_id = self.request_id.take().or_else(|| chunk.id.clone());
-            out.push(Event::Started { request_id, model: chunk.model });
-            self.answer_id = chunk.id;
+            // Azure's first chunk only judges the prompt and names nothing.
+            self.answer_id = chunk.id.filter(|id| !id.is_empty());
+            let request_id = self.request_id.take().or_else(|| self.answer_id.clone());
+            out.push(Event::Started { request_id, model: chunk.model.filter(|model| !model.is_empty()) });
         }
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.choice(choice, out);

@@ -164,6 +164,14 @@ async fn servers_that_count_elsewhere_or_not_at_all() {
 }
 
 #[tokio::test]
+async fn azures_first_chunk_names_nothing() {
+    let first = json!({"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]});
+    let said = [first, chunk(&json!({"content": "Hi"}), None), chunk(&json!({}), Some("stop"))];
+    let reply = streamed([chunks(&said), vec![Step::End]].concat()).await.unwrap();
+    assert_eq!((reply.text().as_str(), reply.model, reply.request_id), ("Hi", None, None));
+}
+
+#[tokio::test]
 async fn a_last_word_without_an_end_is_no_end() {
     let steps = vec![Step::Send(b"data: [DONE]\n\n".to_vec()), Step::End];
     let half = chunks(&[chunk(&json!({"content": "Hal"}), None)]);

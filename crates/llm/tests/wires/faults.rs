@@ -51,8 +51,8 @@ fn bill(usage: Option<Usage>) -> Option<(u64, u64)> {
     usage.filter(|usage| !usage.estimated).map(|usage| (usage.input + usage.cache_read, usage.output))
 }
 
-/// Any byte of the stream may be the last one, with the line broken or with a clean end: every third, and all around
-/// the ends of events.
+/// Any byte of the stream may be the last one: with the line broken every third and all around the ends of events, with
+/// a clean end where it could pass for the proper one.
 #[tokio::test]
 async fn a_stream_cut_anywhere() {
     for wire in WIRES {
@@ -65,6 +65,9 @@ async fn a_stream_cut_anywhere() {
             let told = told(&fixture, at);
             for end in [Step::Cut, Step::End] {
                 let is_clean = matches!(end, Step::End);
+                if is_clean && !is_near(at) && !told.has_finish {
+                    continue;
+                }
                 cut(&server, &fixture, at, vec![end]);
                 let heard = hear(&wires, &target, &request).await;
                 let is_finished = told.is_over || (is_clean && told.has_finish && wire != "anthropic");
