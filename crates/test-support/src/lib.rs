@@ -1,10 +1,12 @@
-//! What tests share: a fresh database on either engine.
+//! What tests share: a fresh database on either engine, and models that behave as told.
 //!
 //! [`on_both_engines!`] writes each test twice, once for SQLite and once for Postgres, from one body. Postgres is the
 //! server that `make test` starts (`MUNSHI_TEST_POSTGRES`); without it those tests fail, they are never skipped.
 //!
 //! # Layout
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
+//! - [`environment`]: what the test script has started for the tests
+//! - [`model`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
@@ -13,6 +15,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 pub mod database;
+pub mod environment;
+pub mod model;
 pub mod process;
 pub mod proxy;
 pub mod server;

@@ -8,6 +8,7 @@
 //! - [`random`]: [`Random`], the system's and a seeded one
 //! - [`id`]: newtype ids, UUIDv7 made by [`Ids`] from a clock and a random source
 //! - [`tenant`]: [`Tenant`], its name, zone and status
+//! - [`tool`]: [`ToolSpec`], all that is known of a tool
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]
 //!
@@ -19,6 +20,7 @@ pub mod language;
 pub mod money;
 pub mod random;
 pub mod tenant;
+pub mod tool;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use id::{Id, IdError, Ids, JobId, LeaseId, TenantId};
@@ -26,3 +28,4 @@ pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
+pub use tool::{Effect, ToolExample, ToolName, ToolNameError, ToolSpec};

@@ -1,0 +1,170 @@
+//! Anthropic's events. `message_stop` is the end; a stream that stops before it broke off.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::error;
+use super::response::{Block, Counts, Message, stop_reason};
+use crate::chat::Event;
+use crate::fault::Fault;
+use crate::protocol::{self, Flow};
+use crate::seal::seal;
+use crate::sse;
+use crate::target::Wire;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Frame {
+    MessageStart {
+        message: Message,
+    },
+    ContentBlockStart {
+        index: usize,
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        index: usize,
+        delta: Delta,
+    },
+    MessageDelta {
+        delta: End,
+        #[serde(default)]
+        usage: Counts,
+    },
+    MessageStop,
+    Error {
+        error: Value,
+    },
+    /// Pings, ends of blocks, and what is new: the documentation asks to pass over it.
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type")]
+enum Delta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+struct End {
+    stop_reason: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Decoder {
+    request_id: Option<String>,
+    counts: Counts,
+    stop: Option<String>,
+    /// The blocks that are calls to our tools; the provider's own tools have arguments too.
+    calls: BTreeSet<usize>,
+}
+
+impl Decoder {
+    pub(super) fn new(request_id: Option<String>) -> Self {
+        Self { request_id, counts: Counts::default(), stop: None, calls: BTreeSet::new() }
+    }
+
+    /// A message that came all at once.
+    pub(super) fn whole(&mut self, message: Message, out: &mut Vec<Event>) {
+        self.stop.clone_from(&message.stop_reason);
+        self.start(message, out);
+        self.finish(out);
+    }
+
+    fn start(&mut self, message: Message, out: &mut Vec<Event>) {
+        out.push(Event::Started { request_id: self.request_id.take(), model: message.model });
+        self.count(&message.usage, out);
+        for (index, block) in message.content.into_iter().enumerate() {
+            self.begin(index, block, out);
+        }
+    }
+
+    fn begin(&mut self, index: usize, block: Block, out: &mut Vec<Event>) {
+        match block {
+            Block::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
+            Block::Thinking { thinking, signature } => {
+                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+                out.extend(signed(&signature));
+            }
+            Block::RedactedThinking { data } => out.push(Event::SealedThinking(seal(Wire::Anthropic, &data))),
+            Block::ToolUse { id, name, input } => {
+                self.calls.insert(index);
+                out.push(Event::ToolCallStarted { index, id, name });
+                // Empty in a stream, where the arguments follow; complete in a whole answer.
+                let is_empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
+                out.extend(
+                    (!is_empty).then(|| Event::ToolCallArguments { index, fragment: input.to_string() }),
+                );
+            }
+            Block::Unknown => {}
+        }
+    }
+
+    fn extend(&self, index: usize, delta: Delta, out: &mut Vec<Event>) {
+        match delta {
+            Delta::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
+            Delta::Thinking { thinking } => {
+                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+            }
+            Delta::Signature { signature } => out.extend(signed(&signature)),
+            Delta::InputJson { partial_json } if self.calls.contains(&index) && !partial_json.is_empty() => {
+                out.push(Event::ToolCallArguments { index, fragment: partial_json });
+            }
+            Delta::InputJson { .. } | Delta::Unknown => {}
+        }
+    }
+
+    fn count(&mut self, counts: &Counts, out: &mut Vec<Event>) {
+        self.counts.update(counts);
+        let usage = self.counts.usage();
+        if !usage.estimated {
+            out.push(Event::Usage(usage));
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<Event>) {
+        let stop = stop_reason(self.stop.as_deref());
+        out.push(Event::Finished { stop, usage: self.counts.usage() });
+    }
+}
+
+impl protocol::Decoder for Decoder {
+    fn take(&mut self, message: &sse::Message, out: &mut Vec<Event>) -> Result<Flow, Fault> {
+        match protocol::parse(message.data.as_bytes())? {
+            Frame::MessageStart { message } => self.start(message, out),
+            Frame::ContentBlockStart { index, content_block } => self.begin(index, content_block, out),
+            Frame::ContentBlockDelta { index, delta } => self.extend(index, delta, out),
+            Frame::MessageDelta { delta, usage } => {
+                self.stop = delta.stop_reason.or(self.stop.take());
+                self.count(&usage, out);
+            }
+            Frame::MessageStop => {
+                self.finish(out);
+                return Ok(Flow::Done);
+            }
+            Frame::Error { error } => return Err(error::in_stream(&error)),
+            Frame::Unknown => {}
+        }
+        Ok(Flow::More)
+    }
+
+    fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
+        Err(Fault::Interrupted)
+    }
+}
+
+fn signed(signature: &str) -> Option<Event> {
+    (!signature.is_empty()).then(|| Event::ThinkingSignature(seal(Wire::Anthropic, signature)))
+}

@@ -1,0 +1,95 @@
+//! One turn of a conversation, in parts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    pub parts: Vec<Part>,
+}
+
+/// Tool results are parts of a user's message, as on Anthropic's wire; the others take them apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Part {
+    Text {
+        text: String,
+    },
+    Image(Media),
+    Document(Media),
+    ToolCall(ToolCall),
+    ToolResult(ToolResult),
+    /// What the model thought; the signature goes back unchanged or the provider refuses the conversation.
+    Thinking {
+        text: String,
+        signature: Option<String>,
+    },
+    /// Thinking the provider keeps to itself; goes back unchanged.
+    SealedThinking {
+        data: String,
+    },
+    /// A provider's own state that must go back with its message, such as the offline model's open question.
+    State {
+        data: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Media {
+    /// `image/jpeg`, `application/pdf`.
+    pub media_type: String,
+    #[serde(flatten)]
+    pub source: MediaSource,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaSource {
+    /// Base64, as every wire wants it.
+    Data(String),
+    Url(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id; its result carries the same.
+    pub id: String,
+    pub name: String,
+    pub arguments: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub call_id: String,
+    /// The tool's name: Gemini asks for it, the others don't mind.
+    pub name: String,
+    pub content: String,
+    pub is_error: bool,
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, parts: vec![Part::Text { text: text.into() }] }
+    }
+
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self { role: Role::Assistant, parts: vec![Part::Text { text: text.into() }] }
+    }
+
+    /// All its text parts, one after another.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! A whole reply, put together from its events.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::event::{Event, StopReason};
+use super::limits::RateLimits;
+use super::message::{Message, Part, Role, ToolCall};
+use super::usage::Usage;
+use crate::fault::Fault;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub message: Message,
+    pub stop: StopReason,
+    pub usage: Usage,
+    pub request_id: Option<String>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    pub limits: RateLimits,
+}
+
+impl Reply {
+    pub fn text(&self) -> String {
+        self.message.text()
+    }
+
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.message.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// Collects events into a reply. Parts keep the order in which they began.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    parts: Vec<Piece>,
+    calls: BTreeMap<usize, usize>,
+    request_id: Option<String>,
+    model: Option<String>,
+    limits: RateLimits,
+    usage: Option<Usage>,
+    end: Option<(StopReason, Usage)>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    Thinking { text: String, signature: Option<String> },
+    Sealed(String),
+    State(String),
+    Call { id: String, name: String, arguments: String },
+}
+
+impl Assembler {
+    pub fn take(&mut self, event: &Event) -> Result<(), Fault> {
+        match event {
+            Event::Started { request_id, model } => {
+                self.request_id.clone_from(request_id);
+                self.model.clone_from(model);
+            }
+            Event::Text(more) => match self.parts.last_mut() {
+                Some(Piece::Text(text)) => text.push_str(more),
+                _ => self.parts.push(Piece::Text(more.clone())),
+            },
+            Event::Thinking(more) => match self.parts.last_mut() {
+                Some(Piece::Thinking { text, signature: None }) => text.push_str(more),
+                _ => self.parts.push(Piece::Thinking { text: more.clone(), signature: None }),
+            },
+            Event::ThinkingSignature(sign) => match self.parts.last_mut() {
+                Some(Piece::Thinking { signature: slot @ None, .. }) => *slot = Some(sign.clone()),
+                _ => self.parts.push(Piece::Thinking { text: String::new(), signature: Some(sign.clone()) }),
+            },
+            Event::SealedThinking(data) => self.parts.push(Piece::Sealed(data.clone())),
+            Event::State(data) => self.parts.push(Piece::State(data.clone())),
+            Event::ToolCallStarted { index, id, name } => self.begin_call(*index, id, name)?,
+            Event::ToolCallArguments { index, fragment } => self.extend_call(*index, fragment)?,
+            Event::Limits(limits) => self.limits.clone_from(limits),
+            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Finished { stop, usage } => self.end = Some((stop.clone(), *usage)),
+        }
+        Ok(())
+    }
+
+    /// What was used so far, as far as the provider has said; known even when the stream breaks off.
+    pub fn usage(&self) -> Option<Usage> {
+        self.end.as_ref().map(|(_, usage)| *usage).or(self.usage)
+    }
+
+    fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), Fault> {
+        if self.calls.insert(index, self.parts.len()).is_some() {
+            return Err(Fault::Garbled(format!("two tool calls with the index {index}")));
+        }
+        self.parts.push(Piece::Call { id: id.to_owned(), name: name.to_owned(), arguments: String::new() });
+        Ok(())
+    }
+
+    fn extend_call(&mut self, index: usize, fragment: &str) -> Result<(), Fault> {
+        let piece = self.calls.get(&index).and_then(|at| self.parts.get_mut(*at));
+        match piece {
+            Some(Piece::Call { arguments, .. }) => arguments.push_str(fragment),
+            _ => return Err(Fault::Garbled(format!("arguments for a tool call {index} that never began"))),
+        }
+        Ok(())
+    }
+
+    /// The reply, once it has properly ended. Arguments that are no JSON object are a fault of their own, so that the
+    /// caller can ask again; they are never guessed.
+    pub fn finish(self) -> Result<Reply, Fault> {
+        let Some((stop, usage)) = self.end else { return Err(Fault::Interrupted) };
+        let parts = self.parts.into_iter().map(Piece::into_part).collect::<Result<Vec<_>, _>>()?;
+        let message = Message { role: Role::Assistant, parts };
+        let (request_id, model, limits) = (self.request_id, self.model, self.limits);
+        Ok(Reply { message, stop, usage, request_id, model, limits })
+    }
+}
+
+impl Piece {
+    fn into_part(self) -> Result<Part, Fault> {
+        Ok(match self {
+            Self::Text(text) => Part::Text { text },
+            Self::Thinking { text, signature } => Part::Thinking { text, signature },
+            Self::Sealed(data) => Part::SealedThinking { data },
+            Self::State(data) => Part::State { data },
+            Self::Call { id, name, arguments } => {
+                let text = if arguments.trim().is_empty() { "{}" } else { &arguments };
+                match serde_json::from_str::<Value>(text) {
+                    Ok(arguments @ Value::Object(_)) => Part::ToolCall(ToolCall { id, name, arguments }),
+                    _ => return Err(Fault::MalformedArguments { tool: name, text: arguments }),
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assemble(events: &[Event]) -> Result<Reply, Fault> {
+        let mut assembler = Assembler::default();
+        events.iter().try_for_each(|event| assembler.take(event))?;
+        assembler.finish()
+    }
+
+    fn end() -> Event {
+        Event::Finished { stop: StopReason::ToolUse, usage: Usage::default() }
+    }
+
+    #[test]
+    fn two_tool_calls_at_once_keep_their_own_arguments() {
+        let fragment = |index, text: &str| Event::ToolCallArguments { index, fragment: text.to_owned() };
+        let started = |index, name: &str| Event::ToolCallStarted {
+            index,
+            id: format!("c{index}"),
+            name: name.to_owned(),
+        };
+        let reply = assemble(&[
+            Event::Text("let me ".to_owned()),
+            Event::Text("look".to_owned()),
+            started(0, "a"),
+            started(1, "b"),
+            fragment(1, "{\"y\":"),
+            fragment(0, "{\"x\":1}"),
+            fragment(1, "2}"),
+            end(),
+        ])
+        .unwrap();
+        assert_eq!(reply.text(), "let me look");
+        let calls: Vec<_> =
+            reply.tool_calls().map(|call| (call.name.as_str(), call.arguments.to_string())).collect();
+        assert_eq!(calls, [("a", "{\"x\":1}".to_owned()), ("b", "{\"y\":2}".to_owned())]);
+    }
+
+    #[test]
+    fn each_signature_has_its_own_thought() {
+        let sign = |text: &str| Event::ThinkingSignature(text.to_owned());
+        let events =
+            [Event::Thinking("a".to_owned()), sign("1"), sign("2"), Event::Thinking("b".to_owned()), end()];
+        let thought = |text: &str, sign: Option<&str>| Part::Thinking {
+            text: text.to_owned(),
+            signature: sign.map(str::to_owned),
+        };
+        let expected = [thought("a", Some("1")), thought("", Some("2")), thought("b", None)];
+        assert_eq!(assemble(&events).unwrap().message.parts, expected, "a hidden thought is one too");
+    }
+
+    #[test]
+    fn what_does_not_end_properly_is_no_reply() {
+        assert_eq!(assemble(&[Event::Text("almost every".to_owned())]), Err(Fault::Interrupted));
+    }
+
+    #[test]
+    fn arguments_are_never_guessed() {
+        for text in ["{\"x\":", "[1]", "null", "x"] {
+            let events = [
+                Event::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() },
+                Event::ToolCallArguments { index: 0, fragment: text.to_owned() },
+                end(),
+            ];
+            let expected = Fault::MalformedArguments { tool: "a".to_owned(), text: text.to_owned() };
+            assert_eq!(assemble(&events), Err(expected), "{text}");
+        }
+        let nothing = [Event::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() }, end()];
+        assert_eq!(assemble(&nothing).unwrap().tool_calls().next().unwrap().arguments, serde_json::json!({}));
+    }
+}

@@ -1,0 +1,68 @@
+//! A call to a model, before any wire has seen it.
+
+use std::sync::Arc;
+
+use munshi_types::tool::ToolSpec;
+use serde_json::Value;
+
+use super::message::Message;
+
+/// Deterministic to the byte for the same values, so that provider caches hit.
+#[derive(Clone, Debug, Default)]
+pub struct ChatRequest {
+    /// The system text in blocks; a cache breakpoint may stand after any of them.
+    pub system: Vec<String>,
+    pub messages: Vec<Message>,
+    pub tools: Vec<Arc<ToolSpec>>,
+    pub tool_choice: ToolChoice,
+    pub max_output_tokens: u32,
+    /// In thousandths, so that a request can be compared and hashed; none leaves it to the provider.
+    pub temperature_milli: Option<u32>,
+    pub stop: Vec<String>,
+    pub thinking: Option<Thinking>,
+    pub output: Output,
+    /// Where the caller knows the text before to be stable; at most four are used.
+    pub breakpoints: Vec<Breakpoint>,
+    /// A name for the end user that says nothing about them, where a provider wants one against abuse.
+    pub user: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    #[default]
+    Auto,
+    /// Some tool must be called.
+    Any,
+    None,
+    Named(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thinking {
+    pub budget_tokens: u32,
+}
+
+/// What form the answer takes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Output {
+    #[default]
+    Text,
+    /// JSON of this schema; validated here whatever the provider promises.
+    Json { name: String, schema: Value },
+}
+
+/// The end of a prefix worth caching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breakpoint {
+    AfterTools(Lifetime),
+    /// After the system block with this index.
+    AfterSystem(usize, Lifetime),
+    /// After the message with this index.
+    AfterMessage(usize, Lifetime),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    FiveMinutes,
+    OneHour,
+}

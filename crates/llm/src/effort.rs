@@ -1,0 +1,23 @@
+//! How hard to think, for providers that take a word instead of a number of tokens.
+
+use serde::Serialize;
+
+use crate::chat::Thinking;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effort {
+    Low,
+    Medium,
+    High,
+}
+
+impl Effort {
+    pub(crate) const fn of(wanted: Thinking) -> Self {
+        match wanted.budget_tokens {
+            ..=2048 => Self::Low,
+            2049..=8192 => Self::Medium,
+            _ => Self::High,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What goes wrong with a call, by what is done about it.
+
+use std::time::Duration;
+
+/// Where a call was when its time ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    Connect,
+    FirstByte,
+    BetweenBytes,
+    Whole,
+}
+
+impl Stage {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connect => "connecting",
+            Self::FirstByte => "waiting for the first word",
+            Self::BetweenBytes => "waiting for the next word",
+            Self::Whole => "answering",
+        }
+    }
+}
+
+/// Never holds a key, a header or a prompt: it is logged and stored as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("the model took too long {}", .0.as_str())]
+    Timeout(Stage),
+    #[error("the provider can't be reached: {0}")]
+    Unreachable(String),
+    #[error("the provider asks to slow down")]
+    RateLimited { retry_after: Option<Duration> },
+    /// 5xx, or an overload said in the stream.
+    #[error("the provider failed ({status}): {message}")]
+    Failed { status: u16, message: String, retry_after: Option<Duration> },
+    #[error("the provider refused the key")]
+    Unauthorised,
+    /// The request itself is wrong for this model; another try gives the same answer.
+    #[error("the provider refused the request ({status}): {message}")]
+    Rejected { status: u16, message: String },
+    #[error("the conversation is too long for this model")]
+    TooLong,
+    /// The stream stopped without its proper end.
+    #[error("the answer broke off")]
+    Interrupted,
+    /// Not what the wire's rules allow.
+    #[error("the provider's answer can't be read: {0}")]
+    Garbled(String),
+    #[error("the model gave arguments for {tool} that are no JSON object")]
+    MalformedArguments { tool: String, text: String },
+    /// The answer is not of the schema that was asked for.
+    #[error("the answer does not have the form that was asked for: {0}")]
+    WrongForm(String),
+    #[error("the call was cancelled")]
+    Cancelled,
+    #[error("the budget does not allow this call: {0}")]
+    OverBudget(String),
+    #[error("no model is available: {0}")]
+    NoTarget(String),
+}
+
+impl Fault {
+    /// Whether the same call to the same target may pass when tried again.
+    pub const fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::Timeout(_)
+                | Self::Unreachable(_)
+                | Self::RateLimited { .. }
+                | Self::Failed { .. }
+                | Self::Interrupted
+                | Self::Garbled(_)
+        )
+    }
+
+    /// Whether it says something about the target's health, and so counts for its breaker.
+    pub const fn blames_target(&self) -> bool {
+        self.is_passing() || matches!(self, Self::Unauthorised)
+    }
+
+    /// When the provider said to come back.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after } | Self::Failed { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The word stored with the call.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Timeout(_) => "timeout",
+            Self::Unreachable(_) => "unreachable",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Failed { .. } => "provider_failed",
+            Self::Unauthorised => "unauthorised",
+            Self::Rejected { .. } => "rejected",
+            Self::TooLong => "too_long",
+            Self::Interrupted => "interrupted",
+            Self::Garbled(_) => "garbled",
+            Self::MalformedArguments { .. } => "malformed_arguments",
+            Self::WrongForm(_) => "wrong_form",
+            Self::Cancelled => "cancelled",
+            Self::OverBudget(_) => "over_budget",
+            Self::NoTarget(_) => "no_target",
+        }
+    }
+}

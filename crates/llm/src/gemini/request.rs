@@ -1,0 +1,145 @@
+//! A request as `generateContent` wants it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::contents::{Content, Data, contents, plain};
+use crate::chat::{ChatRequest, Output, ToolChoice};
+use crate::dialect::{JsonMode, ThinkingMode};
+use crate::effort::Effort;
+use crate::fault::Fault;
+use crate::target::Target;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tools<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<ToolConfig<'a>>,
+    generation_config: Generation<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Function<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters_json_schema: &'a Value,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: Calling<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Calling<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Generation<'a> {
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<Thinking>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thinking {
+    include_thoughts: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_budget: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<Effort>,
+}
+
+pub(super) fn body<'a>(target: &'a Target, request: &'a ChatRequest) -> Result<Body<'a>, Fault> {
+    Ok(Body {
+        system_instruction: system(request),
+        contents: contents(target, request),
+        tools: tools(request),
+        tool_config: tool_config(request),
+        generation_config: generation(target, request),
+    })
+}
+
+fn system(request: &ChatRequest) -> Option<Content<'_>> {
+    let texts = request.system.iter().filter(|text| !text.is_empty());
+    let parts: Vec<_> = texts.map(|text| plain(Data::Text(text))).collect();
+    (!parts.is_empty()).then_some(Content { role: None, parts })
+}
+
+fn tools(request: &ChatRequest) -> Vec<Tools<'_>> {
+    let functions: Vec<_> = request
+        .tools
+        .iter()
+        .map(|spec| Function {
+            name: spec.name.as_str(),
+            description: &spec.description,
+            parameters_json_schema: &spec.parameters,
+        })
+        .collect();
+    if functions.is_empty() { Vec::new() } else { vec![Tools { function_declarations: functions }] }
+}
+
+fn tool_config(request: &ChatRequest) -> Option<ToolConfig<'_>> {
+    let (mode, allowed_function_names) = match &request.tool_choice {
+        _ if request.tools.is_empty() => return None,
+        ToolChoice::Auto => return None,
+        ToolChoice::Any => ("ANY", None),
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Named(name) => ("ANY", Some([name.as_str()])),
+    };
+    Some(ToolConfig { function_calling_config: Calling { mode, allowed_function_names } })
+}
+
+fn generation<'a>(target: &Target, request: &'a ChatRequest) -> Generation<'a> {
+    let schema = match &request.output {
+        Output::Json { schema, .. } => Some(schema),
+        Output::Text => None,
+    };
+    let mode = target.dialect.json;
+    let is_json = schema.is_some() && matches!(mode, JsonMode::Schema | JsonMode::Object);
+    let temperature = request.temperature_milli.filter(|_| target.dialect.temperature);
+    Generation {
+        max_output_tokens: request.max_output_tokens,
+        temperature: temperature.map(|milli| f64::from(milli) / 1000.0),
+        stop_sequences: &request.stop,
+        response_mime_type: is_json.then_some("application/json"),
+        response_json_schema: schema.filter(|_| mode == JsonMode::Schema),
+        thinking_config: thinking(target, request),
+    }
+}
+
+fn thinking(target: &Target, request: &ChatRequest) -> Option<Thinking> {
+    let wanted = request.thinking.filter(|_| target.capabilities.thinking)?;
+    let (thinking_budget, thinking_level) = match target.dialect.thinking {
+        ThinkingMode::Budget => (Some(wanted.budget_tokens), None),
+        ThinkingMode::Effort => (None, Some(Effort::of(wanted))),
+    };
+    Some(Thinking { include_thoughts: true, thinking_budget, thinking_level })
+}

@@ -1,0 +1,44 @@
+//! Models behind one trait.
+//!
+//! A [`Provider`] takes a [`ChatRequest`] and gives a stream of [`Event`]s that ends properly or with a [`Fault`]: a
+//! stream that just stops is a fault, however much text came before. Everything above (routing, fallback, budgets)
+//! works on these few types and knows no wire.
+//!
+//! # Layout
+//! - [`chat`]: requests, messages, events, usage
+//! - [`fault`]: what goes wrong, by what is done about it
+//! - [`provider`]: the trait; [`target`]: where a model is and what it can do; [`dialect`]: how its server differs
+//! - [`wires`]: the provider for every remote target, over [`transport`] (sockets, time, sizes) and [`sse`]
+//! - `anthropic`, `openai`, `gemini`: one folder a wire, each a `Protocol`: request, response, stream, error
+//! - [`cache`]: where cache marks go
+//!
+//! To add a wire, write a folder that implements `Protocol` and name it in [`wires`]. To add another kind of provider,
+//! implement [`Provider`].
+
+mod answer;
+mod anthropic;
+pub mod cache;
+pub mod chat;
+pub mod dialect;
+mod effort;
+pub mod fault;
+mod gemini;
+mod media;
+mod openai;
+mod protocol;
+pub mod provider;
+mod reader;
+mod refusal;
+mod seal;
+pub mod sse;
+pub mod target;
+pub mod transport;
+pub mod wires;
+
+pub use chat::{ChatRequest, Event, Message, Part, Reply, Role, StopReason, ToolCall, ToolChoice, Usage};
+pub use dialect::Dialect;
+pub use fault::{Fault, Stage};
+pub use provider::{ChatStream, Embedding, Provider};
+pub use target::{Capabilities, Target, Timeouts, Wire};
+pub use transport::Transport;
+pub use wires::Wires;

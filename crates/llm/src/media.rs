@@ -1,0 +1,29 @@
+//! Documents that are plain text travel as text where a wire knows only PDF.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::chat::{Media, MediaSource};
+use crate::fault::Fault;
+
+/// The text of a `text/…` document that was sent along; none for anything else.
+pub(crate) fn text(media: &Media) -> Result<Option<String>, Fault> {
+    let MediaSource::Data(data) = &media.source else { return Ok(None) };
+    if !media.media_type.starts_with("text/") {
+        return Ok(None);
+    }
+    let bytes = STANDARD.decode(data).map_err(|_| unreadable("it is not base64"))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| unreadable("it is not UTF-8"))
+}
+
+/// Base64 as a `data:` address.
+pub(crate) fn data_url(media: &Media) -> Option<String> {
+    match &media.source {
+        MediaSource::Data(data) => Some(format!("data:{};base64,{data}", media.media_type)),
+        MediaSource::Url(_) => None,
+    }
+}
+
+pub(crate) fn unreadable(why: &str) -> Fault {
+    Fault::Rejected { status: 0, message: format!("a document can't be sent: {why}") }
+}

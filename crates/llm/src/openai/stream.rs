@@ -1,0 +1,128 @@
+//! Chunks of chat completions. [`super`] says what counts as the end.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::error;
+use super::response::{Call, Choice, Chunk, Delta, stop_reason};
+use crate::chat::{Event, Usage};
+use crate::fault::Fault;
+use crate::protocol::{self, Flow, call_id};
+use crate::sse;
+
+#[derive(Debug)]
+pub(super) struct Decoder {
+    request_id: Option<String>,
+    has_started: bool,
+    answer_id: Option<String>,
+    usage: Option<Usage>,
+    finish_reason: Option<String>,
+    has_refused: bool,
+    /// The server's index to ours and the call's id there: servers exist that give every call the index 0.
+    calls: BTreeMap<usize, (usize, String)>,
+    count: usize,
+}
+
+impl Decoder {
+    pub(super) fn new(request_id: Option<String>) -> Self {
+        Self {
+            request_id,
+            has_started: false,
+            answer_id: None,
+            usage: None,
+            finish_reason: None,
+            has_refused: false,
+            calls: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    pub(super) fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Event>) -> Result<(), Fault> {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(error::in_stream(&error));
+        }
+        if !self.has_started {
+            self.has_started = true;
+            // Azure's first chunk only judges the prompt and names nothing.
+            self.answer_id = chunk.id.filter(|id| !id.is_empty());
+            let request_id = self.request_id.take().or_else(|| self.answer_id.clone());
+            out.push(Event::Started { request_id, model: chunk.model.filter(|model| !model.is_empty()) });
+        }
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            self.choice(choice, out);
+        }
+        let counts = chunk.usage.or_else(|| chunk.x_groq.and_then(|groq| groq.usage));
+        let usage = counts.map(|counts| counts.usage()).filter(|usage| !usage.estimated);
+        if usage.is_some() && usage != self.usage {
+            self.usage = usage;
+            out.extend(usage.map(Event::Usage));
+        }
+        Ok(())
+    }
+
+    fn choice(&mut self, choice: Choice, out: &mut Vec<Event>) {
+        let Delta { content, refusal, reasoning_content, reasoning, tool_calls } = choice.delta;
+        let said = |text: Option<String>| text.filter(|text| !text.is_empty());
+        out.extend(said(reasoning_content).or_else(|| said(reasoning)).map(Event::Thinking));
+        out.extend(said(content).map(Event::Text));
+        if let Some(refusal) = said(refusal) {
+            self.has_refused = true;
+            out.push(Event::Text(refusal));
+        }
+        for (place, call) in tool_calls.unwrap_or_default().into_iter().enumerate() {
+            self.call(place, call, out);
+        }
+        self.finish_reason = choice.finish_reason.or(self.finish_reason.take());
+    }
+
+    fn call(&mut self, place: usize, call: Call, out: &mut Vec<Event>) {
+        let wire_index = call.index.unwrap_or(place);
+        let id = call.id.unwrap_or_default();
+        let (name, arguments) = call.function.map_or((None, Value::Null), |it| (it.name, it.arguments));
+        let known = self.calls.get(&wire_index).filter(|(_, known)| id.is_empty() || *known == id);
+        let index = match known {
+            Some((index, _)) => *index,
+            None => {
+                let index = self.count;
+                self.count += 1;
+                let given = if id.is_empty() { call_id(self.answer_id.as_deref(), index) } else { id };
+                self.calls.insert(wire_index, (index, given.clone()));
+                out.push(Event::ToolCallStarted { index, id: given, name: name.unwrap_or_default() });
+                index
+            }
+        };
+        let fragment = match arguments {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        out.extend((!fragment.is_empty()).then_some(Event::ToolCallArguments { index, fragment }));
+    }
+
+    fn finish(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
+        let reason = self.finish_reason.take().ok_or(Fault::Interrupted)?;
+        let stop = stop_reason(&reason, self.count > 0, self.has_refused);
+        let usage = self.usage.unwrap_or(Usage { estimated: true, ..Usage::default() });
+        out.push(Event::Finished { stop, usage });
+        Ok(())
+    }
+}
+
+impl protocol::Decoder for Decoder {
+    fn take(&mut self, message: &sse::Message, out: &mut Vec<Event>) -> Result<Flow, Fault> {
+        if message.data.trim() == "[DONE]" {
+            return self.finish(out).map(|()| Flow::Done);
+        }
+        if message.event == "error" {
+            let body: Value = protocol::parse(message.data.as_bytes())?;
+            return Err(error::in_stream(body.get("error").unwrap_or(&body)));
+        }
+        self.chunk(protocol::parse(message.data.as_bytes())?, out)?;
+        Ok(Flow::More)
+    }
+
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
+        self.finish(out)
+    }
+}

@@ -1,0 +1,167 @@
+//! Why a provider would not, by what is done about it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::target::{Key, Target};
+use crate::transport::Head;
+
+/// An answer that is no success, or an error said in the middle of a stream.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub status: u16,
+    /// Null where the body was no JSON.
+    pub body: Value,
+    pub retry_after: Option<Duration>,
+}
+
+/// How an account that has run dry is said; it stays dry however often it is asked.
+const UNPAID: [&str; 4] =
+    ["insufficient_quota", "billing_error", "credit balance is too low", "billing_hard_limit"];
+const TOO_LONG: [&str; 7] = [
+    "context_length_exceeded",
+    "prompt is too long",
+    "maximum context length",
+    "exceeds the maximum number of tokens",
+    "exceed_context_size",
+    "request_too_large",
+    "available context size",
+];
+/// As much of a provider's words as is kept.
+const LONGEST_MESSAGE: usize = 300;
+/// A piece of the request this long, found in a provider's message, is a quotation.
+const QUOTATION: usize = 24;
+const QUOTATION_STEP: usize = 8;
+/// The largest request that is kept beside an open stream to compare with.
+const LARGEST_KEPT: usize = 16 << 10;
+
+impl Refusal {
+    pub(crate) fn new(head: &Head, body: &[u8]) -> Self {
+        let retry_after = head.retry_after.or_else(|| head.limits.wait());
+        Self { status: head.status, body: serde_json::from_slice(body).unwrap_or_default(), retry_after }
+    }
+
+    /// `kind` is the provider's word for the error, `message` its sentence.
+    pub(crate) fn classed(&self, kind: &str, message: &str) -> Fault {
+        let says = |words: &[&str]| words.iter().any(|word| kind.contains(word) || message.contains(word));
+        let message = if message.is_empty() { kind.trim() } else { message }.to_owned();
+        let (status, retry_after) = (self.status, self.retry_after);
+        match status {
+            401..=403 => Fault::Unauthorised,
+            _ if says(&UNPAID) => Fault::Unauthorised,
+            429 => Fault::RateLimited { retry_after },
+            413 => Fault::TooLong,
+            400..500 if says(&TOO_LONG) => Fault::TooLong,
+            408 | 409 | 425 | 500.. => Fault::Failed { status, message, retry_after },
+            300..400 => {
+                Fault::Rejected { status, message: "the server points to another address".to_owned() }
+            }
+            _ => Fault::Rejected { status, message },
+        }
+    }
+}
+
+/// Keeps keys and prompts out of faults, which are logged and stored as they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Scrub {
+    key: Key,
+    model: String,
+    /// None: too large to keep, so that no message can be shown to be clean.
+    sent: Option<Bytes>,
+}
+
+impl Scrub {
+    pub(crate) fn new(target: &Target, sent: &Bytes) -> Self {
+        Self { key: target.key.clone(), model: target.model.clone(), sent: Some(sent.clone()) }
+    }
+
+    /// For as long as a stream is open: a thousand of them must not hold a thousand large requests.
+    pub(crate) fn light(mut self) -> Self {
+        self.sent = self.sent.filter(|sent| sent.len() <= LARGEST_KEPT);
+        self
+    }
+
+    pub(crate) fn clean(&self, mut fault: Fault) -> Fault {
+        match &mut fault {
+            Fault::Failed { message, .. } | Fault::Rejected { message, .. } | Fault::Unreachable(message) => {
+                self.clean_text(message);
+            }
+            // The rest holds our own words.
+            _ => {}
+        }
+        fault
+    }
+
+    fn clean_text(&self, text: &mut String) {
+        if !self.key.is_empty() {
+            *text = text.replace(self.key.reveal(), "••••");
+        }
+        if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
+            text.truncate(end);
+            text.push('…');
+        }
+        if self.may_quote_request(text) {
+            "its message may quote the request and is left out".clone_into(text);
+        }
+    }
+
+    fn may_quote_request(&self, text: &str) -> bool {
+        let Some(sent) = &self.sent else { return !text.is_empty() };
+        // A model's name is long and says what is wrong, so it may be named.
+        let text = if self.model.is_empty() { text.to_owned() } else { text.replace(&self.model, "") };
+        let pieces = text.as_bytes().windows(QUOTATION).step_by(QUOTATION_STEP);
+        pieces.into_iter().any(|piece| memchr::memmem::find(sent, piece).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Wire;
+
+    fn scrub(sent: &'static str) -> Scrub {
+        let target = Target { key: Key::new("sk-secret"), ..Target::new("t", Wire::OpenAi, "", "model-1") };
+        Scrub::new(&target, &Bytes::from_static(sent.as_bytes()))
+    }
+
+    fn cleaned(sent: &'static str, message: &str) -> String {
+        match scrub(sent).clean(Fault::Rejected { status: 400, message: message.to_owned() }) {
+            Fault::Rejected { message, .. } => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn no_key_and_no_prompt_stays_in_a_fault() {
+        assert_eq!(cleaned("", "the key sk-secret is wrong"), "the key •••• is wrong");
+        let sent = r#"{"content":"Kavita owes 500 rupees since last Tuesday"}"#;
+        let quoted = cleaned(sent, "can't read: Kavita owes 500 rupees since last Tuesday");
+        assert!(!quoted.contains("Kavita"), "{quoted}");
+        assert_eq!(cleaned(sent, "no such model: model-1"), "no such model: model-1");
+        assert!(cleaned("", &"é".repeat(1000)).len() < 700);
+        let large = Scrub { sent: Some(Bytes::from(vec![b'x'; LARGEST_KEPT + 1])), ..scrub("") };
+        let fault = Fault::Failed { status: 529, message: "Overloaded".to_owned(), retry_after: None };
+        assert_eq!(large.clone().clean(fault.clone()), fault);
+        assert_ne!(large.light().clean(fault.clone()), fault, "what can't be compared is not shown");
+    }
+
+    #[test]
+    fn statuses_by_what_is_done_about_them() {
+        let classed = |status, kind: &str, message: &str| {
+            Refusal { status, body: Value::Null, retry_after: None }.classed(kind, message).code()
+        };
+        assert_eq!(classed(401, "", ""), "unauthorised");
+        assert_eq!(classed(429, "rate_limit_error", ""), "rate_limited");
+        assert_eq!(classed(429, "insufficient_quota", ""), "unauthorised");
+        assert_eq!(classed(400, "invalid_request_error", "prompt is too long: 9 tokens"), "too_long");
+        assert_eq!(classed(400, "invalid_request_error", "no"), "rejected");
+        assert_eq!(classed(404, "", ""), "rejected");
+        assert_eq!(classed(307, "", ""), "rejected");
+        for status in [408, 500, 502, 503, 504, 529] {
+            assert_eq!(classed(status, "", ""), "provider_failed");
+        }
+    }
+}

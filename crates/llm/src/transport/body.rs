@@ -1,0 +1,89 @@
+//! An answer's bytes: as they come or all of them, in time and not too many.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, timeout_at};
+
+use crate::fault::{Fault, Stage};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadlines {
+    /// Until the first delta; none where only the whole counts.
+    pub first: Option<Instant>,
+    pub between: Duration,
+    pub whole: Instant,
+}
+
+impl Deadlines {
+    pub(crate) fn for_first_byte(&self) -> (Instant, Stage) {
+        match self.first {
+            Some(first) if first < self.whole => (first, Stage::FirstByte),
+            _ => (self.whole, Stage::Whole),
+        }
+    }
+
+    fn for_next_byte(&self) -> (Instant, Stage) {
+        let next = Instant::now() + self.between;
+        if next < self.whole { (next, Stage::BetweenBytes) } else { (self.whole, Stage::Whole) }
+    }
+}
+
+/// Owns the connection while it is read; dropping it before its end closes the socket.
+pub(crate) struct Body {
+    response: reqwest::Response,
+    deadlines: Deadlines,
+    /// Set by the reader at the first delta, from when silence is what is measured.
+    pub has_begun: bool,
+    left: usize,
+    limit: usize,
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl Body {
+    pub(super) fn new(response: reqwest::Response, limit: usize, deadlines: Deadlines) -> Self {
+        Self { response, deadlines, has_begun: false, left: limit, limit }
+    }
+
+    /// The next bytes; none at a proper end. Nothing is lost when this is dropped while it waits.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        let (until, stage) = match self.has_begun {
+            true => self.deadlines.for_next_byte(),
+            false => self.deadlines.for_first_byte(),
+        };
+        let read = timeout_at(until, self.response.chunk()).await.map_err(|_| Fault::Timeout(stage))?;
+        let bytes = read.map_err(|_| Fault::Interrupted)?;
+        self.left = self
+            .left
+            .checked_sub(bytes.as_ref().map_or(0, Bytes::len))
+            .ok_or_else(|| Fault::Garbled(format!("an answer of more than {} bytes", self.limit)))?;
+        Ok(bytes)
+    }
+
+    /// All of it.
+    pub(crate) async fn all(mut self) -> Result<Vec<u8>, Fault> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.next().await? {
+            all.extend_from_slice(&bytes);
+        }
+        Ok(all)
+    }
+
+    /// The beginning of an answer that only says why not, as far as it comes.
+    pub(crate) async fn beginning(mut self, enough: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while all.len() < enough {
+            match self.next().await {
+                Ok(Some(bytes)) => all.extend_from_slice(&bytes),
+                _ => break,
+            }
+        }
+        all
+    }
+}

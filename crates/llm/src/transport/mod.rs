@@ -1,0 +1,183 @@
+//! Requests and answers over HTTP, once: no redirects, no retries, no proxies from the environment. Time is bounded
+//! at every step and so is what is held in memory. Dropping an [`Answer`] closes its socket.
+
+mod body;
+mod head;
+mod tls;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use munshi_types::clock::Clock;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, redirect, retry};
+use tokio::time::{Instant, timeout_at};
+
+pub(crate) use body::{Body, Deadlines};
+pub(crate) use head::{Head, span};
+
+use crate::fault::{Fault, Stage};
+use crate::target::Target;
+
+/// The largest answers that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// One event of a stream.
+    pub event: usize,
+    /// A whole answer, streamed or not.
+    pub answer: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { event: 4 << 20, answer: 32 << 20 }
+    }
+}
+
+/// One for the program; clones share their connections.
+#[derive(Clone)]
+pub struct Transport {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// A client knows one connect timeout, so there is one for each that targets ask for: nearly always one.
+    clients: Mutex<HashMap<Duration, Client>>,
+    tls: rustls::ClientConfig,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport").field("limits", &self.shared.limits).finish_non_exhaustive()
+    }
+}
+
+/// What is sent.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// After the target's base address, beginning with a slash.
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+}
+
+/// What came back, with its body still to be read.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub head: Head,
+    pub body: Body,
+}
+
+impl Transport {
+    /// The clock is for servers that say when to come back as a date.
+    pub fn new(clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+        Self::with_limits(clock, Limits::default())
+    }
+
+    pub fn with_limits(clock: Arc<dyn Clock>, limits: Limits) -> Result<Self, Fault> {
+        let shared = Shared { clients: Mutex::default(), tls: tls::config()?, clock, limits };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.shared.limits
+    }
+
+    /// Sends and waits for the answer's head.
+    pub(crate) async fn send(
+        &self,
+        target: &Target,
+        call: Call,
+        deadlines: Deadlines,
+    ) -> Result<Answer, Fault> {
+        let client = self.client(target.timeouts.connect)?;
+        let url = address(target, &call.path)?;
+        let request = client.post(url).headers(headers(target, &call)?).body(call.body);
+        let (until, stage) = deadlines.for_first_byte();
+        let response = timeout_at(until, request.send())
+            .await
+            .map_err(|_| Fault::Timeout(stage))?
+            .map_err(|error| unreachable_because(&error))?;
+        let head = Head::read(response.status().as_u16(), response.headers(), self.shared.clock.now());
+        Ok(Answer { head, body: Body::new(response, self.shared.limits.answer, deadlines) })
+    }
+
+    fn client(&self, connect: Duration) -> Result<Client, Fault> {
+        let mut clients = self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&connect) {
+            return Ok(client.clone());
+        }
+        let client = Client::builder()
+            .tls_backend_preconfigured(self.shared.tls.clone())
+            .connect_timeout(connect)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .tcp_nodelay(true)
+            .pool_idle_timeout(Duration::from_secs(60))
+            .build()
+            .map_err(|error| Fault::Unreachable(text_of(&error)))?;
+        clients.insert(connect, client.clone());
+        Ok(client)
+    }
+}
+
+impl Deadlines {
+    /// A streamed call must begin to speak in time; one that is not only has to end in time.
+    pub(crate) fn starting_now(target: &Target, streamed: Streamed) -> Self {
+        let (now, times) = (Instant::now(), target.timeouts);
+        let first = match streamed {
+            Streamed::Yes => Some(now + times.first_byte),
+            Streamed::No => None,
+        };
+        Self { first, between: times.between_bytes, whole: now + times.whole }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Streamed {
+    Yes,
+    No,
+}
+
+fn address(target: &Target, path: &str) -> Result<reqwest::Url, Fault> {
+    let base = target.base_url.trim_end_matches('/');
+    let wrong = |_| Fault::Unreachable(format!("`{base}` is no address"));
+    let mut url = reqwest::Url::parse(&format!("{base}{path}")).map_err(wrong)?;
+    if !target.dialect.query.is_empty() {
+        url.query_pairs_mut().extend_pairs(&target.dialect.query);
+    }
+    Ok(url)
+}
+
+fn headers(target: &Target, call: &Call) -> Result<HeaderMap, Fault> {
+    let mut map = HeaderMap::new();
+    map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in call.headers.iter().chain(&target.headers) {
+        let wrong = || Fault::Rejected { status: 0, message: format!("`{name}` can't be sent as a header") };
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        map.insert(key, value);
+    }
+    Ok(map)
+}
+
+fn unreachable_because(error: &reqwest::Error) -> Fault {
+    if error.is_connect() && error.is_timeout() {
+        return Fault::Timeout(Stage::Connect);
+    }
+    Fault::Unreachable(text_of(error))
+}
+
+/// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.
+fn text_of(error: &reqwest::Error) -> String {
+    let outer: &dyn std::error::Error = error;
+    let reasons = std::iter::successors(outer.source(), |reason| reason.source());
+    reasons.last().map_or_else(|| "the request can't be made".to_owned(), ToString::to_string)
+}

@@ -1,0 +1,172 @@
+//! What a tool is, as everybody needs to know it: the model that may ask for it, the offline model that recognises a
+//! request for it, the safety pipeline that decides, and the person who is told what happened.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::language::Language;
+use crate::money::Money;
+
+/// A tool's full description. Nothing about a tool is decided anywhere else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: ToolName,
+    /// For the model: what it does and when to use it.
+    pub description: String,
+    /// JSON Schema of the arguments; always an object.
+    pub parameters: Value,
+    /// What a policy allows or denies, such as `ledger.sale.write`.
+    pub scope: String,
+    pub effect: Effect,
+    /// Can do harm that is hard to see coming: always asks, whatever was pre-authorised.
+    pub dangerous: bool,
+    /// Removes or overwrites what was there.
+    pub destructive: bool,
+    /// Can say what it would do without doing it.
+    pub dry_run: bool,
+    /// Its result may be served again for a minute. Never for money or stock.
+    pub cacheable: bool,
+    /// What one call costs, where it costs money.
+    pub cost: Option<Money>,
+    pub timeout: Duration,
+    /// What people say when they want it: short phrases, by language, in either script.
+    pub phrases: BTreeMap<Language, Vec<String>>,
+    /// Whole sentences with the arguments they mean.
+    pub examples: Vec<ToolExample>,
+    /// What people often want next; shown as suggestions.
+    pub follow_ups: Vec<ToolName>,
+    /// The phrase that tells the person the result, with the result's fields as its slots.
+    pub reply: Option<String>,
+}
+
+/// A sentence and what it means.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolExample {
+    pub language: Language,
+    pub text: String,
+    pub arguments: Value,
+}
+
+/// What calling a tool does to the world, and so what may be done about a call whose outcome is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Looks only; may be repeated.
+    Read,
+    /// Writes in our own transaction: happens once with it.
+    Inside,
+    /// Writes elsewhere under a key that makes repeating harmless.
+    Keyed,
+    /// Writes elsewhere; whether it happened can be looked up before trying again.
+    Checked,
+    /// Writes elsewhere with neither: never repeated, a person is asked.
+    Once,
+}
+
+impl Effect {
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+}
+
+/// A tool's name: small letters, digits and underscores, as every provider accepts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ToolName(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` can't be a tool's name: use 1 to 64 small letters, digits and underscores, beginning with a letter"
+)]
+pub struct ToolNameError(String);
+
+impl ToolName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ToolName {
+    type Err = ToolNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = (1..=64).contains(&text.len())
+            && text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if fits { Ok(Self(text.to_owned())) } else { Err(ToolNameError(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for ToolName {
+    type Error = ToolNameError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ToolName> for String {
+    fn from(name: ToolName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl ToolSpec {
+    /// A tool that only looks, with no arguments: the start for `ToolSpec { … ..ToolSpec::read(…) }`.
+    pub fn read(name: ToolName, description: impl Into<String>, scope: impl Into<String>) -> Self {
+        Self {
+            name,
+            description: description.into(),
+            parameters: serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            scope: scope.into(),
+            effect: Effect::Read,
+            dangerous: false,
+            destructive: false,
+            dry_run: false,
+            cacheable: false,
+            cost: None,
+            timeout: Duration::from_secs(10),
+            phrases: BTreeMap::new(),
+            examples: Vec::new(),
+            follow_ups: Vec::new(),
+            reply: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_every_provider_accepts() {
+        for good in ["log_sale", "a", "who_owes_me_2"] {
+            assert_eq!(good.parse::<ToolName>().unwrap().as_str(), good);
+        }
+        for bad in ["", "2fast", "log.sale", "Log", "log-sale", "बिक्री", &"x".repeat(65)] {
+            assert!(bad.parse::<ToolName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_specification_survives_json() {
+        let spec = ToolSpec {
+            phrases: BTreeMap::from([(Language::Hindi, vec!["kitna baaki hai".to_owned()])]),
+            ..ToolSpec::read("balance".parse().unwrap(), "What a person owes.", "ledger.balance.read")
+        };
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<ToolSpec>(&text).unwrap(), spec);
+        assert!(!spec.effect.writes() && Effect::Inside.writes());
+    }
+}
