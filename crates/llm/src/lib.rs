@@ -13,6 +13,8 @@
 
 pub mod chat;
 pub mod fault;
+pub mod gateway;
+pub mod money;
 pub mod provider;
 pub mod target;
 

@@ -57,6 +57,29 @@ pub struct Target {
     pub residency: String,
 }
 
+impl Target {
+    /// The model that is always there.
+    pub fn offline() -> Self {
+        Self {
+            name: "offline".to_owned(),
+            wire: Wire::Offline,
+            base_url: String::new(),
+            model: "offline".to_owned(),
+            key: Key::default(),
+            headers: Vec::new(),
+            timeouts: Timeouts::default(),
+            capabilities: Capabilities::default(),
+            price_provider: String::new(),
+            residency: String::new(),
+        }
+    }
+
+    /// Nothing that is said to it leaves the machine.
+    pub fn stays_here(&self) -> bool {
+        self.wire == Wire::Offline
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
