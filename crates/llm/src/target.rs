@@ -82,6 +82,16 @@ impl Target {
             residency: String::new(),
         }
     }
+
+    /// The model that is always there.
+    pub fn offline() -> Self {
+        Self::new("offline", Wire::Offline, "", "offline")
+    }
+
+    /// Nothing that is said to it leaves the machine.
+    pub fn stays_here(&self) -> bool {
+        self.wire == Wire::Offline
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

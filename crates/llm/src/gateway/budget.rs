@@ -1,0 +1,125 @@
+//! Asking before spending. Every attempt reserves what it may cost at most, and settles what it did cost.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::fault::Fault;
+use crate::money::Cost;
+
+/// What an attempt may use at most, or did use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spend {
+    pub tokens: u64,
+    /// None where the price is unknown; a budget in money then counts tokens only.
+    pub cost: Option<Cost>,
+}
+
+/// A promise of the budget, to be settled once.
+#[derive(Debug, PartialEq, Eq, Hash, Clone, Copy)]
+pub struct Reservation(pub u64);
+
+/// Who decides whether a call may be made. The durable one lives with the safety pipeline.
+#[async_trait]
+pub trait Budget: Send + Sync {
+    /// Sets the spend aside, or refuses with [`Fault::OverBudget`] saying which limit.
+    async fn reserve(&self, most: Spend) -> Result<Reservation, Fault>;
+
+    /// Replaces what was set aside by what was spent.
+    async fn settle(&self, reservation: Reservation, spent: Spend);
+}
+
+/// A budget of one run, in memory.
+#[derive(Debug, Default)]
+pub struct MemoryBudget {
+    limit: Spend,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Spend,
+    held: HashMap<u64, Spend>,
+    next: u64,
+}
+
+impl MemoryBudget {
+    /// A limit without a cost bounds tokens only.
+    pub fn new(limit: Spend) -> Self {
+        Self { limit, state: Mutex::default() }
+    }
+
+    pub fn spent(&self) -> Spend {
+        self.lock().spent
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn sum(a: Spend, b: Spend) -> Spend {
+    let cost = match (a.cost, b.cost) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (one, other) => one.or(other),
+    };
+    Spend { tokens: a.tokens.saturating_add(b.tokens), cost }
+}
+
+#[async_trait]
+impl Budget for MemoryBudget {
+    async fn reserve(&self, most: Spend) -> Result<Reservation, Fault> {
+        let mut state = self.lock();
+        let taken = state.held.values().fold(state.spent, |total, held| sum(total, *held));
+        let after = sum(taken, most);
+        if after.tokens > self.limit.tokens {
+            return Err(Fault::OverBudget(format!(
+                "{} of {} tokens are spoken for",
+                taken.tokens, self.limit.tokens
+            )));
+        }
+        if let (Some(limit), Some(cost)) = (self.limit.cost, after.cost)
+            && cost > limit
+        {
+            return Err(Fault::OverBudget(format!(
+                "{} of {limit} are spoken for",
+                taken.cost.unwrap_or_default()
+            )));
+        }
+        state.next += 1;
+        let id = state.next;
+        state.held.insert(id, most);
+        Ok(Reservation(id))
+    }
+
+    async fn settle(&self, reservation: Reservation, spent: Spend) {
+        let mut state = self.lock();
+        if state.held.remove(&reservation.0).is_some() {
+            state.spent = sum(state.spent, spent);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spend(tokens: u64, micros: i64) -> Spend {
+        Spend { tokens, cost: Some(Cost::from_micros(micros)) }
+    }
+
+    #[tokio::test]
+    async fn what_is_set_aside_counts_until_it_is_settled() {
+        let budget = MemoryBudget::new(spend(100, 1_000));
+        let first = budget.reserve(spend(60, 10)).await.unwrap();
+        assert!(matches!(budget.reserve(spend(60, 10)).await, Err(Fault::OverBudget(_))));
+        budget.settle(first, spend(20, 5)).await;
+        budget.settle(first, spend(20, 5)).await;
+        assert_eq!(budget.spent(), spend(20, 5), "settling twice counts once");
+        let second = budget.reserve(spend(80, 995)).await.unwrap();
+        assert!(budget.reserve(spend(0, 1)).await.is_err());
+        budget.settle(second, Spend::default()).await;
+        assert_eq!(budget.spent().tokens, 20);
+    }
+}

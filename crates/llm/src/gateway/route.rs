@@ -1,0 +1,190 @@
+//! Which models a call may go to, in which order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::chat::{ChatRequest, Output, Part};
+use crate::fault::Fault;
+use crate::target::Target;
+
+macro_rules! uses {
+    ($($(#[$doc:meta])* $name:ident = $word:literal, else $else:expr;)+) => {
+        /// What a model is wanted for: a class, a purpose, or a capability. One that has no models of its own
+        /// falls back to another.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Use { $($(#[$doc])* $name,)+ }
+
+        impl Use {
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word,)+ }
+            }
+
+            /// Where to look when the route names no model for this one.
+            pub const fn otherwise(self) -> Option<Self> {
+                match self { $(Self::$name => $else,)+ }
+            }
+        }
+    };
+}
+
+uses! {
+    Default = "default", else None;
+    Cheap = "cheap", else Some(Self::Default);
+    Multilingual = "multilingual", else Some(Self::Default);
+    Voice = "voice", else Some(Self::Cheap);
+    Classifier = "classifier", else Some(Self::Cheap);
+    Planner = "planner", else Some(Self::Default);
+    Summariser = "summariser", else Some(Self::Cheap);
+    Verdict = "verdict", else Some(Self::Cheap);
+    ChatTools = "chat_tools", else Some(Self::Default);
+    ChatLight = "chat_light", else Some(Self::Cheap);
+    JsonStrict = "json_strict", else Some(Self::Default);
+    RealtimeVoice = "realtime_voice", else Some(Self::Voice);
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Use {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().find(|known| known.as_str() == text).copied();
+        found.ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|known| known.as_str()).collect();
+            format!("`{text}` is nothing models are used for here: use one of {}", known.join(", "))
+        })
+    }
+}
+
+/// A tenant's or an agent's choice of models, passed in with each call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Target names by use, the first choice first.
+    pub targets: BTreeMap<Use, Vec<String>>,
+    /// The plan's models; none permits all.
+    pub permitted: Option<BTreeSet<String>>,
+    /// Where data may go; none permits everywhere. The machine itself is always permitted.
+    pub residency: Option<BTreeSet<String>>,
+}
+
+/// The first choice and at most two others.
+const MOST_TARGETS: usize = 3;
+
+impl Route {
+    /// The targets for a call, in order: named by the route, permitted, and able to do what the request asks.
+    pub fn candidates<'t>(
+        &self,
+        wanted: Use,
+        request: &ChatRequest,
+        known: &'t [Target],
+    ) -> Result<Vec<&'t Target>, Fault> {
+        let names = self.names(wanted);
+        let named: Vec<&Target> =
+            names.iter().filter_map(|name| known.iter().find(|target| target.name == *name)).collect();
+        if named.is_empty() {
+            return Err(Fault::NoTarget(format!("no model is configured for {wanted}")));
+        }
+        let permitted: Vec<&Target> = named.into_iter().filter(|target| self.permits(target)).collect();
+        if permitted.is_empty() {
+            return Err(Fault::NoTarget(format!(
+                "the plan or the place of the data permits no model for {wanted}"
+            )));
+        }
+        let able: Vec<&Target> =
+            permitted.into_iter().filter(|target| is_able(target, request)).take(MOST_TARGETS).collect();
+        if able.is_empty() {
+            return Err(Fault::NoTarget(format!("no model for {wanted} can take what the request holds")));
+        }
+        Ok(able)
+    }
+
+    fn names(&self, wanted: Use) -> &[String] {
+        let mut next = Some(wanted);
+        while let Some(purpose) = next {
+            if let Some(names) = self.targets.get(&purpose).filter(|names| !names.is_empty()) {
+                return names;
+            }
+            next = purpose.otherwise();
+        }
+        &[]
+    }
+
+    fn permits(&self, target: &Target) -> bool {
+        let plan = self.permitted.as_ref().is_none_or(|names| names.contains(&target.name));
+        let place = self.residency.as_ref().is_none_or(|places| places.contains(&target.residency));
+        plan && (place || target.stays_here())
+    }
+}
+
+fn is_able(target: &Target, request: &ChatRequest) -> bool {
+    let can = &target.capabilities;
+    let parts = || request.messages.iter().flat_map(|message| &message.parts);
+    (request.tools.is_empty() || can.tools)
+        && (can.images || !parts().any(|part| matches!(part, Part::Image(_))))
+        && (can.documents || !parts().any(|part| matches!(part, Part::Document(_))))
+        && (request.output == Output::Text || can.json_schema || can.tools)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Wire;
+
+    fn target(name: &str, residency: &str) -> Target {
+        Target {
+            name: name.to_owned(),
+            wire: Wire::OpenAi,
+            residency: residency.to_owned(),
+            ..Target::offline()
+        }
+    }
+
+    fn names(route: &Route, wanted: Use, known: &[Target]) -> Result<Vec<String>, Fault> {
+        let found = route.candidates(wanted, &ChatRequest::default(), known)?;
+        Ok(found.into_iter().map(|target| target.name.clone()).collect())
+    }
+
+    fn route(pairs: &[(Use, &[&str])]) -> Route {
+        let targets =
+            pairs.iter().map(|(key, names)| (*key, names.iter().map(|name| (*name).to_owned()).collect()));
+        Route { targets: targets.collect(), ..Route::default() }
+    }
+
+    #[test]
+    fn a_use_without_models_of_its_own_falls_back() {
+        let known = [target("a", "us"), target("b", "in"), target("c", "us"), target("d", "us")];
+        let route = route(&[(Use::Default, &["a", "b", "c", "d"]), (Use::Cheap, &["c"])]);
+        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c"], "three at most");
+        assert_eq!(names(&route, Use::Summariser, &known).unwrap(), ["c"]);
+        assert_eq!(names(&route, Use::RealtimeVoice, &known).unwrap(), ["c"]);
+    }
+
+    #[test]
+    fn only_what_the_plan_and_the_place_permit() {
+        let known = [target("a", "us"), target("b", "in"), Target::offline()];
+        let mut route = route(&[(Use::Default, &["a", "b", "offline"])]);
+        route.residency = Some(BTreeSet::from(["in".to_owned()]));
+        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["b", "offline"]);
+        route.permitted = Some(BTreeSet::from(["a".to_owned()]));
+        let refused = names(&route, Use::Default, &known).unwrap_err().to_string();
+        assert!(refused.contains("the plan or the place of the data permits no model"), "{refused}");
+    }
+
+    #[test]
+    fn every_use_reads_back() {
+        for known in Use::ALL {
+            assert_eq!(known.as_str().parse::<Use>().unwrap(), *known);
+        }
+        assert!("fastest".parse::<Use>().is_err());
+    }
+}

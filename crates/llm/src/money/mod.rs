@@ -1,0 +1,9 @@
+//! What calls cost: tokens counted here where nobody else counted them, prices with their dates.
+
+mod cost;
+mod price;
+mod tokens;
+
+pub use cost::Cost;
+pub use price::{Price, PriceBook};
+pub use tokens::{count, estimate_request};

@@ -1,0 +1,98 @@
+//! What a call costs. Own prices come first, then the bundled book with its dates; a model in neither has no price,
+//! and then the cost is unknown, never nothing.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use genai_prices::{PriceRequest, UsageKey};
+use munshi_types::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::cost::Cost;
+use crate::chat::Usage;
+use crate::target::{Target, Wire};
+
+/// A price of one's own, in millionths of a dollar for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+}
+
+impl Price {
+    pub const FREE: Self = Self { input: 0, output: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 };
+
+    fn of(&self, usage: &Usage) -> Cost {
+        let parts = [
+            (usage.input, self.input),
+            (usage.output, self.output),
+            (usage.cache_read, self.cache_read),
+            (usage.cache_write_5m, self.cache_write_5m),
+            (usage.cache_write_1h, self.cache_write_1h),
+        ];
+        let millionths: u128 =
+            parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(*price)).sum();
+        Cost::from_micros(i64::try_from(millionths.div_ceil(1_000_000)).unwrap_or(i64::MAX))
+    }
+}
+
+/// Prices by model. A tenant's book is laid over the installation's.
+#[derive(Clone, Debug, Default)]
+pub struct PriceBook {
+    own: BTreeMap<String, Price>,
+}
+
+impl PriceBook {
+    pub fn new(own: BTreeMap<String, Price>) -> Self {
+        Self { own }
+    }
+
+    /// This book where it has a price, `beneath` where it has none.
+    pub fn over(&self, beneath: &Self) -> Self {
+        let mut own = beneath.own.clone();
+        own.extend(self.own.iter().map(|(model, price)| (model.clone(), *price)));
+        Self { own }
+    }
+
+    /// None when nobody knows this model's price.
+    pub fn cost(&self, target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> {
+        if target.wire == Wire::Offline {
+            return Some(Cost::ZERO);
+        }
+        let own = self
+            .own
+            .get(&format!("{}/{}", target.price_provider, target.model))
+            .or_else(|| self.own.get(&target.model));
+        match own {
+            Some(price) => Some(price.of(usage)),
+            None => from_the_book(target, usage, at),
+        }
+    }
+}
+
+fn from_the_book(target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> {
+    if target.price_provider.is_empty() {
+        return None;
+    }
+    let whole = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+    let counted = genai_prices::Usage::from([
+        (UsageKey::INPUT_TOKENS, as_float(whole)),
+        (UsageKey::CACHE_READ_TOKENS, as_float(usage.cache_read)),
+        (UsageKey::CACHE_WRITE_TOKENS, as_float(usage.cache_write_5m + usage.cache_write_1h)),
+        (UsageKey::OUTPUT_TOKENS, as_float(usage.output)),
+    ]);
+    let when = SystemTime::UNIX_EPOCH + Duration::from_millis(at.as_millis());
+    let request = PriceRequest::new(&target.model, &counted)
+        .with_provider_id(&target.price_provider)
+        .with_timestamp(when);
+    let price = genai_prices::calculate(&request).ok()?;
+    Cost::from_dollars(price.total_price)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "no call has 2^52 tokens")]
+fn as_float(tokens: u64) -> f64 {
+    tokens as f64
+}
