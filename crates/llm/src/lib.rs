@@ -10,7 +10,8 @@
 //! - [`provider`]: the trait; [`target`]: where a model is and what it can do; [`dialect`]: how its server differs
 //! - [`wires`]: the provider for every remote target, over [`transport`] (sockets, time, sizes) and [`sse`]
 //! - `anthropic`, `openai`, `gemini`: one folder a wire, each a `Protocol`: request, response, stream, error
-//! - [`cache`]: where cache marks go
+//! - [`cache`]: where cache marks go; [`money`]: tokens counted here, prices with their dates
+//! - [`gateway`]: what decides between a caller and the wires: routes, breakers, budgets
 //!
 //! To add a wire, write a folder that implements `Protocol` and name it in [`wires`]. To add another kind of provider,
 //! implement [`Provider`].
