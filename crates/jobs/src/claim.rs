@@ -40,8 +40,13 @@ pub(crate) struct Wanted {
 
 /// Claims up to `wanted.slots` jobs and moves the turns on.
 pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, turns: &mut Turns) -> Result<Vec<Job>> {
-    let mut kinds: Vec<(&str, usize)> =
-        wanted.kinds.iter().map(|(kind, free)| (kind.as_str(), *free)).collect();
+    let ready = ready_kinds(tx)?;
+    let mut kinds: Vec<(&str, usize)> = wanted
+        .kinds
+        .iter()
+        .filter(|(kind, _)| ready.contains(kind))
+        .map(|(kind, free)| (kind.as_str(), *free))
+        .collect();
     let start = turns.first_kind % kinds.len().max(1);
     kinds.rotate_left(start);
     turns.first_kind = turns.first_kind.wrapping_add(1);
@@ -50,6 +55,25 @@ pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, turns: &mut Turns)
         claim_priority(tx, wanted, priority, &mut kinds, turns, &mut claimed)?;
     }
     Ok(claimed)
+}
+
+/// The kinds that have work ready, each one step in the index: most kinds are idle most of the time.
+fn ready_kinds(tx: &mut PlatformTx<'_>) -> Result<HashSet<String>> {
+    let kinds = tx.all(
+        across_tenants(
+            "WITH RECURSIVE busy (kind) AS (
+               SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
+               UNION ALL
+               SELECT (SELECT jobs.kind FROM jobs WHERE jobs.state = 'ready' AND jobs.kind > busy.kind
+                       ORDER BY jobs.kind LIMIT 1)
+               FROM busy WHERE busy.kind IS NOT NULL
+             )
+             SELECT kind FROM busy WHERE kind IS NOT NULL",
+        ),
+        &[],
+        |row| row.get(0),
+    )?;
+    Ok(kinds.into_iter().collect())
 }
 
 /// Goes round the kinds, an equal share each, until there is no room or nothing of this priority left.

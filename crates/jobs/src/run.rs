@@ -129,11 +129,9 @@ async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> R
 
 /// Ends a job whose handler did not do so in a transaction of its own.
 fn finish(tx: &mut Tx<'_>, lease: Lease, now: Timestamp) -> Result<Ended> {
-    if lease.is_done(tx)? {
-        return Ok(Ended::Done);
-    }
     match lease.done(tx, now) {
         Ok(()) => Ok(Ended::Done),
+        Err(Error::LeaseLost(_)) if lease.is_done(tx)? => Ok(Ended::Done),
         Err(Error::LeaseLost(_)) => Ok(Ended::Lost),
         Err(error) => Err(error),
     }
