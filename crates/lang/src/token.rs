@@ -139,6 +139,10 @@ fn kind_of(letter: char) -> Option<Kind> {
 /// English words whose fold is a word of other languages: `call` is not kal.
 const NO_SENSE: &[&str] = &["call", "calls", "called"];
 
+/// Words whose fold is another word's, with the spelling they are to be looked up by. Malayalam "gave" is written
+/// with the soft t, which the fold does not tell from that of a tonne.
+const LOOKED_UP_AS: &[(&str, &str)] = &[("തന്നു", "thannu"), ("തന്ന", "thannu"), ("tannu", "thannu")];
+
 /// Cuts a message into tokens.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found: Vec<Token<'_>> = Vec::with_capacity(text.len() / 4 + 1);
@@ -230,7 +234,8 @@ fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
     let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
-    let mut key = if known { fold::key(text) } else { String::new() };
+    let other = LOOKED_UP_AS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
+    let mut key = if known { fold::key(other.map_or(text, |(_, other)| other)) } else { String::new() };
     let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
     if senses.is_empty() && known && kind != Kind::Word(Script::Latin) {
         // The lexicon may know the word only as it is typed in Latin letters.
@@ -271,6 +276,20 @@ mod tests {
         for apart in ["98765 43210", "1234 5678 9012", "500 700 8", "022 500"] {
             assert!(texts(apart).len() > 1, "{apart}");
         }
+    }
+
+    #[test]
+    fn gave_is_no_tonne() {
+        use crate::amounts::Kind as Counts;
+        for (message, value) in
+            [("രാമൻ 500 തന്നു", "500"), ("രാമൻ ആയിരം തന്നു", "1000"), ("raman 500 tannu", "500")]
+        {
+            let found = crate::understand(message, &crate::Context::default()).numbers;
+            let said: Vec<_> = found.iter().map(|one| (one.kind, one.value.to_string())).collect();
+            assert_eq!(said, [(Counts::Money, value.to_owned())], "{message}");
+        }
+        let found = crate::understand("5 టన్ను", &crate::Context::default()).numbers;
+        assert_eq!(found[0].unit, Some(crate::unit::Unit::Tonne));
     }
 
     #[test]
