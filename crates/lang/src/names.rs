@@ -24,85 +24,12 @@ const CLOSE: f32 = 0.9;
 /// From this score a name may be meant, and is worth asking about.
 pub const MAYBE: f32 = 0.62;
 
-/// Words of respect that are no part of a name.
-const HONORIFICS: &[&str] = &[
-    "ji",
-    "bhai",
-    "bhaiya",
-    "bhaia",
-    "bhau",
-    "bhaisahab",
-    "saab",
-    "sahab",
-    "saheb",
-    "sahib",
-    "sab",
-    "sir",
-    "madam",
-    "anna",
-    "ana",
-    "akka",
-    "aka",
-    "garu",
-    "gari",
-    "avaru",
-    "avru",
-    "avare",
-    "ayya",
-    "aya",
-    "appa",
-    "ama",
-    "amma",
-    "da",
-    "dada",
-    "di",
-    "didi",
-    "babu",
-    "ben",
-    "tai",
-    "kaka",
-    "kaku",
-    "chacha",
-    "chachi",
-    "mama",
-    "mami",
-    "uncle",
-    "unkle",
-    "aunty",
-    "anti",
-    "chetan",
-    "chetta",
-    "cheta",
-    "chechi",
-    "etan",
-    "ikka",
-    "veer",
-    "vir",
-    "paji",
-    "bhaji",
-    "seth",
-    "sheth",
-    "mr",
-    "mrs",
-    "ms",
-    "shri",
-    "sri",
-    "smt",
-    "dr",
-    "miss",
-    "mis",
-    "bai",
-    "apa",
-    "nana",
-    "thambi",
-];
-
 /// Those people write as the end of the name: Rameshbhai, Lataben.
 const JOINED_HONORIFICS: &[&str] = &["bhai", "ben", "ji", "garu", "babu", "saab", "sahab", "bhau", "tai"];
 
 /// Whether a folded word is one of respect.
 pub fn is_honorific(key: &str) -> bool {
-    HONORIFICS.contains(&key)
+    endings::HONORIFICS.contains(&key)
 }
 
 /// One word of a name, ready to be compared.
