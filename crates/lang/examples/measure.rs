@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use munshi_lang::{Certainty, Context, Kind, understand};
+use munshi_lang::{Amount, Certainty, Context, Kind, understand};
 use munshi_types::Language;
 use serde_json::Value;
 
@@ -131,13 +131,14 @@ fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
 }
 
 fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
+    anyhow::ensure!(path.exists(), "{} is not there", path.display());
     let (mut languages, mut amounts, mut quantities) = (Table::default(), Table::default(), Table::default());
     for case in lines(path)? {
         let name = text(&case, "lang");
         let language: Language = name.parse()?;
         let found = understand(text(&case, "text"), &Context::default());
         let row_name = format!("{} {}", text(&case, "script"), name);
-        score(languages.row(&row_name), found.language == language, false);
+        languages.row(&row_name).add(found.language == language, false, false);
         let expected = case.get("expected").cloned().unwrap_or_default();
         for (field, kind, table) in
             [("amount", Kind::Money, &mut amounts), ("qty", Kind::Quantity, &mut quantities)]
@@ -147,10 +148,7 @@ fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
                 continue;
             }
             let said: Vec<_> = found.numbers.iter().filter(|one| one.kind == kind).collect();
-            let exact = said.iter().all(|one| one.certainty == Certainty::Exact);
-            let values: Vec<f64> = said.iter().filter_map(|one| one.value.to_string().parse().ok()).collect();
-            let right = exact && values == wanted.into_iter().collect::<Vec<_>>();
-            score(table.row(&row_name), right, !exact);
+            let right = score(table.row(&row_name), &said, wanted);
             if show && !right {
                 println!("{name} {} wants {field} {wanted:?}: {:?}", text(&case, "text"), found.numbers);
             }
@@ -165,11 +163,27 @@ fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn score(row: &mut Row, right: bool, unsure: bool) {
-    row.cases += 1;
-    match (right, unsure) {
-        (true, _) => row.right += 1,
-        (false, true) => row.unsure += 1,
-        (false, false) => row.wrong += 1,
+/// Counts one answer: right, unsure, or wrong; and tenfold when something said for sure is ten times off.
+fn score(row: &mut Row, said: &[&Amount], wanted: Option<f64>) -> bool {
+    let value = |one: &Amount| one.value.to_string().parse::<f64>().unwrap_or_default();
+    let sure: Vec<f64> =
+        said.iter().filter(|one| one.certainty == Certainty::Exact).map(|one| value(one)).collect();
+    let all_sure = sure.len() == said.len();
+    let right = all_sure && sure == wanted.into_iter().collect::<Vec<_>>();
+    let ratio = |found: f64, wanted: f64| (found / wanted.max(1e-9)).max(wanted / found.max(1e-9));
+    let tenfold = wanted.is_some_and(|wanted| sure.iter().any(|found| ratio(*found, wanted) >= 10.0));
+    row.add(right, !all_sure, tenfold);
+    right
+}
+
+impl Row {
+    fn add(&mut self, right: bool, unsure: bool, tenfold: bool) {
+        self.cases += 1;
+        self.tenfold += usize::from(tenfold);
+        match (right, unsure) {
+            (true, _) => self.right += 1,
+            (false, true) => self.unsure += 1,
+            (false, false) => self.wrong += 1,
+        }
     }
 }

@@ -3,10 +3,13 @@
 //! - [`find`]: every date, with the tokens it rests on
 //! - [`times`]: hours and minutes
 //!
-//! A word that may lie before or after today (`kal`, a weekday, `15 tareekh`) is decided by the verb of the
-//! message; without one both readings are given.
+//! A word that may lie before or after today (`kal`, a weekday, `15 tareekh`) is decided by the verb of its
+//! clause; without one both readings are given. A written day that no calendar has (31/02/2026) has no reading.
 
 mod calendar;
+mod side;
+#[cfg(test)]
+mod tests;
 pub(crate) mod times;
 
 use jiff::civil::{Date, Weekday};
@@ -17,6 +20,7 @@ use crate::numbers::{self, Certainty};
 use crate::reader::Reader;
 use crate::token::Kind;
 use crate::unit::Unit;
+use side::sides;
 
 /// A day or a stretch of days as said, before it is laid on a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +48,11 @@ pub enum When {
     DayOfMonth {
         day: i8,
         side: Side,
+    },
+    /// A day of the month some months from this one.
+    DayInMonth {
+        day: i8,
+        offset: i32,
     },
     /// A day of a named month, of the nearest year when none is said.
     Dated {
@@ -107,14 +116,14 @@ pub(crate) fn find(reader: &Reader<'_>) -> Vec<Dated> {
 
 /// Lays the readings on a calendar.
 pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: Option<Date>) -> DateFound {
-    let readings: Vec<DateReading> = dated
-        .whens
-        .iter()
-        .map(|when| {
-            let span = today.and_then(|today| calendar::span(*when, today));
-            DateReading { when: *when, from: span.map(|span| span.0), to: span.map(|span| span.1) }
-        })
-        .collect();
+    let mut readings: Vec<DateReading> = Vec::new();
+    for when in dated.whens.iter().copied() {
+        let span = today.and_then(|today| calendar::span(when, today));
+        // Two ways to the same day are one reading: the 15th, said on the 15th.
+        if span.is_none() || readings.iter().all(|known| known.from.zip(known.to) != span) {
+            readings.push(DateReading { when, from: span.map(|span| span.0), to: span.map(|span| span.1) });
+        }
+    }
     let certainty = if readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
     let text = reader.text(message, dated.from, dated.to).to_owned();
     let start = reader.token(dated.from).map_or(0, |token| token.start);
@@ -127,20 +136,12 @@ fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         .or_else(|| next_or_last(reader, at))
         .or_else(|| counted(reader, at))
         .or_else(|| day_of_month(reader, at))
+        .or_else(|| day_limit(reader, at))
         .or_else(|| weekday(reader, at))
 }
 
 fn dated(from: usize, to: usize, whens: Vec<When>) -> Dated {
     Dated { from, to, whens }
-}
-
-/// The sides of today the verbs of the message leave open, the likelier first.
-fn sides(reader: &Reader<'_>) -> Vec<Side> {
-    match (reader.speaks_of(Meaning::Past), reader.speaks_of(Meaning::Future)) {
-        (true, false) => vec![Side::Before],
-        (false, true) => vec![Side::After],
-        _ => vec![Side::Before, Side::After],
-    }
 }
 
 /// 15/08/2026, 15-8-26, 2026-08-15, 15.08.2026, 15/8.
@@ -160,10 +161,14 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         .filter(|again| again.text == sign.text && again.glued)
         .and_then(|_| part(from + 4));
     match third {
-        Some(third) => calendar::date_of(token.text, second, third).map(|when| dated(from, from + 5, when)),
+        Some(third) => {
+            let whens = calendar::date_of(token.text, second, third);
+            let refused = || calendar::looks_like_date(token.text, second, third).then(Vec::new);
+            whens.or_else(refused).map(|whens| dated(from, from + 5, whens))
+        }
         // A half of something is written the same way, and so is a range.
         None if sign.text == "/" && !counts_next(reader, from + 3) => {
-            let sides = sides(reader);
+            let sides = sides(reader, from);
             calendar::day_and_month(token.text, second, &sides).map(|when| dated(from, from + 3, when))
         }
         None => None,
@@ -192,7 +197,9 @@ fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         let Some((days, either)) = want(sense.meaning) else { continue };
         let days = i32::from(days);
         let signs = match either {
-            true => sides(reader).into_iter().map(|side| if side == Side::Before { -1 } else { 1 }).collect(),
+            true => {
+                sides(reader, at).into_iter().map(|side| if side == Side::Before { -1 } else { 1 }).collect()
+            }
             false => vec![1],
         };
         for offset in signs.into_iter().map(|sign| sign * days) {
@@ -222,7 +229,52 @@ fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         }
         _ => None,
     })?;
+    // agle mahine 5 tareekh; agle mahine ki 5 tareekh
+    if let When::Month { offset } = when {
+        let skip =
+            usize::from(reader.token(at + 2).is_some_and(|token| matches!(token.text, "ki" | "ke" | "की")));
+        if let Some((day, to)) = marked_day(reader, at + 2 + skip) {
+            return Some(dated(at, to, vec![When::DayInMonth { day, offset }]));
+        }
+    }
     Some(dated(at, at + 2, vec![when]))
+}
+
+/// A day with the word that says it is one: 5 tareekh, tareekh 5.
+fn marked_day(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
+    if reader.find_inflected(from, is_day_word).is_some() {
+        return day_number(reader, from + 1);
+    }
+    let (day, to) = day_number(reader, from)?;
+    let ordinal =
+        reader.token(to).is_some_and(|token| token.glued && matches!(token.text, "th" | "st" | "nd" | "rd"));
+    let to = to + usize::from(ordinal);
+    if reader.find_inflected(to, is_day_word).is_some() {
+        return Some((day, to + 1));
+    }
+    ordinal.then_some((day, to))
+}
+
+/// The next or last month right after a day: 5 tareekh agle mahine.
+fn month_after(reader: &Reader<'_>, at: usize) -> Option<(i32, usize)> {
+    let skip = usize::from(reader.token(at).is_some_and(|token| matches!(token.text, "ko" | "of" | "को")));
+    let found = next_or_last(reader, at + skip)?;
+    match found.whens.as_slice() {
+        [When::Month { offset }] => Some((*offset, found.to)),
+        _ => None,
+    }
+}
+
+/// `15 tak 1500 dena`: by the 15th. A range has its word between from and to: 15 se 1500 tak.
+fn day_limit(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+    let (day, to) = day_number(reader, from)?;
+    let until =
+        reader.token(to).is_some_and(|token| matches!(token.text, "tak" | "तक" | "ਤੱਕ" | "पर्यंत" | "paryant"));
+    let after = reader.number(to + 1)?.spoken.readings.first()?.as_whole()?;
+    let begun = from.checked_sub(1).is_some_and(|at| reader.is(at, Meaning::Range));
+    let apart = after >= 100;
+    (until && !begun && apart).then(|| dated(from, to + 1, nearest_day(reader, from, day)))
 }
 
 /// Two days later, 3 din pehle, in two weeks.
@@ -257,13 +309,13 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     if let Some(month) = month_name(reader, from) {
         let (day, to) = day_number(reader, from + 1)?;
         let (year, to) = year_number(reader, to);
-        let whens = dated_whens(reader, day, month, year);
+        let whens = dated_whens(reader, from, day, month, year);
         return (!whens.is_empty()).then(|| dated(from, to, whens));
     }
     if reader.find_inflected(from, is_day_word).is_some() {
         let (day, to) = day_number(reader, from + 1)?;
         let followed = counts_next(reader, to);
-        return (!followed).then(|| dated(from, to, nearest_day(reader, day)));
+        return (!followed).then(|| dated(from, to, nearest_day(reader, from, day)));
     }
     let (day, to) = day_number(reader, from)?;
     let ordinal =
@@ -271,14 +323,17 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     let next = if ordinal { to + 1 } else { to };
     if let Some(month) = month_name(reader, next) {
         let (year, to) = year_number(reader, next + 1);
-        let whens = dated_whens(reader, day, month, year);
+        let whens = dated_whens(reader, from, day, month, year);
         return (!whens.is_empty()).then(|| dated(from, to, whens));
     }
     if reader.find_inflected(next, is_day_word).is_some() {
-        return Some(dated(from, next + 1, nearest_day(reader, day)));
+        if let Some((offset, to)) = month_after(reader, next + 1) {
+            return Some(dated(from, to, vec![When::DayInMonth { day, offset }]));
+        }
+        return Some(dated(from, next + 1, nearest_day(reader, from, day)));
     }
     let on = reader.before(from).is_some_and(|token| matches!(token.text, "on" | "the" | "by"));
-    (ordinal && on).then(|| dated(from, next, nearest_day(reader, day)))
+    (ordinal && on).then(|| dated(from, next, nearest_day(reader, from, day)))
 }
 
 fn is_day_word(meaning: Meaning) -> Option<()> {
@@ -307,16 +362,16 @@ fn year_number(reader: &Reader<'_>, at: usize) -> (Option<i16>, usize) {
     (year, if year.is_some() { at + 1 } else { at })
 }
 
-fn nearest_day(reader: &Reader<'_>, day: i8) -> Vec<When> {
-    sides(reader).into_iter().map(|side| When::DayOfMonth { day, side }).collect()
+fn nearest_day(reader: &Reader<'_>, at: usize, day: i8) -> Vec<When> {
+    sides(reader, at).into_iter().map(|side| When::DayOfMonth { day, side }).collect()
 }
 
-fn dated_whens(reader: &Reader<'_>, day: i8, month: i8, year: Option<i16>) -> Vec<When> {
+fn dated_whens(reader: &Reader<'_>, at: usize, day: i8, month: i8, year: Option<i16>) -> Vec<When> {
     // A leap year when none is said, so that 29 February is a day and 31 February is none.
     if Date::new(year.unwrap_or(2024), month, day).is_err() {
         return Vec::new();
     }
-    let sides = if year.is_some() { vec![Side::After] } else { sides(reader) };
+    let sides = if year.is_some() { vec![Side::After] } else { sides(reader, at) };
     sides.into_iter().map(|side| When::Dated { day, month, year, side }).collect()
 }
 
@@ -326,6 +381,6 @@ fn weekday(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         _ => None,
     })?;
     Weekday::from_monday_one_offset(weekday).ok()?;
-    let whens = sides(reader).into_iter().map(|side| When::Weekday { weekday, side }).collect();
+    let whens = sides(reader, at).into_iter().map(|side| When::Weekday { weekday, side }).collect();
     Some(dated(at, at + 1, whens))
 }

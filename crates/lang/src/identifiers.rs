@@ -1,4 +1,10 @@
 //! Digits that name something and count nothing: telephone numbers, accounts, cards, references.
+//!
+//! - `named`: words before digits that say what they name, and words after that say they are a price
+
+mod named;
+#[cfg(test)]
+mod tests;
 
 use crate::lexicon::Meaning;
 use crate::numbers::digits;
@@ -24,8 +30,9 @@ const PHONE: usize = 10;
 pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     let token = reader.token(from)?;
     if token.text == "+" {
-        let (digits, to) = run(reader, from + 1)?;
-        return (11..=14).contains(&digits.len()).then_some(Identifier { naming: Naming::Phone, digits, to });
+        let groups = groups(reader, from + 1);
+        let (digits, to) = prefix(&groups, |digits| (11..=14).contains(&digits.len()))?;
+        return Some(Identifier { naming: Naming::Phone, digits, to });
     }
     if let Some(found) = masked(reader, from) {
         return Some(found);
@@ -36,43 +43,59 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     {
         return None;
     }
-    let alone = plain(token)?;
-    let named = introduced(reader, from);
-    let (digits, to) =
-        if named.is_some() || alone.len() < 8 { run(reader, from)? } else { (alone.clone(), from + 1) };
-    let naming = naming(reader, from, &alone, &digits, to, named)?;
-    if naming == Naming::Phone || named.is_some() || grouped_card(reader, from, to) {
-        return Some(Identifier { naming, digits, to });
+    let groups = groups(reader, from);
+    let (alone, _) = groups.first()?;
+    if let Some((digits, to)) = phone(reader, &groups) {
+        return Some(Identifier { naming: Naming::Phone, digits, to });
     }
-    Some(Identifier { naming, digits: alone, to: from + 1 })
+    let (digits, to) = card(&groups).unwrap_or_else(|| (alone.clone(), from + 1));
+    let code = glued_before(reader, from) || glued_after(reader, from + 1);
+    let naming = match named::introduced(reader, from, &digits) {
+        Some(Naming::Phone) if digits.len() >= PHONE => Naming::Phone,
+        Some(_) => Naming::Account,
+        None if alone.len() > PHONE || code || to > from + 1 => Naming::Account,
+        None => return None,
+    };
+    Some(Identifier { naming, digits, to })
 }
 
-fn naming(
-    reader: &Reader<'_>,
-    from: usize,
-    alone: &str,
-    digits: &str,
-    to: usize,
-    named: Option<Naming>,
-) -> Option<Naming> {
+/// The telephone number a run of digits begins with. It ends where it is whole: what follows is another number.
+fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
     let mobile = |digits: &str| digits.len() == PHONE && digits.starts_with(['6', '7', '8', '9']);
-    let local = digits.strip_prefix("91").or_else(|| digits.strip_prefix('0')).unwrap_or(digits);
-    if mobile(digits) || mobile(local) {
-        // Two amounts side by side are not five digits each.
-        let one = to == from + 1;
-        return (one || digits.len() != alone.len()).then_some(Naming::Phone);
+    let local = |digits: &str| {
+        let bare = digits.strip_prefix("91").or_else(|| digits.strip_prefix('0'));
+        mobile(digits) || bare.is_some_and(mobile)
+    };
+    if let Some(found) = prefix(groups, local) {
+        let one = groups.first().is_some_and(|(_, to)| *to == found.1);
+        return (one || !amounts(reader, groups, found.1)).then_some(found);
     }
-    if let Some(named) = named.filter(|_| alone.len() >= 3) {
-        return Some(if digits.len() < PHONE { Naming::Account } else { named });
-    }
-    let grouped = digits.len() > alone.len();
-    let toll_free =
-        ["1800", "1860"].iter().any(|front| digits.starts_with(front)) && (10..=11).contains(&digits.len());
-    if grouped && (toll_free || (alone.starts_with('0') && (10..=12).contains(&digits.len()))) {
-        return Some(Naming::Phone);
-    }
-    let code = glued_before(reader, from) || glued_after(reader, from + 1);
-    (alone.len() > PHONE || code || grouped_card(reader, from, to)).then_some(Naming::Account)
+    let (first, _) = groups.first()?;
+    let area = first.starts_with('0') || ["1800", "1860"].contains(&first.as_str());
+    let found = prefix(groups, |digits| (10..=11).contains(&digits.len()))?;
+    (area && found.0.len() > first.len()).then_some(found)
+}
+
+/// Two amounts side by side: 75000 25000. Both are round, or a money word follows.
+fn amounts(reader: &Reader<'_>, groups: &[Group], to: usize) -> bool {
+    let mut parts = groups.iter().filter(|(_, end)| *end <= to).map(|(digits, _)| digits);
+    money_follows(reader, to) || parts.all(|digits| digits.len() > 3 && digits.ends_with("00"))
+}
+
+/// The first groups that together are whole.
+fn prefix(groups: &[Group], whole: impl Fn(&str) -> bool) -> Option<(String, usize)> {
+    let mut digits = String::new();
+    groups.iter().find_map(|(group, to)| {
+        digits.push_str(group);
+        whole(&digits).then(|| (digits.clone(), *to))
+    })
+}
+
+/// Three or four groups of four digits: an Aadhaar number, a card.
+fn card(groups: &[Group]) -> Option<(String, usize)> {
+    let four: Vec<&Group> = groups.iter().take(4).take_while(|(digits, _)| digits.len() == 4).collect();
+    let (_, to) = four.get(2..)?.last()?;
+    Some((four.iter().map(|(digits, _)| digits.as_str()).collect(), *to))
 }
 
 /// Letters run into the digits: B1234, or a hash stands before them. 10x20 is a sum.
@@ -98,40 +121,29 @@ fn is_times(token: &Token<'_>) -> bool {
     matches!(token.text, "x" | "X")
 }
 
-/// Three or four groups of four digits: an Aadhaar number, a card.
-fn grouped_card(reader: &Reader<'_>, from: usize, to: usize) -> bool {
-    let groups: Vec<usize> = (from..to)
-        .filter_map(|at| reader.token(at))
-        .filter(|token| token.kind == Kind::Digits)
-        .map(|token| token.text.chars().count())
-        .collect();
-    groups == [4, 4, 4, 4] || groups == [4, 4, 4]
-}
-
 /// Digits without commas or points.
 fn plain(token: &Token<'_>) -> Option<String> {
     let digits = digits::ascii(token.text);
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
 
-/// Digits in a row, spaces and hyphens between them left out.
-fn run(reader: &Reader<'_>, from: usize) -> Option<(String, usize)> {
-    let first = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
-    let mut digits = plain(first)?;
+/// Digits, and the token after them.
+type Group = (String, usize);
+
+/// Groups of digits in a row, with spaces and hyphens between them.
+fn groups(reader: &Reader<'_>, from: usize) -> Vec<Group> {
+    let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits).and_then(plain);
+    let Some(first) = digits(from) else { return Vec::new() };
+    let mut found = vec![(first, from + 1)];
     let mut to = from + 1;
-    loop {
+    while found.len() < 8 {
         let hyphen = reader.token(to).is_some_and(|token| token.text == "-" && token.glued);
         let next = if hyphen { to + 1 } else { to };
-        let Some(more) = reader.token(next).filter(|token| token.kind == Kind::Digits).and_then(plain) else {
-            break;
-        };
-        if more.len() < 2 || digits.len() + more.len() > 19 {
-            break;
-        }
-        digits.push_str(&more);
+        let Some(more) = digits(next).filter(|more| more.len() > 1) else { break };
         to = next + 1;
+        found.push((more, to));
     }
-    Some((digits, to))
+    found
 }
 
 fn money_follows(reader: &Reader<'_>, at: usize) -> bool {
@@ -142,35 +154,6 @@ fn money_follows(reader: &Reader<'_>, at: usize) -> bool {
     (reader.find_inflected(at, money).is_some() && !crate::amounts::belongs_to_next(reader, at))
         || (reader.token(at).is_some_and(|token| token.text == "/")
             && reader.token(at + 1).is_some_and(|token| matches!(token.text, "-" | "=")))
-}
-
-/// A word just before the digits that says what they name.
-fn introduced(reader: &Reader<'_>, from: usize) -> Option<Naming> {
-    for back in 1..=3 {
-        let token = reader.token(from.checked_sub(back)?)?;
-        let naming = token.find(crate::lexicon::Languages::EVERY, |meaning| match meaning {
-            Meaning::Phone => Some(Naming::Phone),
-            Meaning::Account => Some(Naming::Account),
-            _ => None,
-        });
-        let filler = matches!(token.text, "." | ":" | "#" | "-" | "/" | "c" | "C")
-            || ["no", "number", "code", "ending", "with", "is", "ka", "ki", "hai", "pe", "par"]
-                .iter()
-                .any(|word| token.text.eq_ignore_ascii_case(word));
-        // `a/c` comes apart at its slash.
-        let slashed = token.text.eq_ignore_ascii_case("a")
-            && reader.token(from - back + 1).is_some_and(|t| t.text == "/");
-        if slashed {
-            return Some(Naming::Account);
-        }
-        if naming.is_some() {
-            return naming;
-        }
-        if !filler {
-            return None;
-        }
-    }
-    None
 }
 
 /// `XX1234`, `**1234`: digits after a mask.

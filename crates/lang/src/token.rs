@@ -72,20 +72,48 @@ impl Token<'_> {
     }
 }
 
-/// The value of a digit in any of the scripts.
+/// The value of a digit in any of the scripts, and of those that stand in for them: full-width, Arabic, Urdu.
 pub fn digit(letter: char) -> Option<u8> {
     if letter.is_ascii_digit() {
         return Some(letter as u8 - b'0');
     }
     let code = letter as u32;
+    for zero in [0xFF10, 0x660, 0x6F0] {
+        if (zero..zero + 10).contains(&code) {
+            return Some((code - zero) as u8);
+        }
+    }
     let place = code % 0x80;
     let indic = (0x900..0xD80).contains(&code) && (0x66..=0x6F).contains(&place);
     indic.then(|| (place - 0x66) as u8)
 }
 
+/// The comma or point that a separator inside digits stands for.
+pub(crate) const fn separator(letter: char) -> Option<char> {
+    match letter {
+        ',' | '，' | '٬' | '﹐' => Some(','),
+        '.' | '．' | '٫' | '﹒' => Some('.'),
+        _ => None,
+    }
+}
+
+/// Characters that are not seen and separate nothing: joiners, soft hyphens, marks of direction.
+pub(crate) const fn unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+    )
+}
+
+/// Spaces that may group the digits of one number or part two.
+pub(crate) const fn gap(letter: char) -> bool {
+    matches!(letter, ' ' | '\u{A0}' | '\u{2000}'..='\u{200B}' | '\u{202F}' | '\u{205F}' | '\u{3000}')
+}
+
 /// Marks that belong to the word they stand in.
 const fn joins(letter: char) -> bool {
-    matches!(letter, '\u{200C}' | '\u{200D}' | '\u{300}'..='\u{36F}')
+    unseen(letter) || matches!(letter, '\u{300}'..='\u{36F}')
 }
 
 fn kind_of(letter: char) -> Option<Kind> {
@@ -102,7 +130,7 @@ fn kind_of(letter: char) -> Option<Kind> {
     if letter.is_alphabetic() {
         return Some(Kind::Foreign);
     }
-    if letter.is_whitespace() || joins(letter) {
+    if letter.is_whitespace() || joins(letter) || gap(letter) {
         return None;
     }
     Some(Kind::Sign)
@@ -110,6 +138,10 @@ fn kind_of(letter: char) -> Option<Kind> {
 
 /// English words whose fold is a word of other languages: `call` is not kal.
 const NO_SENSE: &[&str] = &["call", "calls", "called"];
+
+/// Words whose fold is another word's, with the spelling they are to be looked up by. Malayalam "gave" is written
+/// with the soft t, which the fold does not tell from that of a tonne.
+const LOOKED_UP_AS: &[(&str, &str)] = &[("തന്നു", "thannu"), ("തന്ന", "thannu"), ("tannu", "thannu")];
 
 /// Cuts a message into tokens.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
@@ -136,6 +168,12 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             end = at + next.len_utf8();
             rest.next();
         }
+        if kind == Kind::Digits
+            && let Some(far) = spaced(text, start, end)
+        {
+            end = far;
+            while rest.next_if(|(at, _)| *at < end).is_some() {}
+        }
         found.push(token(text.get(start..end).unwrap_or_default(), start, kind, last_end == start));
         last_end = end;
     }
@@ -147,7 +185,9 @@ fn continues(text: &str, kind: Kind, at: usize, next: char) -> bool {
     let after = || text.get(at + next.len_utf8()..).and_then(|rest| rest.chars().next());
     match kind {
         Kind::Digits => {
-            digit(next).is_some() || (matches!(next, ',' | '.') && after().and_then(digit).is_some())
+            digit(next).is_some()
+                || (separator(next).is_some() && after().and_then(digit).is_some())
+                || (unseen(next) && after_unseen(text, at))
         }
         Kind::Word(_) if matches!(next, '\'' | '’') => {
             after().is_some_and(|letter| matches!(kind_of(letter), Some(Kind::Word(_))))
@@ -158,10 +198,44 @@ fn continues(text: &str, kind: Kind, at: usize, next: char) -> bool {
     }
 }
 
+/// Whether digits go on behind characters that are not seen.
+fn after_unseen(text: &str, at: usize) -> bool {
+    let mut rest = text.get(at..).unwrap_or_default().chars().skip_while(|letter| unseen(*letter));
+    rest.next().and_then(digit).is_some()
+}
+
+/// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500. The reader doubts it.
+fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
+    let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
+    let plain = |group: &str| group.chars().all(|letter| digit(letter).is_some() || unseen(letter));
+    let first = text.get(start..end).filter(|first| plain(first) && size(first) <= 3)?;
+    let named = text.get(..start)?.trim_end().ends_with(['+', '-', '/', '#', '*']);
+    if named || first.chars().next().and_then(digit) == Some(0) {
+        return None;
+    }
+    let mut far = end;
+    let mut sizes = Vec::new();
+    while let Some(rest) = text.get(far..)
+        && let Some(space) = rest.chars().next().filter(|letter| gap(*letter))
+        && let Some(group) = rest.get(space.len_utf8()..)
+        && let length = group.find(|letter| digit(letter).is_none()).unwrap_or(group.len())
+        && length > 0
+    {
+        far += space.len_utf8() + length;
+        sizes.push(size(group.get(..length)?));
+    }
+    let (last, middle) = sizes.split_last()?;
+    let alike = |width: usize| middle.iter().all(|size| *size == width);
+    // Other digits that go on with a point or a letter are something else.
+    let ends = text.get(far..)?.chars().next().is_none_or(|next| !matches!(next, '-' | '/' | ':'));
+    (*last == 3 && (alike(2) || alike(3)) && ends).then_some(far)
+}
+
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
     let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
-    let mut key = if known { fold::key(text) } else { String::new() };
+    let other = LOOKED_UP_AS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
+    let mut key = if known { fold::key(other.map_or(text, |(_, other)| other)) } else { String::new() };
     let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
     if senses.is_empty() && known && kind != Kind::Word(Script::Latin) {
         // The lexicon may know the word only as it is typed in Latin letters.
@@ -190,6 +264,32 @@ mod tests {
         assert_eq!(texts("साढ़े-तीन 3.5."), ["साढ़े", "-", "तीन", "3.5", "."]);
         assert_eq!(texts("எண் 12ம்"), ["எண்", "12", "ம்"]);
         assert_eq!(texts("😀👍🏽 ok"), ["😀", "👍", "🏽", "ok"]);
+    }
+
+    #[test]
+    fn digits_hold_together_over_what_is_not_seen() {
+        for whole in
+            ["1\u{200B}500", "1\u{A0}500", "1，500", "5\u{200D}00", "5\u{AD}00", "1 50 000", "５００", "۵۰۰"]
+        {
+            assert_eq!(texts(&format!("Rs {whole} diye")), ["Rs", whole, "diye"]);
+        }
+        for apart in ["98765 43210", "1234 5678 9012", "500 700 8", "022 500"] {
+            assert!(texts(apart).len() > 1, "{apart}");
+        }
+    }
+
+    #[test]
+    fn gave_is_no_tonne() {
+        use crate::amounts::Kind as Counts;
+        for (message, value) in
+            [("രാമൻ 500 തന്നു", "500"), ("രാമൻ ആയിരം തന്നു", "1000"), ("raman 500 tannu", "500")]
+        {
+            let found = crate::understand(message, &crate::Context::default()).numbers;
+            let said: Vec<_> = found.iter().map(|one| (one.kind, one.value.to_string())).collect();
+            assert_eq!(said, [(Counts::Money, value.to_owned())], "{message}");
+        }
+        let found = crate::understand("5 టన్ను", &crate::Context::default()).numbers;
+        assert_eq!(found[0].unit, Some(crate::unit::Unit::Tonne));
     }
 
     #[test]

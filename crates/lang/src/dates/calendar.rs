@@ -26,6 +26,10 @@ pub(super) fn span(when: When, today: Date) -> Option<(Date, Date)> {
         }
         When::Weekday { weekday, side } => one(weekday_near(weekday, side, today)),
         When::DayOfMonth { day, side } => one(day_near(day, side, today)),
+        When::DayInMonth { day, offset } => {
+            let month = today.first_of_month().checked_add(months(offset)?).ok()?;
+            one(Date::new(month.year(), month.month(), day).ok())
+        }
         When::Dated { day, month, year: Some(year), .. } => one(Date::new(year, month, day).ok()),
         When::Dated { day, month, year: None, side } => one(yearly_near(day, month, side, today)),
     }
@@ -90,6 +94,17 @@ fn dated(day: &str, month: &str, year: &str) -> Option<When> {
     let (day, month, year) = (day.parse().ok()?, month.parse().ok()?, year.parse().ok()?);
     Date::new(year, month, day).ok().filter(|_| year > 1900)?;
     Some(When::Dated { day, month, year: Some(year), side: Side::After })
+}
+
+/// Whether three numbers are written as a date is, be there such a day or not: 31/02/2026.
+pub(super) fn looks_like_date(first: &str, second: &str, third: &str) -> bool {
+    let part = |text: &str| ascii(text).parse::<u16>().ok();
+    let (Some(first), Some(second), Some(third)) = (part(first), part(second), part(third)) else {
+        return false;
+    };
+    let year = |value: u16| (1900..2200).contains(&value);
+    let small = |value: u16| value < 100;
+    small(second) && ((small(first) && year(third)) || (year(first) && small(third)))
 }
 
 /// A day and a month without a year.

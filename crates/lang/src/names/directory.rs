@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use munshi_types::Script;
 use serde::Serialize;
 
+use super::endings::{self, ENDINGS};
 use super::{MAYBE, SAME, Word, coverage, is_honorific, unjoined, word_score, words};
 use crate::fold;
 use crate::lexicon::{Languages, Meaning};
@@ -12,14 +14,6 @@ use crate::token::{Token, tokens};
 
 /// Two contacts closer than this are a tie.
 const TIE: f32 = 0.08;
-
-/// Case endings that hang on names, as the fold leaves them: Rameshku, Rameshanige, Ramesher.
-const ENDINGS: &[&str] = &[
-    "ku", "uku", "iku", "kku", "ki", "ke", "ko", "ka", "la", "ne", "ni", "na", "nu", "no", "cha", "chi",
-    "che", "ge", "ige", "anige", "nige", "ana", "an", "anu", "alu", "inu", "inte", "nte", "odu", "kitta",
-    "kita", "oda", "er", "r", "ra", "re", "ru", "anku", "anka", "nku", "nka", "e", "u", "il", "lo", "tho",
-    "ude", "yude", "kuda", "in",
-];
 
 /// Contacts ready to be found. Built once per change of the list, read for every message.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +49,22 @@ pub struct NameFound {
     pub candidates: Vec<Candidate>,
 }
 
+/// A contact that some words of a message may name.
+struct Match {
+    candidate: Candidate,
+    /// Every word of it that was said is spelled as it should be.
+    sure: bool,
+}
+
+/// Words of a message in a row that match words of one contact.
+struct Run {
+    contact: u32,
+    total: f32,
+    worst: f32,
+    met: usize,
+    to: usize,
+}
+
 /// What one word of a message matches.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
@@ -81,19 +91,19 @@ impl Directory {
     /// Who a name means; none when nobody is like it.
     pub fn look_up(&self, name: &str) -> Option<NameFound> {
         let wanted = words(name);
-        let mut totals: HashMap<u32, (f32, usize)> = HashMap::new();
+        let mut runs: HashMap<u32, Run> = HashMap::new();
         for word in &wanted {
             for hit in best_per_contact(self.hits(word)) {
-                let entry = totals.entry(hit.contact).or_default();
-                *entry = (entry.0 + hit.score, entry.1 + 1);
+                let fresh = Run { contact: hit.contact, total: 0.0, worst: 1.0, met: 0, to: 0 };
+                runs.entry(hit.contact).or_insert(fresh).take(hit);
             }
         }
-        let candidates = totals
-            .into_iter()
-            .filter(|(_, (_, met))| *met == wanted.len())
-            .filter_map(|(contact, (total, met))| self.candidate(contact, total, met))
+        let matches = runs
+            .into_values()
+            .filter(|run| run.met == wanted.len())
+            .filter_map(|run| self.matched(&run, 0))
             .collect();
-        decide(name.to_owned(), 0, candidates)
+        decide(name.to_owned(), 0, matches, false)
     }
 
     /// Every contact a message names.
@@ -133,36 +143,24 @@ impl Directory {
         message: &str,
         from: usize,
     ) -> Option<(NameFound, usize)> {
-        let mut runs: Vec<(u32, f32, usize, usize)> = Vec::new();
-        for hit in hits.get(from)? {
-            let (mut total, mut met, mut to, mut used) = (hit.score, 1, from + 1, 1u64 << (hit.word % 64));
-            while let Some(next) = hits.get(to).and_then(|next| {
-                next.iter().find(|next| next.contact == hit.contact && used & (1 << (next.word % 64)) == 0)
-            }) {
-                total += next.score;
-                met += 1;
-                used |= 1 << (next.word % 64);
-                to += 1;
-            }
-            runs.push((hit.contact, total, met, to));
-        }
-        let to = runs.iter().map(|run| run.3).max()?;
-        let candidates = runs
-            .into_iter()
-            .filter(|run| run.3 == to)
-            .filter_map(|(contact, total, met, _)| self.candidate(contact, total, met))
-            .collect();
+        let runs: Vec<Run> = hits.get(from)?.iter().map(|hit| run(hits, from, *hit)).collect();
+        let to = runs.iter().map(|run| run.to).max()?;
+        // A shorter run is a rival: Rajan Kumar may be Rajan before he is Ranjan Kumar.
+        let matches = runs.iter().filter_map(|run| self.matched(run, to - run.to)).collect();
         let start = tokens.get(from)?.start;
         let end = tokens.get(to - 1)?.end();
-        let name = decide(message.get(start..end)?.to_owned(), start, candidates)?;
+        let doubted = endings::goes_on(tokens, from, to);
+        let name = decide(message.get(start..end)?.to_owned(), start, matches, doubted)?;
         Some((name, to))
     }
 
-    fn candidate(&self, contact: u32, total: f32, met: usize) -> Option<Candidate> {
-        let place = usize::try_from(contact).ok()?;
+    /// The contact of a run, less a little for each word of the message it leaves unsaid.
+    fn matched(&self, run: &Run, left: usize) -> Option<Match> {
+        let place = usize::try_from(run.contact).ok()?;
         let known = self.contacts.get(place)?;
-        let score = coverage(total, met, known.words.len());
-        Some(Candidate { contact: place, name: known.name.clone(), score })
+        let score = coverage(run.total, run.met, known.words.len() + left);
+        let candidate = Candidate { contact: place, name: known.name.clone(), score };
+        Some(Match { candidate, sure: run.worst >= SAME && left == 0 })
     }
 
     fn hits(&self, word: &Word) -> Vec<Hit> {
@@ -195,15 +193,27 @@ impl Directory {
         let mut hits = self.hits(&word);
         // An inflected name seldom scores well by itself, and its bare form then should speak.
         if hits.iter().all(|hit| hit.score < SAME) {
-            for ending in ENDINGS {
-                let Some(front) = word.fold.strip_suffix(ending).filter(|front| front.len() > 2) else {
-                    continue;
-                };
-                let Some(bare) = Word::from_fold(fold::key(front), word.voiceless) else { continue };
-                hits.extend(self.hits(&bare).into_iter().map(|hit| Hit { score: hit.score - 0.02, ..hit }));
+            hits.extend(self.bare_hits(token, &word, &word.fold));
+            // An inner vowel nobody says stands before an ending: सुरेशला.
+            if token.script() != Some(Script::Latin) {
+                hits.extend(self.bare_hits(token, &word, &fold::spoken_key(token.text)));
             }
         }
         best_per_contact(hits)
+    }
+
+    /// What a word matches without its case ending.
+    fn bare_hits(&self, token: &Token<'_>, word: &Word, whole: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for ending in ENDINGS {
+            let Some(front) = whole.strip_suffix(ending).filter(|front| front.len() > 2) else { continue };
+            let Some(bare) = word.front(fold::key(front)) else { continue };
+            // Ramu is Ram with an ending, or Ramu.
+            let most = if endings::is_plain(front, ending, token.script()) { 0.98 } else { 0.9 };
+            let bare = self.hits(&bare).into_iter();
+            hits.extend(bare.map(|hit| Hit { score: (hit.score - 0.02).min(most), ..hit }));
+        }
+        hits
     }
 }
 
@@ -213,14 +223,50 @@ fn best_per_contact(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits
 }
 
-fn decide(text: String, start: usize, mut candidates: Vec<Candidate>) -> Option<NameFound> {
-    candidates.retain(|candidate| candidate.score >= MAYBE);
-    candidates.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.contact.cmp(&other.contact)));
-    let best = candidates.first()?.score;
-    candidates.retain(|candidate| candidate.score > best - TIE);
-    let clear = candidates.len() == 1 && best >= SAME;
-    candidates.truncate(5);
+/// The run of words from a hit on, each another word of its contact.
+fn run(hits: &[Vec<Hit>], from: usize, first: Hit) -> Run {
+    let mut run = Run { contact: first.contact, total: 0.0, worst: 1.0, met: 0, to: from };
+    let mut used = 0u64;
+    let mut next = Some(first);
+    while let Some(hit) = next {
+        run.take(hit);
+        used |= 1 << (hit.word % 64);
+        next = hits.get(run.to).and_then(|hits| {
+            let free = |hit: &&Hit| hit.contact == first.contact && used & (1 << (hit.word % 64)) == 0;
+            hits.iter().find(free).copied()
+        });
+    }
+    run
+}
+
+impl Run {
+    fn take(&mut self, hit: Hit) {
+        self.total += hit.score;
+        self.worst = self.worst.min(hit.score);
+        self.met += 1;
+        self.to += 1;
+    }
+}
+
+fn decide(text: String, start: usize, mut matches: Vec<Match>, doubted: bool) -> Option<NameFound> {
+    matches.retain(|found| found.candidate.score >= MAYBE);
+    matches.sort_by(|one, other| {
+        let (one, other) = (&one.candidate, &other.candidate);
+        other.score.total_cmp(&one.score).then(one.contact.cmp(&other.contact))
+    });
+    let best = matches.first()?.candidate.score;
+    matches.retain(|found| found.candidate.score > best - TIE);
+    // A contact given twice is one.
+    let mut seen: Vec<String> = Vec::new();
+    matches.retain(|found| {
+        let name = found.candidate.name.trim().to_lowercase();
+        let fresh = !seen.contains(&name);
+        seen.push(name);
+        fresh
+    });
+    let clear = !doubted && matches.len() == 1 && matches.iter().all(|found| found.sure);
     let certainty = if clear { Certainty::Exact } else { Certainty::Ambiguous };
+    let candidates = matches.into_iter().take(5).map(|found| found.candidate).collect();
     Some(NameFound { text, start, certainty, candidates })
 }
 

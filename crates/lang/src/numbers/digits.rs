@@ -2,11 +2,14 @@
 
 use super::{Certainty, Spoken};
 use crate::number::Number;
-use crate::token::digit;
+use crate::token::{digit, gap, separator, unseen};
 
 /// What a run of digits, commas and points may be.
 pub(crate) fn read(text: &str) -> Option<Spoken> {
     let plain = ascii(text);
+    if plain.contains(' ') {
+        return apart(&plain);
+    }
     let (whole, decimals) = match plain.rsplit_once('.') {
         Some((whole, decimals)) if !whole.contains('.') => (whole, Some(decimals)),
         Some(_) => return None,
@@ -38,22 +41,49 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
         readings.extend(Number::from_decimal(&plain.replace(['.', ','], "")));
         return Some(Spoken { certainty: Certainty::Ambiguous, readings });
     }
+    // 500,700 may be two amounts; 1,500 and 500,000 are each one.
+    let parts: Vec<&str> = whole.split(',').collect();
+    if decimals.is_none() && !indian(whole) && parts.last().is_some_and(|last| *last != "000") {
+        readings.extend(parts.iter().filter_map(|part| Number::from_decimal(part)));
+        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+    }
     Some(Spoken { certainty: Certainty::Exact, readings })
 }
 
-/// The digits in ASCII, with their commas and points.
+/// Groups parted by spaces: one number, or several.
+fn apart(plain: &str) -> Option<Spoken> {
+    let mut readings = vec![Number::from_decimal(&plain.replace(' ', ""))?];
+    for part in plain.split(' ').filter_map(Number::from_decimal) {
+        if !readings.contains(&part) {
+            readings.push(part);
+        }
+    }
+    Some(Spoken { certainty: Certainty::Ambiguous, readings })
+}
+
+/// The digits in ASCII, with their commas and points, and a space for every gap.
 pub(crate) fn ascii(text: &str) -> String {
-    text.chars().map(|letter| digit(letter).map_or(letter, |value| char::from(b'0' + value))).collect()
+    let seen = text.chars().filter(|letter| !unseen(*letter));
+    seen.map(|letter| match digit(letter) {
+        Some(value) => char::from(b'0' + value),
+        None if gap(letter) => ' ',
+        None => separator(letter).unwrap_or(letter),
+    })
+    .collect()
 }
 
 /// Whether the commas stand where India (1,50,000) or the west (150,000) puts them.
 fn grouped(whole: &str) -> bool {
     let groups: Vec<usize> = whole.split(',').map(str::len).collect();
     let [first, middle @ .., last] = groups.as_slice() else { return true };
-    let (first, last) = (*first, *last);
-    let indian = (1..=2).contains(&first) && middle.iter().all(|size| *size == 2) && last == 3;
-    let western = (1..=3).contains(&first) && middle.iter().all(|size| *size == 3) && last == 3;
-    indian || western
+    let western = (1..=3).contains(first) && middle.iter().all(|size| *size == 3) && *last == 3;
+    western || indian(whole)
+}
+
+fn indian(whole: &str) -> bool {
+    let groups: Vec<usize> = whole.split(',').map(str::len).collect();
+    let [first, middle @ .., last] = groups.as_slice() else { return true };
+    (1..=2).contains(first) && middle.iter().all(|size| *size == 2) && *last == 3
 }
 
 #[cfg(test)]
@@ -71,6 +101,12 @@ mod tests {
             ("12.5", "12.5"),
             ("൧൨,൫൦,൦൦൦", "1250000"),
             ("0.250", "0.25"),
+            ("1，500", "1500"),
+            ("５００", "500"),
+            ("۵۰۰", "500"),
+            ("5\u{200D}00", "500"),
+            ("5\u{AD}00", "500"),
+            ("125,450.00", "125450"),
         ] {
             let found = read(text).unwrap();
             assert_eq!(
@@ -82,9 +118,16 @@ mod tests {
 
     #[test]
     fn odd_groups_are_doubted() {
-        for (text, readings) in
-            [("1,50", &["150", "1.5"][..]), ("1.500", &["1.5", "1500"]), ("1,0000", &["10000", "1"])]
-        {
+        for (text, readings) in [
+            ("1,50", &["150", "1.5"][..]),
+            ("1.500", &["1.5", "1500"]),
+            ("1,0000", &["10000", "1"]),
+            ("500,700", &["500700", "500", "700"]),
+            ("500,200,300", &["500200300", "500", "200", "300"]),
+            ("1 50 000", &["150000", "1", "50", "0"]),
+            ("1\u{A0}500", &["1500", "1", "500"]),
+            ("1\u{200B}500", &["1500", "1", "500"]),
+        ] {
             let found = read(text).unwrap();
             assert_eq!(found.certainty, Certainty::Ambiguous, "{text}");
             assert_eq!(

@@ -1,0 +1,113 @@
+//! Words before digits that say what they name, and words after that say they are a price.
+
+use super::Naming;
+use crate::lexicon::{Languages, Meaning};
+use crate::reader::Reader;
+use crate::token::Token;
+
+/// Fewer digits than this may be a price.
+const LONG: usize = 8;
+
+/// Things that have numbers: flat no 302, bill no 45. As the fold leaves them.
+const NUMBERED: &[&str] = &[
+    "flat", "rum", "room", "bil", "invoice", "invois", "cheque", "chek", "check", "house", "haus", "makan",
+    "ghar", "shop", "dukan", "plot", "order", "ordar", "ticket", "tiket", "train", "bus", "gari", "gadi",
+    "rol", "roll", "token", "seat", "sit", "page", "slip", "chalan", "receipt", "ward", "gate", "serial",
+    "sr", "sl", "voucher", "table", "tebal", "item", "challan", "bill", "account", "ac", "card", "kard",
+];
+
+/// Things one has, and also buys: a phone, an AC, a card.
+const GOODS: &[&str] =
+    &["phone", "fon", "mobile", "mobail", "mob", "ac", "card", "kard", "फोन", "मोबाइल", "फ़ोन"];
+
+/// Words after a price: 15000 *ka liya*, 12000 *mein becha*.
+const PRICED: &[&str] = &[
+    "ka",
+    "ki",
+    "ke",
+    "mein",
+    "me",
+    "main",
+    "liya",
+    "lia",
+    "liye",
+    "kharida",
+    "becha",
+    "bechi",
+    "bika",
+    "का",
+    "की",
+    "के",
+    "में",
+    "लिया",
+    "खरीदा",
+    "बेचा",
+    "for",
+    "only",
+];
+
+/// A word just before the digits that says what they name.
+pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Option<Naming> {
+    if numbered(reader, from) || is_cheque(reader, from, digits) {
+        return Some(Naming::Account);
+    }
+    let short = digits.len() < LONG;
+    let mut loose = false;
+    for back in 1..=3 {
+        let at = from.checked_sub(back)?;
+        let token = reader.token(at)?;
+        // `a/c` comes apart at its slash.
+        if is(token, &["a"]) && reader.token(at + 1).is_some_and(|next| next.text == "/") {
+            return (digits.len() > 2).then_some(Naming::Account);
+        }
+        if let Some(naming) = names(token) {
+            let goods = is(token, GOODS) && (back == 1 && priced(reader, from + 1));
+            return (digits.len() > 2 && !(short && (goods || loose))).then_some(naming);
+        }
+        // `phone ka 500` is a price; `phone ka 9876…` is none.
+        loose |= is(token, &["ka", "ki", "ke", "pe", "par", "का", "की", "के", "पर"]);
+        let filler = matches!(token.text, "." | ":" | "#" | "-" | "/")
+            || is(token, &["c", "no", "number", "code", "ending", "with", "is", "hai"]);
+        if !filler && !loose {
+            return None;
+        }
+    }
+    None
+}
+
+fn names(token: &Token<'_>) -> Option<Naming> {
+    token.find(Languages::EVERY, |meaning| match meaning {
+        Meaning::Phone => Some(Naming::Phone),
+        Meaning::Account => Some(Naming::Account),
+        _ => None,
+    })
+}
+
+fn is(token: &Token<'_>, words: &[&str]) -> bool {
+    words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
+}
+
+/// Whether what follows the digits makes a price of them.
+fn priced(reader: &Reader<'_>, at: usize) -> bool {
+    reader.token(at).is_some_and(|token| is(token, PRICED))
+}
+
+/// `flat no 302`, `bill no. 45`, `room number 7`. A bare `no` also belongs to a person in Gujarati.
+fn numbered(reader: &Reader<'_>, from: usize) -> bool {
+    let before = |back: usize| from.checked_sub(back).and_then(|at| reader.token(at));
+    let sign = before(1).is_some_and(|token| matches!(token.text, "." | ":" | "#" | "-"));
+    let word = 1 + usize::from(sign);
+    let number = before(word).is_some_and(|token| is(token, &["no", "nos", "num", "number", "नंबर", "नं"]));
+    let thing = before(word + 1).is_some_and(|token| {
+        NUMBERED.contains(&token.key.as_str()) || is(token, NUMBERED) || names(token).is_some()
+    });
+    let dotted = before(1).is_some_and(|token| token.text == "." && token.glued);
+    number && (thing || dotted)
+}
+
+/// A cheque has six digits; round ones are its amount.
+fn is_cheque(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
+    let cheque =
+        reader.before(from).is_some_and(|token| is(token, &["cheque", "check", "chq", "chek", "चेक"]));
+    cheque && digits.len() == 6 && !digits.ends_with("00")
+}

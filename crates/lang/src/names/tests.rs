@@ -1,0 +1,88 @@
+//! Names that were taken for others.
+
+use super::directory::Directory;
+use super::{SAME, score};
+use crate::numbers::Certainty;
+
+fn meant(contacts: &[&str], message: &str) -> Option<(String, Certainty)> {
+    let found = Directory::new(contacts).find(message);
+    found.first().map(|found| (found.candidates[0].name.clone(), found.certainty))
+}
+
+#[test]
+fn close_names_are_asked_about() {
+    for (said, contact) in [
+        ("Arun", "Aruna"),
+        ("Anil", "Anila"),
+        ("Kamal", "Kamala"),
+        ("Vimal", "Vimala"),
+        ("Krishna", "Krishnan"),
+        ("Ram", "Ramu"),
+        ("Raju", "Raj"),
+        ("Balu", "Palu"),
+        ("Chandra", "Chand"),
+        ("Rajan", "Ranjan"),
+        ("Balaji", "Bala"),
+        ("Krishan", "Krish"),
+        ("अरुण", "Aruna"),
+    ] {
+        for (said, contact) in [(said, contact), (contact, said)] {
+            let found = meant(&[contact], &format!("{said} ko 500 diye"));
+            assert!(!matches!(found, Some((_, Certainty::Exact))), "{said} {contact}: {found:?}");
+            let found = Directory::new([contact]).look_up(said);
+            assert!(found.is_none_or(|found| found.certainty != Certainty::Exact), "{said} {contact}");
+            let both = meant(&[contact, said], &format!("{said} ko 500 diye"));
+            assert_eq!(both, Some((said.to_owned(), Certainty::Exact)), "{said} {contact}");
+        }
+    }
+}
+
+#[test]
+fn other_vowels_are_another_name() {
+    for (said, contact) in
+        [("Dinesh", "Danish"), ("Danish", "Dinesh"), ("Ramesh", "Suresh"), ("Mina", "Mona")]
+    {
+        assert_eq!(meant(&[contact], &format!("{said} ko 500 diye")), None, "{said}");
+    }
+}
+
+#[test]
+fn a_word_left_over_is_a_doubt() {
+    for (contacts, message) in [
+        (&["Ramesh Sharma"][..], "Ramesh Gupta ko 500 diye"),
+        (&["Ramesh Sharma"], "ramesh gupta ko 500 diye"),
+        (&["Ramesh Sharma"], "रमेश गुप्ता को 500 दिए"),
+        (&["Ramesh"], "aaj Ramesh Bhonsle ko 500 diye"),
+        (&["Ramesh Sharma", "Gupta Traders"], "Ramesh Gupta ko 500 diye"),
+        (&["Rajan", "Ranjan Kumar"], "Rajan Kumar ko 500 diye"),
+    ] {
+        let found = meant(contacts, message);
+        assert!(matches!(found, Some((_, Certainty::Ambiguous))), "{message}: {found:?}");
+    }
+    let rivals = Directory::new(["Rajan", "Ranjan Kumar"]).find("Rajan Kumar ko 500 diye");
+    assert_eq!(rivals[0].candidates.len(), 2);
+    assert_eq!(meant(&["Ramesh Sharma"], "Ramesh ko 500 diye").unwrap().1, Certainty::Exact);
+    assert_eq!(meant(&["Ramesh"], "Aaj Ramesh ko 500 diye").unwrap().1, Certainty::Exact);
+}
+
+#[test]
+fn one_contact_given_twice_is_one() {
+    let found = Directory::new(["Ramesh", "Ramesh", "ramesh "]).find("Ramesh ko 500 diye");
+    assert_eq!((found[0].certainty, found[0].candidates.len()), (Certainty::Exact, 1));
+}
+
+#[test]
+fn one_name_in_many_scripts_is_exact() {
+    for names in [
+        &["Rajan", "Raajan", "राजन", "ராஜன்", "রাজন", "రాజన్", "ರಾಜನ್", "രാജൻ", "રાજન", "ਰਾਜਨ", "ରାଜନ"][..],
+        &["Ramesh", "Rameshbhai", "रमेश", "ரமேஷ்", "রমেশ", "రమేష్", "ರಮೇಶ್", "രമേശ്", "રમેશ", "ਰਮੇਸ਼", "ରମେଶ"],
+        &["Ganesh", "गणेश", "கணேஷ்", "Ganes"],
+        &["Sita", "Seetha", "Sitha", "सीता", "சீதா", "సీత"],
+    ] {
+        for name in names {
+            assert!(score(name, names[0]) >= SAME, "{name} {}: {}", names[0], score(name, names[0]));
+            let found = Directory::new([names[0]]).look_up(name);
+            assert_eq!(found.map(|found| found.certainty), Some(Certainty::Exact), "{name}");
+        }
+    }
+}
