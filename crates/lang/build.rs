@@ -43,6 +43,7 @@ fn main() -> Fallible<()> {
     write_table(&mut out, "SKELETONS", &skeletons)?;
     write_spellings(&mut out, &spellings)?;
     write_fractions(&mut out, &words)?;
+    write_english(&mut out, &spellings)?;
     let clashes: BTreeSet<String> = lines("clashes")?
         .iter()
         .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
@@ -158,6 +159,15 @@ fn write_spellings(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
         }
     }
     write_table(out, "SPELLINGS", &table)
+}
+
+/// English number words by their spelling.
+fn write_english(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
+    let mut table = Table::new();
+    for word in spellings.iter().filter(|word| word.mask == 1) {
+        add(&mut table, word.text.to_lowercase(), &word.meaning, word.mask);
+    }
+    write_table(out, "ENGLISH_NUMBERS", &table)
 }
 
 fn numbers(

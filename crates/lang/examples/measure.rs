@@ -59,7 +59,9 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = arguments.first().map_or("../shared/data", String::as_str);
     let show = arguments.iter().any(|argument| argument == "--wrong");
-    numbers(&Path::new(folder).join("numbers.jsonl"), show)?;
+    let cases = Path::new(folder).join("numbers.jsonl");
+    numbers(&cases, true, show)?;
+    numbers(&cases, false, show)?;
     utterances(&Path::new(folder).join("utterances.jsonl"), show)
 }
 
@@ -74,11 +76,12 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
+/// Number words with their language given, or with no word of it.
+fn numbers(path: &Path, given: bool, show: bool) -> anyhow::Result<()> {
     let (mut attested, mut rules) = (Table::default(), Table::default());
     for case in lines(path)? {
         let language: Language = text(&case, "lang").parse()?;
-        let context = Context { language: Some(language), ..Context::default() };
+        let context = Context { language: given.then_some(language), ..Context::default() };
         let found = understand(text(&case, "text"), &context).numbers;
         let expected = case.get("value").and_then(Value::as_f64).unwrap_or_default();
         let table = match text(&case, "confidence") {
@@ -117,16 +120,18 @@ fn numbers(path: &Path, show: bool) -> anyhow::Result<()> {
                         })
                         .collect();
                     println!(
-                        "{language} {} = {expected}: {said:?} [{}]",
+                        "{language} {} = {expected}: {said:?} [{}]{}",
                         text(&case, "text"),
-                        text(&case, "confidence")
+                        text(&case, "confidence"),
+                        if given { "" } else { " no language" }
                     );
                 }
             }
         }
     }
-    attested.print("Number words, attested");
-    rules.print("Number words, spellings made by rule");
+    let how = if given { "" } else { ", no language given" };
+    attested.print(&format!("Number words, attested{how}"));
+    rules.print(&format!("Number words, spellings made by rule{how}"));
     Ok(())
 }
 

@@ -2,9 +2,13 @@
 //!
 //! - `doubt`: what the languages make of a number together, and what makes it unsure
 //! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
+//! - `rivals`: what other languages would make of a number
+//! - `scales`: words after a number that are nearly a scale
 
 mod doubt;
 mod range;
+mod rivals;
+mod scales;
 
 use serde::Serialize;
 
@@ -107,7 +111,9 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
         return read_dated(reader, at, from, to);
     }
-    if let Some(found) = identifiers::read(reader, at) {
+    if !scales::runs_into_scale(reader, at)
+        && let Some(found) = identifiers::read(reader, at)
+    {
         let value = Number::from_decimal(&found.digits).unwrap_or_default();
         let kind = if found.naming == Naming::Phone { Kind::Phone } else { Kind::Account };
         let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
@@ -289,17 +295,20 @@ fn doubt_adjacent(reader: &Reader<'_>, drafts: &mut [Draft]) {
     for at in 1..drafts.len() {
         let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
         let ends_bare = one.to == one.number_end;
-        if ends_bare
-            && one.to == other.from
-            && spoken(one)
-            && other.digits.is_none()
-            && other.kind != Kind::Date
-        {
+        let hyphen = usize::from(reader.token(one.to).is_some_and(|token| token.text == "-" && token.glued));
+        let beside = one.to == other.from || beside_bare(reader, one.to + hyphen, other);
+        if ends_bare && beside && spoken(one) && other.digits.is_none() && other.kind != Kind::Date {
             for draft in drafts.iter_mut().skip(at - 1).take(2) {
                 draft.spoken.certainty = Certainty::Ambiguous;
             }
         }
     }
+}
+
+/// Whether a number is a scale whose count, one word on from a place, was not read as one: paanch-chhe hazaar.
+fn beside_bare(reader: &Reader<'_>, at: usize, other: &Draft) -> bool {
+    let unread = other.scaled && other.spoken.certainty == Certainty::Ambiguous && other.from <= at + 1;
+    unread && other.from >= at && reader.token(at).is_some_and(Token::is_word)
 }
 
 /// Rupees and the paise right after them are one amount.

@@ -167,6 +167,11 @@ pub fn spelled(word: &str) -> &'static [Sense] {
     find(SPELLINGS, &crate::fold::spelling(word))
 }
 
+/// The number an English word means by its very spelling, when its fold is also a word for a day.
+pub fn english_number(word: &str) -> &'static [Sense] {
+    find(ENGLISH_NUMBERS, &word.to_ascii_lowercase())
+}
+
 /// Whether a word as written is also an ordinary word or a name.
 pub fn clashes(word: &str) -> bool {
     CLASHES.binary_search(&word).is_ok()

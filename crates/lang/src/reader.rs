@@ -22,17 +22,22 @@ pub(crate) struct Reader<'t> {
     pub known: Languages,
     /// The tokens as numbers in each of the languages.
     lines: Vec<Line>,
+    /// The tokens as numbers in every language, made when a number is in doubt.
+    every: std::cell::OnceCell<Vec<Line>>,
+    /// The language was given, or the words leave no doubt of it.
+    pub sure: bool,
     /// What each token means under a case ending.
     inflected: Vec<Vec<Sense>>,
 }
 
 impl<'t> Reader<'t> {
-    pub(crate) fn new(tokens: Vec<Token<'t>>, languages: Vec<Language>) -> Self {
+    pub(crate) fn new(mut tokens: Vec<Token<'t>>, languages: Vec<Language>, sure: bool) -> Self {
+        numbers_before_dates(&mut tokens);
         let known =
             languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
         let lines = languages.iter().map(|language| Line::new(&tokens, *language)).collect();
         let inflected = tokens.iter().map(|token| inflections(token, known)).collect();
-        Self { tokens, languages, known, lines, inflected }
+        Self { tokens, languages, known, lines, every: std::cell::OnceCell::new(), sure, inflected }
     }
 
     pub(crate) fn language(&self) -> Language {
@@ -62,6 +67,11 @@ impl<'t> Reader<'t> {
             return Some(found);
         }
         self.inflected.get(at)?.iter().find_map(|sense| want(sense.meaning))
+    }
+
+    /// The tokens as numbers in each language there is.
+    pub(crate) fn every_line(&self) -> &[Line] {
+        self.every.get_or_init(|| Language::ALL.map(|language| Line::new(&self.tokens, language)).into())
     }
 
     /// The number that begins at a token, in the likeliest language.
@@ -98,6 +108,23 @@ impl<'t> Reader<'t> {
     /// Whether any word of the message has a meaning.
     pub(crate) fn speaks_of(&self, meaning: Meaning) -> bool {
         self.tokens.iter().any(|token| token.means(meaning, self.known))
+    }
+}
+
+/// An English number word that folds like a day (nine, ninne) is the number before what numbers count.
+fn numbers_before_dates(tokens: &mut [Token<'_>]) {
+    for at in 0..tokens.len() {
+        let counted = |meaning| {
+            matches!(meaning, Meaning::Scale(_) | Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_))
+                .then_some(())
+        };
+        let next = tokens.get(at + 1).is_some_and(|next| next.find(Languages::EVERY, counted).is_some());
+        let Some(token) = tokens.get_mut(at).filter(|_| next) else { continue };
+        let day = |meaning| matches!(meaning, Meaning::Day(_) | Meaning::Either(_)).then_some(());
+        let english = lexicon::english_number(token.text);
+        if !english.is_empty() && token.find(Languages::EVERY, day).is_some() {
+            token.senses = english;
+        }
     }
 }
 

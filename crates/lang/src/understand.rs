@@ -56,7 +56,8 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
         (None, Some(found)) => found.confidence,
         (None, None) => 0.0,
     };
-    let reader = Reader::new(tokens, languages(language, context, detection.as_ref()));
+    let sure = context.language.is_some() || detection.as_ref().is_some_and(Detection::is_sure);
+    let reader = Reader::new(tokens, languages(language, context, detection.as_ref()), sure);
     let dated = dates::find(&reader);
     let timed = dates::times::find(&reader);
     let taken: Vec<(usize, usize)> =

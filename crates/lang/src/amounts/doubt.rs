@@ -42,6 +42,8 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     doubt_verb(reader, &mut best);
     doubt_neighbours(reader, &mut best);
     doubt_letter(reader, &mut best);
+    super::scales::doubt_scale(reader, &mut best);
+    super::rivals::doubt(reader, &mut best);
     Some(best)
 }
 
@@ -65,7 +67,9 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
             .is_some_and(|token| VAGUE.contains(&token.key.as_str()));
     // A saade that found no number to change still says that this is not the whole of it.
     let left_over = found.from.checked_sub(1).and_then(|at| {
-        reader.find(at, |meaning| matches!(meaning, Meaning::Plus(_) | Meaning::Minus(_)).then_some(()))
+        reader.token(at)?.find(Languages::EVERY, |meaning| {
+            matches!(meaning, Meaning::Plus(_) | Meaning::Minus(_)).then_some(())
+        })
     });
     if !found.digits && (before || vague || left_over.is_some() || (found.scaled && like(found.to, 3))) {
         found.spoken.certainty = Certainty::Ambiguous;
@@ -85,9 +89,8 @@ fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
     let last = found.to.saturating_sub(1);
     let verb = reader
         .token(last)
-        .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "do" | "दो" | "ਦੋ"));
-    if !verb || last <= found.from || super::counts(reader, found.to) || reader.is_whole(found.from, found.to)
-    {
+        .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "do" | "दो" | "ਦੋ" | "no" | "na"));
+    if !verb || last <= found.from || super::counts(reader, found.to) {
         return;
     }
     let shorter = reader.number_before(found.from, last);

@@ -66,6 +66,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     known(token, language)
         .or_else(|| known(token, Language::English))
+        .or_else(|| under_ending(token, language))
         .or_else(|| with_last_vowel(token, language))
         .or_else(|| near(token, language))
         .or_else(|| elsewhere(token, language))
@@ -119,6 +120,17 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         });
     }
     let parts = segment::fused(&token.key, token.script()?, only)?;
+    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+}
+
+/// A scale, or a cardinal and its hundred in one word, under a case ending: hajarala, lakher, donsheche.
+fn under_ending(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
+    if everyday || !script_fits(token, language) {
+        return None;
+    }
+    let only = Languages::only(language);
+    let parts = segment::under_ending(&token.key, token.script()?, only, language)?;
     Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
 }
 
@@ -202,6 +214,12 @@ pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: us
     }
     let Some(front) = token.key.get(..least) else { return false };
     lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
+}
+
+/// The scale an unknown southern word begins with.
+pub(crate) fn begins_with_scale(token: &Token<'_>, language: Language) -> Option<u64> {
+    let unknown = token.is_word() && token.senses.is_empty() && script_fits(token, language);
+    segment::first_scale(&token.key, language).filter(|_| unknown)
 }
 
 /// The languages among those given in which a key is a run-together number word.

@@ -14,8 +14,43 @@ use crate::lexicon::{self, Atom, End, Languages, Meaning};
 const MAX_PIECES: usize = 8;
 
 /// Case endings that may close a number word, as `fold::stem` leaves them.
-const ENDINGS: &[&str] =
-    &["ku", "uku", "iku", "ke", "ki", "la", "il", "ali", "lo", "to", "um", "inu", "aki", "ni", "e", "am"];
+const ENDINGS: &[&str] = &[
+    "ku", "uku", "iku", "ke", "ki", "la", "il", "ile", "ali", "lo", "to", "um", "in", "inu", "inte", "ine",
+    "aki", "ni", "e", "am", "ai", "otu", "inta", "ike", "ige",
+];
+
+/// Case endings the northern languages write on a scale, as the fold leaves them.
+const fn northern_endings(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Marathi => &[
+            "la", "cha", "chi", "che", "chya", "chia", "t", "ne", "ni", "hun", "sathi", "var", "madhe",
+            "pasun", "paryant", "nche", "nchi", "ncha", "nchya", "nchia", "na", "nt", "nsathi", "nla",
+        ],
+        Language::Bengali => &["e", "er", "re", "ke", "te", "ta", "ti", "tay", "tar", "i", "o"],
+        Language::Gujarati => &["ni", "no", "nu", "na", "ne", "ma", "man", "mam", "thi", "e"],
+        Language::Odia => &["ra", "re", "ku", "ru", "ti", "ta", "e"],
+        Language::Punjabi => &["da", "di", "de", "nu", "nun", "ton", "vich"],
+        _ => &[],
+    }
+}
+
+/// The parts of a northern scale or fused hundred under a case ending.
+pub(super) fn under_ending(
+    key: &str,
+    script: Script,
+    only: Languages,
+    language: Language,
+) -> Option<Vec<Part>> {
+    northern_endings(language).iter().find_map(|ending| {
+        let stem = key.strip_suffix(ending).filter(|stem| stem.len() > 3)?;
+        let bare = stem.strip_suffix('a').filter(|bare| bare.len() > 3);
+        [Some(stem), bare].into_iter().flatten().find_map(|stem| match parts_of(stem, only) {
+            Some(scale @ Part::Scale(1_000..)) => Some(vec![scale]),
+            Some(_) => None,
+            None => hundred(stem, script, only),
+        })
+    })
+}
 
 /// The parts of a Dravidian number word by its `fold::stem`, and how it ends; none when its pieces do not cover it.
 pub(super) fn pieces(stem: &str, language: Language) -> Option<(Vec<Part>, End)> {
@@ -44,6 +79,16 @@ pub(super) fn begins_with_piece(key: &str, language: Language, least: usize) -> 
         .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
 }
 
+/// The scale a word begins with, in four letters or more.
+pub(super) fn first_scale(key: &str, language: Language) -> Option<u64> {
+    let stem = fold::stem(key);
+    let first = stem.bytes().next()?;
+    lexicon::pieces(language, first).iter().find_map(|piece| match piece.atom {
+        Atom::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
+        _ => None,
+    })
+}
+
 fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
     let Some(&first) = rest.as_bytes().first() else { return false };
     if parts.len() == MAX_PIECES {
@@ -57,8 +102,10 @@ fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end
             continue;
         }
         parts.push(part);
-        let closes = after.is_empty() || (end == End::Free && ENDINGS.contains(&after));
-        if piece.end == end && closes {
+        let inflected = end == End::Free && ENDINGS.contains(&after);
+        // A scale is put in its oblique form before a case ending: ayirattukku.
+        let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
+        if oblique || (piece.end == end && (after.is_empty() || inflected)) {
             return true;
         }
         if piece.joins

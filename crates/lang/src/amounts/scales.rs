@@ -1,0 +1,166 @@
+//! Words after a number that are nearly a scale: misspelled, shortened, under an ending nobody listed.
+
+use crate::fold;
+use crate::lexicon::Meaning;
+use crate::number::Number;
+use crate::numbers::{self, Certainty, Found};
+use crate::reader::Reader;
+use crate::token::{Kind, Token};
+
+/// The scales as their keys begin, in Latin letters and as native words fold.
+const STEMS: &[(&str, u64)] = &[
+    ("hajar", 1_000),
+    ("hazar", 1_000),
+    ("thousand", 1_000),
+    ("ayira", 1_000),
+    ("sahasra", 1_000),
+    ("savira", 1_000),
+    ("lakh", 100_000),
+    ("laksh", 100_000),
+    ("lacs", 100_000),
+    ("latch", 100_000),
+    ("laks", 100_000),
+    ("latsa", 100_000),
+    ("lach", 100_000),
+    ("karod", 10_000_000),
+    ("karor", 10_000_000),
+    ("crore", 10_000_000),
+    ("kodi", 10_000_000),
+    ("koti", 10_000_000),
+    ("hundred", 100),
+    ("shambhar", 100),
+    ("saikda", 100),
+];
+
+/// What people write for short, and scales that are not Indian.
+const SHORT: &[(&str, u64)] = &[
+    ("k", 1_000),
+    ("l", 100_000),
+    ("m", 1_000_000),
+    ("b", 1_000_000_000),
+    ("mn", 1_000_000),
+    ("mln", 1_000_000),
+    ("million", 1_000_000),
+    ("millions", 1_000_000),
+    ("bn", 1_000_000_000),
+    ("billion", 1_000_000_000),
+    ("grand", 1_000),
+    ("thou", 1_000),
+    ("th", 1_000),
+    ("hz", 1_000),
+    ("hjr", 1_000),
+    ("hzr", 1_000),
+    ("hund", 100),
+    ("sow", 100),
+    ("soo", 100),
+    ("sou", 100),
+    ("lk", 100_000),
+    ("lks", 100_000),
+    ("lkh", 100_000),
+    ("lac", 100_000),
+    ("cr", 10_000_000),
+    ("crs", 10_000_000),
+    ("krd", 10_000_000),
+    ("krod", 10_000_000),
+    ("crr", 10_000_000),
+];
+
+/// Names that begin like a lakh.
+const NAMES: &[&str] = &["lakshm", "lakshay", "lakshit", "lakhan", "lakhbir", "lakhvi", "kodiy", "hajara"];
+
+/// The scale a word that is no number and nothing known is nearly.
+pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
+    let token = reader.token(at).filter(|token| token.is_word())?;
+    let text = token.text.to_lowercase();
+    let known = token
+        .senses
+        .iter()
+        .any(|sense| sense.languages.meets(reader.known) && !matches!(sense.meaning, Meaning::Scale(_)));
+    if known {
+        return None;
+    }
+    let short = SHORT.iter().find(|(form, _)| *form == text).map(|(_, scale)| *scale);
+    if let Some(scale) = short.filter(|_| text.len() > 1 || token.glued) {
+        return Some(scale);
+    }
+    let named = token.text.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && NAMES.iter().any(|name| token.key.starts_with(name));
+    if named || token.key.len() < 3 {
+        return None;
+    }
+    let stem = fold::stem(&token.key);
+    STEMS
+        .iter()
+        .find(|(form, _)| {
+            token.key.starts_with(form)
+                || stem.starts_with(&fold::stem(form))
+                || (token.key.len() > 3 && distance(&token.key, form) < 2)
+                || bones(&token.key) == bones(form)
+        })
+        .map(|(_, scale)| *scale)
+        .or_else(|| numbers::begins_with_scale(token, reader.language()))
+}
+
+/// A number right before a word that is nearly a scale may be as many of it.
+pub(super) fn doubt_scale(reader: &Reader<'_>, found: &mut Found) {
+    let small = found.spoken.readings.iter().all(|value| *value < Number::from_whole(100_000));
+    let Some(scale) = near_scale(reader, found.to).filter(|_| small) else { return };
+    let more: Vec<Number> = found.spoken.readings.iter().filter_map(|value| value.times(scale)).collect();
+    found.spoken.readings.extend(more);
+    found.spoken.certainty = Certainty::Ambiguous;
+}
+
+/// Whether digits run into a word that is nearly a scale: no account is named so.
+pub(super) fn runs_into_scale(reader: &Reader<'_>, at: usize) -> bool {
+    let digits = |token: &Token<'_>| token.kind == Kind::Digits && token.text.chars().count() < 6;
+    reader.token(at).is_some_and(digits)
+        && reader.token(at + 1).is_some_and(|next| next.glued)
+        && !reader.token(at + 2).is_some_and(|after| after.glued && after.kind == Kind::Digits)
+        && !reader.token(at).is_some_and(|token| token.glued)
+        && near_scale(reader, at + 1).is_some()
+}
+
+/// The consonants of a word, doubled ones once, without a plural.
+fn bones(key: &str) -> String {
+    let mut out = String::with_capacity(key.len());
+    for letter in key.trim_end_matches('s').chars().filter(|letter| !"aeiou".contains(*letter)) {
+        let letter = if letter == 'z' { 'j' } else { letter };
+        if !out.ends_with(letter) {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// How many letters must be changed, left out, put in or swapped to make one word the other.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let common = one.iter().zip(other).take_while(|(left, right)| left == right).count();
+    let (left, right) = (one.get(common..).unwrap_or_default(), other.get(common..).unwrap_or_default());
+    match (left, right) {
+        ([], []) => 0,
+        ([_, rest @ ..], whole) if rest == whole => 1,
+        (whole, [_, rest @ ..]) if rest == whole => 1,
+        ([_, left @ ..], [_, right @ ..]) if left == right => 1,
+        ([a, b, left @ ..], [c, d, right @ ..]) if a == d && b == c && left == right => 1,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slip_is_near() {
+        for (one, other, slips) in [
+            ("hajar", "hajar", 0),
+            ("hajr", "hajar", 1),
+            ("hajra", "hajar", 1),
+            ("lakj", "lakh", 1),
+            ("ramesh", "lakh", 2),
+        ] {
+            assert_eq!(distance(one, other), slips, "{one} {other}");
+        }
+    }
+}

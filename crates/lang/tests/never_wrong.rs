@@ -1,0 +1,176 @@
+//! Amounts that are easily read wrong: each is read right, or says that it is unsure.
+
+use munshi_lang::{Certainty, Context, Kind, Number, understand};
+use munshi_types::Language;
+
+/// No number of the message is exact and other than expected.
+fn check(language: Option<&str>, message: &str, expected: &[&str]) {
+    let language: Option<Language> = language.map(|code| code.parse().unwrap());
+    let found = understand(message, &Context { language, ..Context::default() }).numbers;
+    assert!(!found.is_empty(), "{message}: nothing");
+    for number in found.iter().filter(|number| number.kind != Kind::Date) {
+        let right = expected.contains(&number.value.to_string().as_str());
+        assert!(right || number.certainty == Certainty::Ambiguous, "{message}: {found:?}");
+    }
+}
+
+#[test]
+fn a_scale_under_an_ending_or_misspelled_still_counts() {
+    for (language, message, expected) in [
+        ("mr", "पाच हजाराला", "5000"),
+        ("mr", "दोन लाखांचे", "200000"),
+        ("mr", "5 hajarachi udhari", "5000"),
+        ("bn", "পাঁচ হাজারে", "5000"),
+        ("bn", "৫ হাজারের মাল", "5000"),
+        ("bn", "2 লাখের", "200000"),
+        ("gu", "5 હજારની", "5000"),
+        ("gu", "પાંચ હજારમાં", "5000"),
+        ("ta", "ஐந்து ஆயிரத்துக்கு", "5000"),
+        ("ta", "2 லட்சத்தில்", "200000"),
+        ("ta", "rendu latchathukku", "200000"),
+        ("ml", "രണ്ട് ലക്ഷത്തിന്", "200000"),
+        ("ml", "5 ആയിരത്തിന്റെ", "5000"),
+        ("kn", "5 ಸಾವಿರದಲ್ಲಿ", "5000"),
+        ("or", "2 ଲକ୍ଷର", "200000"),
+    ] {
+        check(Some(language), message, &[expected]);
+        check(None, message, &[expected]);
+    }
+    for message in [
+        "5 hazr",
+        "5 hzar",
+        "5 thousnd",
+        "5 hunderd",
+        "5 lkhs",
+        "5 crs",
+        "5 mn",
+        "5 grand",
+        "5M",
+        "5hzr",
+        "5 hazar 5 sow",
+    ] {
+        check(None, message, &[]);
+    }
+}
+
+#[test]
+fn every_ending_on_every_scale_is_right_or_unsure() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        ("hi", &["हज़ार", "लाख", "करोड़", "hazaar", "lakh", "karod"], &["ों", "ो", "on", "wala", "ka", "ki"]),
+        (
+            "mr",
+            &["हजार", "लाख", "hajar", "lakh"],
+            &[
+                "ाला",
+                "ाचे",
+                "ाची",
+                "ाचा",
+                "ाच्या",
+                "ात",
+                "ाने",
+                "ांचे",
+                "ांना",
+                "ांनी",
+                "ांत",
+                "ापर्यंत",
+                "ala",
+                "ache",
+                "achi",
+                "at",
+                "ane",
+                "anche",
+            ],
+        ),
+        (
+            "bn",
+            &["হাজার", "লাখ", "hajar", "lakh"],
+            &["ে", "ের", "কে", "টা", "টি", "টাকার", "e", "er", "ke", "ta", "take"],
+        ),
+        (
+            "gu",
+            &["હજાર", "લાખ", "hajar", "lakh"],
+            &["ની", "નો", "નું", "ના", "ને", "માં", "થી", "ni", "no", "nu", "na", "ne", "ma", "thi"],
+        ),
+        ("or", &["ହଜାର", "ଲକ୍ଷ", "hajar", "lakh"], &["ର", "ରେ", "କୁ", "ରୁ", "ଟି", "ra", "re", "ku", "ru"]),
+        ("pa", &["ਹਜ਼ਾਰ", "ਲੱਖ", "hazaar", "lakh"], &["ਦਾ", "ਦੀ", "ਦੇ", "ਨੂੰ", "ਾਂ", "da", "di", "de", "nu"]),
+        (
+            "ta",
+            &["ஆயிர", "லட்ச", "aayira", "latcha"],
+            &["த்துக்கு", "த்தில்", "த்தை", "த்தின்", "த்தோடு", "த்துல", "thukku", "thil", "thai", "thula"],
+        ),
+        (
+            "te",
+            &["వేల", "లక్షల", "vela", "lakshala"],
+            &["కు", "కి", "లో", "ని", "తో", "ku", "ki", "lo", "ni", "tho"],
+        ),
+        (
+            "kn",
+            &["ಸಾವಿರ", "ಲಕ್ಷ", "saavira", "laksha"],
+            &["ಕ್ಕೆ", "ದಲ್ಲಿ", "ದ", "ದಿಂದ", "ವನ್ನು", "kke", "dalli", "da", "dinda"],
+        ),
+        (
+            "ml",
+            &["ആയിര", "ലക്ഷ", "aayira", "laksha"],
+            &["ത്തിന്", "ത്തിന്റെ", "ത്തിൽ", "ത്തെ", "ത്തോട്", "thinu", "thinte", "thil"],
+        ),
+    ];
+    for (code, scales, endings) in cases {
+        let language: Language = code.parse().unwrap();
+        for (at, scale) in scales.iter().enumerate() {
+            let lakh =
+                ["ल", "ল", "લ", "ଲ", "ਲ", "ல", "ల", "ಲ", "ല", "la"].iter().any(|l| scale.starts_with(l));
+            let crore = ["क", "ka"].iter().any(|front| scale.starts_with(front));
+            let worth = if crore {
+                10_000_000
+            } else if lakh {
+                100_000
+            } else {
+                1_000
+            };
+            for ending in *endings {
+                if scale.is_ascii() != ending.is_ascii() {
+                    continue;
+                }
+                for language in [Some(language), None] {
+                    let message = format!("5 {scale}{ending}");
+                    let found = understand(&message, &Context { language, ..Context::default() }).numbers;
+                    for number in &found {
+                        let right = number.value == Number::from_whole(5 * worth);
+                        assert!(
+                            right || number.certainty == Certainty::Ambiguous,
+                            "{code} {at} {message}: {found:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_number_word_that_sounds_like_a_day_is_a_number_before_what_it_counts() {
+    for (message, expected) in [("nine hundred rupees", "900"), ("nine lakh", "900000"), ("nine rupees", "9")]
+    {
+        check(None, message, &[expected]);
+    }
+}
+
+#[test]
+fn a_bare_scale_after_a_number_word_is_unsure() {
+    for (message, expected) in [
+        ("छह हज़ार रुपये", &["6000"][..]),
+        ("छह सौ रुपये", &["600"]),
+        ("chhe hazaar", &["6000"]),
+        ("chhah hazaar rupaye", &["6000"]),
+        ("paanch-chhe hazaar", &["5000", "6000"]),
+    ] {
+        check(None, message, expected);
+    }
+}
+
+#[test]
+fn a_last_word_that_also_says_give_is_unsure() {
+    for message in ["sau do", "do sau do", "pachas hazaar do", "पाँच सौ दो"] {
+        check(None, message, &[]);
+    }
+}
