@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     if let Some((digits, to)) = phone(reader, &groups) {
         return Some(Identifier { naming: Naming::Phone, digits, to });
     }
-    let (digits, to) = card(&groups).unwrap_or_else(|| (alone.clone(), from + 1));
+    let (digits, to) = card(reader, &groups).unwrap_or_else(|| (alone.clone(), from + 1));
     let code = glued_before(reader, from) || glued_after(reader, from + 1);
     let naming = match named::introduced(reader, from, &digits) {
         Some(Naming::Phone) if digits.len() >= PHONE => Naming::Phone,
@@ -92,10 +92,19 @@ fn prefix(groups: &[Group], whole: impl Fn(&str) -> bool) -> Option<(String, usi
 }
 
 /// Three or four groups of four digits: an Aadhaar number, a card.
-fn card(groups: &[Group]) -> Option<(String, usize)> {
-    let four: Vec<&Group> = groups.iter().take(4).take_while(|(digits, _)| digits.len() == 4).collect();
-    let (_, to) = four.get(2..)?.last()?;
-    Some((four.iter().map(|(digits, _)| digits.as_str()).collect(), *to))
+fn card(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
+    let mut of_four = groups.iter().take(4).take_while(|(digits, _)| digits.len() == 4).count();
+    if of_four < 3 {
+        return None;
+    }
+    // A few digits that end the message end the account, too: 5010 0123 4567 89.
+    if groups.len() == of_four + 1
+        && groups.last().is_some_and(|(digits, to)| digits.len() < 3 && *to == reader.tokens.len())
+    {
+        of_four += 1;
+    }
+    let parts = groups.get(..of_four)?;
+    Some((parts.iter().map(|(digits, _)| digits.as_str()).collect(), parts.last()?.1))
 }
 
 /// Letters run into the digits: B1234, or a hash stands before them. 10x20 is a sum.

@@ -61,7 +61,7 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
             return (digits.len() > 2).then_some(Naming::Account);
         }
         if let Some(naming) = names(token) {
-            let goods = is(token, GOODS) && (back == 1 && priced(reader, from + 1));
+            let goods = is(token, GOODS) && (back == 1 && priced(reader, from + 1, digits));
             return (digits.len() > 2 && !(short && (goods || loose))).then_some(naming);
         }
         // `phone ka 500` is a price; `phone ka 9876…` is none.
@@ -87,9 +87,14 @@ fn is(token: &Token<'_>, words: &[&str]) -> bool {
     words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
-/// Whether what follows the digits makes a price of them.
-fn priced(reader: &Reader<'_>, at: usize) -> bool {
-    reader.token(at).is_some_and(|token| is(token, PRICED))
+/// Whether what follows the digits makes a price of them. Round ones with nothing after them are one, and money is
+/// sent into an account: ac 123456 *me bhejo*.
+fn priced(reader: &Reader<'_>, at: usize, digits: &str) -> bool {
+    const SENT: &[&str] =
+        &["bhejo", "bhej", "bheje", "bheja", "bhejna", "transfer", "send", "jama", "dalo", "daalo"];
+    let Some(token) = reader.token(at) else { return digits.ends_with("00") };
+    let into = is(token, &["mein", "me", "main", "में"]);
+    is(token, PRICED) && !(into && reader.tokens.iter().any(|token| is(token, SENT)))
 }
 
 /// `flat no 302`, `bill no. 45`, `room number 7`. A bare `no` also belongs to a person in Gujarati.

@@ -18,6 +18,8 @@ fn a_run_ends_where_it_is_whole() {
         ("a/c 1234 5000 bhejo", &[(Account, "1234"), (Money, "5000")]),
         ("a/c 123456789 500 transfer", &[(Account, "123456789"), (Money, "500")]),
         ("Aadhaar 1234 5678 9012 500 diye", &[(Account, "123456789012"), (Money, "500")]),
+        ("ac 123456 me 5000 bhejo", &[(Account, "123456"), (Money, "5000")]),
+        ("a/c 5010 0123 4567 89", &[(Account, "50100123456789")]),
         ("number 98765 43210", &[(Phone, "9876543210")]),
         ("phone ka 9876543210", &[(Phone, "9876543210")]),
         ("1800 123 4567", &[(Phone, "18001234567")]),
@@ -38,6 +40,7 @@ fn a_price_after_goods_is_no_account() {
         "AC 35000 ka liya",
         "card 5000 ka bill",
         "phone ka 500 diya",
+        "mobile 15000",
     ] {
         let found = said(message);
         assert!(matches!(found.as_slice(), [(Money | Plain, _)]), "{message}: {found:?}");
