@@ -107,7 +107,8 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
                 (first, other.or_else(|| without_last_vowel(token, language).filter(|rival| *rival != first)))
             }
         };
-        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes(), guessed: false });
+        let parts = segment::hundreds_apart(first);
+        return Some(Lexeme { parts, other, tens, weak: token.clashes(), guessed: false });
     }
     if Languages::DRAVIDIAN.has(language) {
         let (parts, end) = segment::pieces(&fold::stem(&token.key), language)?;

@@ -14,11 +14,12 @@ use crate::token::{Kind, Token};
 /// and amounts all read from it.
 pub(crate) struct Line {
     lexemes: Vec<Option<Lexeme>>,
+    language: Language,
 }
 
 impl Line {
     pub(crate) fn new(tokens: &[Token<'_>], language: Language) -> Self {
-        Self { lexemes: tokens.iter().map(|token| lexeme(token, language)).collect() }
+        Self { lexemes: tokens.iter().map(|token| lexeme(token, language)).collect(), language }
     }
 
     /// What a token contributes where it stands.
@@ -34,7 +35,8 @@ impl Line {
         // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
         let doubtful = first.guessed
             || (matches!(first.parts.first(), Some(Part::Scale(_)))
-                && tokens.get(from).is_some_and(Token::clashes));
+                && tokens.get(from).is_some_and(Token::clashes))
+            || is_everyday(tokens, from, self.language);
         if doubtful
             && found.to > from + 1
             && let Some(rest) = read(self, tokens, from + 1)
@@ -43,6 +45,24 @@ impl Line {
             found.spoken.certainty = Certainty::Ambiguous;
         }
         Some(found)
+    }
+}
+
+/// Number words that are likelier something else before a scale: tera sau is thirteen hundred, or your hundred;
+/// ke saath hazaar is sixty thousand, or a thousand along with.
+fn is_everyday(tokens: &[Token<'_>], at: usize, language: Language) -> bool {
+    const OF: &[&str] =
+        &["ke", "mere", "tere", "uske", "iske", "unke", "apne", "hamare", "apke", "de", "sade"];
+    let Some(token) = tokens.get(at) else { return false };
+    let after_of = at
+        .checked_sub(1)
+        .and_then(|at| tokens.get(at))
+        .is_some_and(|before| OF.contains(&before.key.as_str()));
+    match token.text.to_lowercase().as_str() {
+        "no" | "na" | "naa" | "chai" => language != Language::Odia,
+        "tera" | "तेरा" => language != Language::Marathi,
+        "saath" | "sath" | "साथ" => after_of,
+        _ => false,
     }
 }
 

@@ -221,6 +221,16 @@ fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
     None
 }
 
+/// A round number of hundreds in one word, as its count and its hundred: a fraction before it changes the count.
+pub(super) fn hundreds_apart(part: Part) -> Vec<Part> {
+    match part {
+        Part::Cardinal(value) if value >= 200 && value.is_multiple_of(100) => {
+            vec![Part::Cardinal(value / 100), Part::Scale(100)]
+        }
+        part => vec![part],
+    }
+}
+
 /// The meanings that make numbers.
 pub(super) fn meaning_part(meaning: Meaning) -> Option<Part> {
     Some(match meaning {
