@@ -239,3 +239,15 @@ fn everyday_words_before_a_scale_are_unsure() {
         check(None, message, expected);
     }
 }
+
+#[test]
+fn sandhi_that_can_be_cut_two_ways_is_unsure() {
+    for (message, expected) in [
+        ("ഇരുപത്തയ്യായിരം", "25000"),
+        ("മുപ്പത്തയ്യായിരം", "35000"),
+        ("ಸಾವಿರದೈನೂರು", "1500"),
+        ("saaviradainooru", "1500"),
+    ] {
+        check(None, message, &[expected]);
+    }
+}

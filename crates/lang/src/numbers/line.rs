@@ -185,10 +185,11 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
 
 /// The number when one word is read as its other meaning.
 fn with_other(lexemes: &[Said<'_>], changed: usize) -> Option<Number> {
-    let other = lexemes.get(changed)?.1.other?;
+    let other =
+        lexemes.get(changed).map(|(_, lexeme)| lexeme.other.as_slice()).filter(|other| !other.is_empty())?;
     let mut composer = Composer::default();
     for (place, (_, lexeme)) in lexemes.iter().enumerate() {
-        let parts = if place == changed { std::slice::from_ref(&other) } else { lexeme.parts.as_slice() };
+        let parts = if place == changed { other } else { lexeme.parts.as_slice() };
         if !parts.iter().all(|part| composer.push(*part, lexeme.tens)) {
             return None;
         }
