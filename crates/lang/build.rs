@@ -186,7 +186,10 @@ fn numbers(
             _ => format!("Cardinal({})", value.parse::<u16>()?),
         };
         for word in all.split(' ') {
-            let keys = keys(word, code).map_err(|error| format!("{code}: {line}: {error}"))?;
+            // Hundreds in one word have no endings to leave out.
+            let hundreds = value.parse::<u16>().is_ok_and(|value| value >= 200);
+            let keys = keys(word, if hundreds { "" } else { code })
+                .map_err(|error| format!("{code}: {line}: {error}"))?;
             for key in &keys {
                 add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
                 add(words, key.clone(), &meaning, mask(code)?);

@@ -4,11 +4,13 @@
 //! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
 //! - `rivals`: what other languages would make of a number
 //! - `scales`: words after a number that are nearly a scale
+//! - `written`: fractions with a stroke, decimals with a word for their point
 
 mod doubt;
 mod range;
 mod rivals;
 mod scales;
+mod written;
 
 use serde::Serialize;
 
@@ -108,6 +110,9 @@ fn finish(reader: &Reader<'_>, message: &str, draft: Draft) -> Option<Amount> {
 
 /// The number at a token; tokens before `claimed` belong to the one before.
 fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
+    if let Some(found) = written::mixed(reader, at).or_else(|| written::point(reader, at)) {
+        return classify(reader, found, claimed, false);
+    }
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
         return read_dated(reader, at, from, to);
     }
@@ -119,7 +124,7 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
         let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
         return Some(draft(at, found.to, spoken, kind, Some(found.digits)));
     }
-    if let Some(found) = slashed(reader, at) {
+    if let Some(found) = written::slashed(reader, at) {
         return classify(reader, found, claimed, false);
     }
     if let Some(found) = dictated(reader, at) {
@@ -156,35 +161,6 @@ fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<
     Some(draft(from, to, found.spoken, Kind::Date, None))
 }
 
-/// 1/2 and 3/4 before a unit.
-fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
-    let glued =
-        |at: usize, text: &str| reader.token(at).is_some_and(|token| token.glued && token.text == text);
-    let hundredths = match (reader.token(from)?.text, reader.token(from + 2)?.text) {
-        ("1", "2") => 50,
-        ("1", "4") => 25,
-        ("3", "4") => 75,
-        _ => return None,
-    };
-    if !glued(from + 1, "/")
-        || !reader.token(from + 2).is_some_and(|token| token.glued)
-        || !counts(reader, from + 3)
-    {
-        return None;
-    }
-    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_hundredths(hundredths)] };
-    Some(Found {
-        from,
-        to: from + 3,
-        spoken,
-        weak: false,
-        scaled: false,
-        digits: false,
-        guessed: false,
-        bare_scale: false,
-    })
-}
-
 /// Four single digits or more said one by one are a number to dial or to copy.
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
@@ -212,8 +188,8 @@ fn counts(reader: &Reader<'_>, at: usize) -> bool {
     reader.find_inflected(at, counted).is_some() || reader.token(at).is_some_and(|token| token.text == "%")
 }
 
-fn classify(reader: &Reader<'_>, found: Found, claimed: usize, range: bool) -> Option<Draft> {
-    let Found { from, to, mut spoken, weak, scaled, .. } = found;
+fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) -> Option<Draft> {
+    let (from, to) = (found.from, found.to);
     let ahead = from.checked_sub(1).and_then(|at| rupee_before(reader, at)).filter(|at| *at >= claimed);
     let after = rupee_after(reader, to);
     let unit = reader.find_inflected(to, |meaning| match meaning {
@@ -225,6 +201,9 @@ fn classify(reader: &Reader<'_>, found: Found, claimed: usize, range: bool) -> O
         .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
     let paise = reader.find_inflected(to, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some();
     let marked = ahead.is_some() || after.is_some() || paise;
+    doubt::doubt_minus(reader, &mut found);
+    doubt::doubt_run_in(reader, &mut found, marked);
+    let Found { mut spoken, weak, scaled, .. } = found;
     if weak && !marked && unit.is_none() && !reader.is_whole(from, to) {
         return None;
     }
@@ -321,7 +300,10 @@ fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
     };
     for at in (1..drafts.len()).rev() {
         let (Some(rupees), Some(rest)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
-        let joined = rupees.kind == Kind::Money && !paise(rupees) && paise(rest) && rupees.to == rest.from;
+        let joined = rupees.kind == Kind::Money
+            && !paise(rupees)
+            && paise(rest)
+            && joined_by_and(reader, rupees.to, rest.from);
         let [one] = rupees.spoken.readings.as_slice() else { continue };
         let [other] = rest.spoken.readings.as_slice() else { continue };
         if let Some(sum) = one.plus(*other).filter(|_| joined && *other < Number::from_whole(1)) {
@@ -333,6 +315,14 @@ fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
             }
         }
     }
+}
+
+/// Whether nothing lies between two places, or one word for "and".
+fn joined_by_and(reader: &Reader<'_>, end: usize, start: usize) -> bool {
+    const AND: &[&str] =
+        &["aur", "and", "or", "ani", "ane", "ate", "ar", "o", "au", "matu", "mariyu", "evam"];
+    end == start
+        || (end + 1 == start && reader.token(end).is_some_and(|token| AND.contains(&token.key.as_str())))
 }
 
 /// Bare numbers are money when the message is about money and no other number is marked as it.

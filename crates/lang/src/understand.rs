@@ -1,7 +1,7 @@
 //! Everything the crate reads in one message.
 
 use jiff::civil::Date;
-use munshi_types::Language;
+use munshi_types::{Language, Script};
 use serde::Serialize;
 
 use crate::amounts::{self, Amount};
@@ -56,7 +56,12 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
         (None, Some(found)) => found.confidence,
         (None, None) => 0.0,
     };
-    let sure = context.language.is_some() || detection.as_ref().is_some_and(Detection::is_sure);
+    // Latin letters and Devanagari serve many languages, whose numbers differ: a few words of them tell little.
+    let many = tokens.iter().filter(|token| token.is_word()).count() > 3;
+    let told = |found: &Detection| {
+        found.is_sure() && (many || !matches!(found.script, Script::Latin | Script::Devanagari))
+    };
+    let sure = context.language.is_some() || detection.as_ref().is_some_and(told);
     let reader = Reader::new(tokens, languages(language, context, detection.as_ref()), sure);
     let dated = dates::find(&reader);
     let timed = dates::times::find(&reader);

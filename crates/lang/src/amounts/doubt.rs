@@ -3,9 +3,10 @@
 use munshi_types::{Language, Script};
 
 use crate::lexicon::{Languages, Meaning};
+use crate::number::Number;
 use crate::numbers::{self, Certainty, Found};
 use crate::reader::Reader;
-use crate::token::Token;
+use crate::token::{Kind, Token};
 
 /// Words that make a bare scale say nothing exact: a couple of hundred, kuch hazaar. As the fold leaves them.
 const VAGUE: &[&str] =
@@ -24,7 +25,7 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
             continue;
         }
         if other.to > best.to {
-            // A longer reading understood more; the shorter one is kept as a doubt only if it says otherwise.
+            // A longer reading understood more.
             best = other;
             continue;
         }
@@ -50,13 +51,19 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
 /// A word beside number words that begins like one but is none may be part of the number, misspelled. What is
 /// left of the number is then not to be trusted.
 fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
+    let found_bare = found.bare_scale;
     let like = |at: usize, least: usize| {
-        reader.token(at).is_some_and(|token| numbers::looks_like_number(token, reader.language(), least))
+        reader.token(at).is_some_and(|token| {
+            let looks = |language: &Language| numbers::looks_like_number(token, *language, least);
+            if reader.sure || !found_bare {
+                reader.languages.iter().any(looks)
+            } else {
+                Language::ALL.iter().any(looks)
+            }
+        })
     };
     let before = found.from.checked_sub(1).is_some_and(|at| match found.bare_scale {
-        true => {
-            like(at, 3) || reader.token(at).is_some_and(|token| may_count_hundreds(token, reader.language()))
-        }
+        true => like(at, 3) || reader.token(at).is_some_and(|token| may_count(reader, at, token)),
         false => like(at, 4),
     });
     let vague = found.bare_scale
@@ -78,10 +85,12 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
 
 /// Whether an unknown word right before a bare scale may say how many. The north seldom says a bare hundred after
 /// a name without its case word, and a name has its capital; the south says a bare thousand all the time.
-fn may_count_hundreds(token: &Token<'_>, language: Language) -> bool {
-    let unknown = token.senses.is_empty() && token.script() == Some(Script::Latin);
+fn may_count(reader: &Reader<'_>, at: usize, token: &Token<'_>) -> bool {
+    let known = token.senses.iter().any(|sense| sense.languages.meets(reader.known));
     let capital = token.text.starts_with(|letter: char| letter.is_ascii_uppercase());
-    unknown && !capital && !Languages::DRAVIDIAN.has(language)
+    let northern = reader.languages.iter().any(|language| !Languages::DRAVIDIAN.has(*language));
+    let opens = at == 0 && !reader.sure;
+    token.script() == Some(Script::Latin) && !known && !capital && (northern || opens)
 }
 
 /// `teen sau do` is 302, or "give three hundred".
@@ -90,12 +99,17 @@ fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
     let verb = reader
         .token(last)
         .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "do" | "दो" | "ਦੋ" | "no" | "na"));
-    if !verb || last <= found.from || super::counts(reader, found.to) {
+    let fraction = reader.find(last.saturating_sub(1), |meaning| {
+        matches!(meaning, Meaning::Plus(_) | Meaning::Minus(_)).then_some(())
+    });
+    if !verb || fraction.is_some() || last <= found.from || super::counts(reader, found.to) {
         return;
     }
-    let shorter = reader.number_before(found.from, last);
-    for value in shorter.into_iter().flat_map(|found| found.spoken.readings) {
-        found.spoken.readings.push(value);
+    let shorter = reader.numbers(found.from, last).filter(|shorter| shorter.to == last);
+    for value in shorter.flat_map(|shorter| shorter.spoken.readings) {
+        if !found.spoken.readings.contains(&value) {
+            found.spoken.readings.push(value);
+        }
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }
@@ -107,8 +121,41 @@ fn doubt_letter(reader: &Reader<'_>, found: &mut Found) {
         Some("L") => 100_000,
         _ => return,
     };
-    if let Some(value) = found.spoken.readings.first().and_then(|value| value.times(scale)) {
+    let times = |value: &Number| value.times(scale);
+    if let Some(value) = found.spoken.readings.first().and_then(times) {
         found.spoken.readings.push(value);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `2L doodh` is litres, `4K TV` no money: a letter run into digits is a scale for sure only beside money. `2k5` is
+/// 2,005 or 2,500.
+pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool) {
+    let letter = |at: usize| reader.token(at).filter(|token| token.glued).map(|token| token.text);
+    let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits);
+    let (Some(last), Some(count)) = (found.to.checked_sub(1), digits(found.from)) else { return };
+    let count = numbers::digits::read(count.text).and_then(|spoken| spoken.readings.first().copied());
+    if found.to == found.from + 2 && matches!(letter(last), Some("L" | "l" | "K")) && !marked {
+        found.spoken.readings.extend(count);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+    let scale = letter(found.from + 1).filter(|text| matches!(*text, "k" | "K" | "L" | "l"));
+    if found.to == found.from + 3 && scale.is_some() && digits(last).is_some_and(|token| token.glued) {
+        let decimal = count.zip(digits(last)).and_then(|(count, rest)| {
+            let scale = if matches!(scale, Some("k" | "K")) { 1_000 } else { 100_000 };
+            Number::from_decimal(&format!("{count}.{}", rest.text))?.times(scale)
+        });
+        found.spoken.readings.extend(decimal);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// A minus before digits, with nothing before it, may take them away.
+pub(super) fn doubt_minus(reader: &Reader<'_>, found: &mut Found) {
+    let minus = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|sign| {
+        matches!(sign.text, "-" | "\u{2212}" | "\u{2013}") && (!sign.glued || found.from == 1)
+    });
+    if minus && found.digits && reader.token(found.from).is_some_and(|token| token.glued) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }

@@ -1,5 +1,6 @@
 //! What languages the message was not taken to be in would make of a number.
 
+use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{Certainty, Found};
 use crate::reader::Reader;
@@ -9,8 +10,12 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
     if found.digits {
         return;
     }
+    let scale = |meaning| matches!(meaning, Meaning::Scale(_)).then_some(());
     let before = found.from.checked_sub(1).filter(|at| {
-        reader.token(*at).is_some_and(crate::token::Token::is_word) && (found.bare_scale || !reader.sure)
+        reader.token(*at).is_some_and(|token| {
+            let scale = token.find(Languages::EVERY, scale).is_some();
+            token.is_word() && (scale || found.bare_scale || !reader.sure)
+        })
     });
     for line in reader.every_line() {
         if let Some(longer) = before.and_then(|at| line.read(&reader.tokens, at)).filter(|longer| {
@@ -18,13 +23,17 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
         }) {
             add(found, &longer.spoken.readings);
         }
-        if reader.sure {
+        let Some(rival) = line.read(&reader.tokens, found.from).filter(|rival| !rival.guessed) else {
             continue;
-        }
-        if let Some(rival) = line.read(&reader.tokens, found.from)
-            && rival.to >= found.to
-            && !rival.guessed
-        {
+        };
+        // However sure the language is, a word that only another one knows may go on with the number.
+        let goes_on = found.scaled
+            && rival.to > found.to
+            && reader.token(found.to).is_some_and(|next| {
+                next.is_word()
+                    && (!next.clashes() || rival.to > found.to + 1 || rival.to == reader.tokens.len())
+            });
+        if goes_on || (!reader.sure && rival.to >= found.to) {
             add(found, &rival.spoken.readings);
         }
     }

@@ -103,6 +103,10 @@ impl Composer {
             // Nobody says saade without its number.
             return None;
         }
+        // Saade adds half of what it counts, never half a rupee to hundreds.
+        if self.waiting.is_some() && value >= Number::from_whole(100) {
+            return None;
+        }
         let (value, fraction) = match self.waiting.take() {
             None => (value, false),
             Some(Waiting::Plus(part)) => (value.plus(Number::from_hundredths(u32::from(part)))?, true),

@@ -21,8 +21,8 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
     pub parts: Vec<Part>,
-    /// Other parts the same spelling may stand for in the same language.
-    pub other: Option<Part>,
+    /// Other parts the same spelling may stand for in the same language; empty when it stands for none.
+    pub other: Vec<Part>,
     pub tens: Tens,
     /// It is also an ordinary word or a name, or only nearly a number word.
     pub weak: bool,
@@ -37,7 +37,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
             let value = *digits::read(token.text)?.readings.first()?;
             Some(Lexeme {
                 parts: vec![Part::Digits(value)],
-                other: None,
+                other: Vec::new(),
                 tens: Tens::InOneWord,
                 weak: false,
                 guessed: false,
@@ -53,7 +53,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
             };
             Some(Lexeme {
                 parts: vec![part],
-                other: None,
+                other: Vec::new(),
                 tens: Tens::InOneWord,
                 weak: false,
                 guessed: false,
@@ -88,7 +88,7 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
             _ => return None,
         },
     };
-    Some(Lexeme { parts: vec![part], other: None, tens: Tens::Apart, weak: false, guessed: false })
+    Some(Lexeme { parts: vec![part], other: Vec::new(), tens: Tens::Apart, weak: false, guessed: false })
 }
 
 /// How a language itself reads the word.
@@ -107,20 +107,22 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
                 (first, other.or_else(|| without_last_vowel(token, language).filter(|rival| *rival != first)))
             }
         };
-        return Some(Lexeme { parts: vec![first], other, tens, weak: token.clashes(), guessed: false });
+        let parts = segment::hundreds_apart(first);
+        let other = other.into_iter().flat_map(segment::hundreds_apart).collect();
+        return Some(Lexeme { parts, other, tens, weak: token.clashes(), guessed: false });
     }
     if Languages::DRAVIDIAN.has(language) {
-        let (parts, end) = segment::pieces(&fold::stem(&token.key), language)?;
+        let segment::Pieces { parts, end, rival } = segment::pieces(&fold::stem(&token.key), language)?;
         return Some(Lexeme {
             parts,
-            other: None,
+            other: rival,
             tens: Tens::Apart,
             weak: end == End::Open || token.clashes(),
             guessed: false,
         });
     }
     let parts = segment::fused(&token.key, token.script()?, only)?;
-    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+    Some(Lexeme { parts, other: Vec::new(), tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
 }
 
 /// A scale, or a cardinal and its hundred in one word, under a case ending: hajarala, lakher, donsheche.
@@ -131,7 +133,7 @@ fn under_ending(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     }
     let only = Languages::only(language);
     let parts = segment::under_ending(&token.key, token.script()?, only, language)?;
-    Some(Lexeme { parts, other: None, tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+    Some(Lexeme { parts, other: Vec::new(), tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
 }
 
 /// What a northern word that ends in a short `a` means without it: sattara may be satrah or sattar.
@@ -162,7 +164,7 @@ fn with_last_vowel(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         return None;
     }
     let part = without_last_vowel(token, language)?;
-    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: true, guessed: true })
+    Some(Lexeme { parts: vec![part], other: Vec::new(), tens: Tens::InOneWord, weak: true, guessed: true })
 }
 
 /// A spelling close to one number word of the language and to no other.
@@ -174,7 +176,13 @@ fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     }
     let skeleton = fold::skeleton(&token.key);
     let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
-    Some(Lexeme { parts: vec![first?], other, tens: Tens::InOneWord, weak: true, guessed: true })
+    Some(Lexeme {
+        parts: vec![first?],
+        other: other.into_iter().collect(),
+        tens: Tens::InOneWord,
+        weak: true,
+        guessed: true,
+    })
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
@@ -198,7 +206,13 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
     let clashes = token.clashes();
     let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
-    Some(Lexeme { parts: vec![part], other: None, tens: Tens::InOneWord, weak: clashes, guessed: clashes })
+    Some(Lexeme {
+        parts: vec![part],
+        other: Vec::new(),
+        tens: Tens::InOneWord,
+        weak: clashes,
+        guessed: clashes,
+    })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the

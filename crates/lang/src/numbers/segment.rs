@@ -13,6 +13,9 @@ use crate::lexicon::{self, Atom, End, Languages, Meaning};
 /// A word of more pieces than this is no number anyone says.
 const MAX_PIECES: usize = 8;
 
+/// So many ways to lay the pieces are looked at.
+const MAX_COVERS: usize = 6;
+
 /// Case endings that may close a number word, as `fold::stem` leaves them.
 const ENDINGS: &[&str] = &[
     "ku", "uku", "iku", "ke", "ki", "la", "il", "ile", "ali", "lo", "to", "um", "in", "inu", "inte", "ine",
@@ -52,22 +55,40 @@ pub(super) fn under_ending(
     })
 }
 
-/// The parts of a Dravidian number word by its `fold::stem`, and how it ends; none when its pieces do not cover it.
-pub(super) fn pieces(stem: &str, language: Language) -> Option<(Vec<Part>, End)> {
-    let mut parts = Vec::with_capacity(MAX_PIECES);
-    let end = match cover(stem, language, &mut parts, End::Free) {
-        true => End::Free,
-        false => cover(stem, language, &mut parts, End::Open).then_some(End::Open)?,
-    };
+/// A Dravidian number word taken apart.
+pub(super) struct Pieces {
+    pub parts: Vec<Part>,
+    pub end: End,
+    /// Another way to lay the pieces, which may make another number; empty when there is none.
+    pub rival: Vec<Part>,
+}
+
+/// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
+pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
+    for end in [End::Free, End::Open] {
+        let mut covers = Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), found: Vec::new() };
+        covers.lay(stem);
+        let mut all = covers.found.into_iter();
+        if let Some(parts) = all.next() {
+            // What is one piece as a whole is not two by chance: mukkal is three quarters.
+            let whole = parts.len() == 1;
+            let rival = all.find(|other| *other != parts && !whole).unwrap_or_default();
+            return Some(Pieces { parts, end, rival });
+        }
+    }
+    None
+}
+
+/// Ten and a unit in one word are a teen; said apart they are not.
+fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
-    for part in parts.into_iter().flatten().flatten() {
+    for part in parts.iter().flatten().copied().flatten() {
         match (joined.last_mut(), part) {
-            // Ten and a unit in one word are a teen; said apart they are not.
             (Some(Part::Cardinal(ten @ 10)), Part::Cardinal(unit)) => *ten += unit,
             _ => joined.push(part),
         }
     }
-    Some((joined, end))
+    joined
 }
 
 /// Whether a word begins with a piece long enough not to be chance.
@@ -89,39 +110,43 @@ pub(super) fn first_scale(key: &str, language: Language) -> Option<u64> {
     })
 }
 
-fn cover(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
-    let Some(&first) = rest.as_bytes().first() else { return false };
-    if parts.len() == MAX_PIECES {
-        return false;
-    }
-    // Longest first, so that tolayiram is 900 before anything with ayiram in it.
-    for piece in lexicon::pieces(language, first).iter().rev() {
-        let Some(after) = rest.strip_prefix(piece.form) else { continue };
-        let part = split(piece.atom);
-        if !follows(parts, &part) {
-            continue;
-        }
-        parts.push(part);
-        let inflected = end == End::Free && ENDINGS.contains(&after);
-        // A scale is put in its oblique form before a case ending: ayirattukku.
-        let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
-        if oblique || (piece.end == end && (after.is_empty() || inflected)) {
-            return true;
-        }
-        if piece.joins
-            && !after.is_empty()
-            && (cover(after, language, parts, end) || cover_glide(after, language, parts, end))
-        {
-            return true;
-        }
-        parts.pop();
-    }
-    false
+/// The ways to lay pieces end to end over a word.
+struct Covers {
+    language: Language,
+    end: End,
+    parts: Vec<[Option<Part>; 2]>,
+    found: Vec<Vec<Part>>,
 }
 
-/// A `y` or `v` that only carries one vowel to the next.
-fn cover_glide(rest: &str, language: Language, parts: &mut Vec<[Option<Part>; 2]>, end: End) -> bool {
-    rest.strip_prefix(['y', 'v']).is_some_and(|after| cover(after, language, parts, end))
+impl Covers {
+    fn lay(&mut self, rest: &str) {
+        let Some(&first) = rest.as_bytes().first() else { return };
+        if self.parts.len() == MAX_PIECES {
+            return;
+        }
+        // Longest first, so that tolayiram is 900 before anything with ayiram in it.
+        for piece in lexicon::pieces(self.language, first).iter().rev() {
+            let Some(after) = rest.strip_prefix(piece.form) else { continue };
+            let part = split(piece.atom);
+            if self.found.len() == MAX_COVERS || !follows(&self.parts, &part) {
+                continue;
+            }
+            self.parts.push(part);
+            let inflected = self.end == End::Free && ENDINGS.contains(&after);
+            // A scale is put in its oblique form before a case ending: ayirattukku.
+            let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
+            if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
+                self.found.push(join_teens(&self.parts));
+            } else if piece.joins && !after.is_empty() {
+                self.lay(after);
+                // A `y` or `v` may only carry one vowel to the next.
+                if let Some(after) = after.strip_prefix(['y', 'v']) {
+                    self.lay(after);
+                }
+            }
+            self.parts.pop();
+        }
+    }
 }
 
 fn split(atom: Atom) -> [Option<Part>; 2] {
@@ -219,6 +244,16 @@ fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
         }
     }
     None
+}
+
+/// A round number of hundreds in one word, as its count and its hundred: a fraction before it changes the count.
+pub(super) fn hundreds_apart(part: Part) -> Vec<Part> {
+    match part {
+        Part::Cardinal(value) if value >= 200 && value.is_multiple_of(100) => {
+            vec![Part::Cardinal(value / 100), Part::Scale(100)]
+        }
+        part => vec![part],
+    }
 }
 
 /// The meanings that make numbers.

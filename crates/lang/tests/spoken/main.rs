@@ -53,6 +53,32 @@ fn check(number: u64, language: Language) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Read without its language, a number is right or in doubt.
+fn check_untold(number: u64, language: Language) -> Result<(), TestCaseError> {
+    let text = say(number, language);
+    for found in understand(&text, &Context::default()).numbers {
+        let right = found.value == Number::from_whole(number);
+        prop_assert!(
+            right || found.certainty == Certainty::Ambiguous,
+            "{} {}: {} {:?}",
+            language,
+            number,
+            text,
+            found
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn with_no_language_told_no_number_below_a_thousand_is_exact_and_wrong() {
+    let mut wrong = Vec::new();
+    for language in Language::ALL {
+        wrong.extend((0..1_000).filter_map(|number| check_untold(number, language).err()));
+    }
+    assert!(wrong.is_empty(), "{}: {:#?}", wrong.len(), wrong.iter().take(25).collect::<Vec<_>>());
+}
+
 #[test]
 fn every_number_below_a_thousand_is_read_back() {
     for language in Language::ALL {
@@ -68,6 +94,11 @@ proptest! {
     #[test]
     fn what_is_said_is_read_back(number in numbers(), language in languages()) {
         check(number, language)?;
+    }
+
+    #[test]
+    fn with_no_language_told_nothing_is_exact_and_wrong(number in numbers(), language in languages()) {
+        check_untold(number, language)?;
     }
 
     #[test]
