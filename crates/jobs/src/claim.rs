@@ -57,22 +57,28 @@ pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, turns: &mut Turns)
     Ok(claimed)
 }
 
-/// The kinds that have work ready, each one step in the index: most kinds are idle most of the time.
+/// The kinds that have work ready, each one step in the index: most kinds are idle most of the time. SQLite has to be
+/// told which index, or it takes one by state and sorts the whole backlog.
 fn ready_kinds(tx: &mut PlatformTx<'_>) -> Result<HashSet<String>> {
-    let kinds = tx.all(
-        across_tenants(
-            "WITH RECURSIVE busy (kind) AS (
-               SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
-               UNION ALL
-               SELECT (SELECT jobs.kind FROM jobs WHERE jobs.state = 'ready' AND jobs.kind > busy.kind
-                       ORDER BY jobs.kind LIMIT 1)
-               FROM busy WHERE busy.kind IS NOT NULL
-             )
-             SELECT kind FROM busy WHERE kind IS NOT NULL",
-        ),
-        &[],
-        |row| row.get(0),
-    )?;
+    let text = (
+        "WITH RECURSIVE busy (kind) AS (
+           SELECT (SELECT kind FROM jobs INDEXED BY jobs_ready WHERE state = 'ready' ORDER BY kind LIMIT 1)
+           UNION ALL
+           SELECT (SELECT jobs.kind FROM jobs INDEXED BY jobs_ready
+                   WHERE jobs.state = 'ready' AND jobs.kind > busy.kind ORDER BY jobs.kind LIMIT 1)
+           FROM busy WHERE busy.kind IS NOT NULL
+         )
+         SELECT kind FROM busy WHERE kind IS NOT NULL",
+        "WITH RECURSIVE busy (kind) AS (
+           SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
+           UNION ALL
+           SELECT (SELECT jobs.kind FROM jobs
+                   WHERE jobs.state = 'ready' AND jobs.kind > busy.kind ORDER BY jobs.kind LIMIT 1)
+           FROM busy WHERE busy.kind IS NOT NULL
+         )
+         SELECT kind FROM busy WHERE kind IS NOT NULL",
+    );
+    let kinds = tx.all(across_tenants(text), &[], |row| row.get(0))?;
     Ok(kinds.into_iter().collect())
 }
 

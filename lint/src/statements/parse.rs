@@ -32,8 +32,20 @@ pub fn is_expression(text: &str) -> bool {
 
 fn parse_as(text: &str, dialect: &dyn Dialect) -> Result<Vec<Statement>, String> {
     let tokens = Tokenizer::new(dialect, text).tokenize().map_err(|error| error.to_string())?;
-    let tokens = without_conflict_condition(tokens);
+    let tokens = without_index_choice(without_conflict_condition(tokens));
     Parser::new(dialect).with_tokens(tokens).parse_statements().map_err(|error| error.to_string())
+}
+
+/// `FROM t INDEXED BY name` tells SQLite which index to take and changes nothing of what is read; the parser does not
+/// know it.
+fn without_index_choice(tokens: Vec<Token>) -> Vec<Token> {
+    let mut words: Vec<Token> =
+        tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let is = |token: &Token, word: &str| matches!(token, Token::Word(found) if found.value.eq_ignore_ascii_case(word));
+    while let Some(at) = words.windows(2).position(|pair| is(&pair[0], "INDEXED") && is(&pair[1], "BY")) {
+        words.drain(at..words.len().min(at + 3));
+    }
+    words
 }
 
 /// `ON CONFLICT (a, b) WHERE … DO` names a partial index. The parser does not know that, and the condition
@@ -102,6 +114,7 @@ mod tests {
             "INSERT OR IGNORE INTO t (a) VALUES (?1)",
             "UPDATE t SET a = b.c, d = coalesce(d, 0) + 1 FROM b WHERE b.id = t.id RETURNING t.a",
             "DELETE FROM t USING b WHERE t.id = b.id",
+            "SELECT a FROM t INDEXED BY t_by_a WHERE b = $1 ORDER BY a LIMIT 1",
             "WITH x AS MATERIALIZED (SELECT 1) SELECT * FROM x",
             "WITH x AS (UPDATE t SET a = 1 WHERE b = $1 RETURNING id) SELECT id FROM x",
             "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x WHERE n < 5) SELECT n FROM x",
