@@ -107,3 +107,8 @@ impl Fault {
         }
     }
 }
+
+/// The same as [`Fault::blames_target`], for what was stored.
+pub fn code_blames_target(code: &str) -> bool {
+    matches!(code, "timeout" | "unreachable" | "provider_failed" | "interrupted" | "garbled" | "unauthorised")
+}

@@ -11,7 +11,9 @@
 //! - [`wires`]: the provider for every remote target, over [`transport`] (sockets, time, sizes) and [`sse`]
 //! - `anthropic`, `openai`, `gemini`: one folder a wire, each a `Protocol`: request, response, stream, error
 //! - [`cache`]: where cache marks go; [`money`]: tokens counted here, prices with their dates
-//! - [`gateway`]: what decides between a caller and the wires: routes, breakers, budgets
+//! - [`gateway`]: what stands between a caller and the wires: routes, fallback, breakers, budgets
+//! - [`calls`]: every attempt, as the store keeps it; [`embeddings`]: vectors, kept once made, and a model for them that
+//!   needs no download
 //!
 //! To add a wire, write a folder that implements `Protocol` and name it in [`wires`]. To add another kind of provider,
 //! implement [`Provider`].
@@ -19,9 +21,11 @@
 mod answer;
 mod anthropic;
 pub mod cache;
+pub mod calls;
 pub mod chat;
 pub mod dialect;
 mod effort;
+pub mod embeddings;
 pub mod fault;
 pub mod gateway;
 mod gemini;
@@ -38,10 +42,12 @@ pub mod target;
 pub mod transport;
 pub mod wires;
 
+pub use calls::MIGRATIONS;
 pub use chat::{ChatRequest, Event, Message, Part, Reply, Role, StopReason, ToolCall, ToolChoice, Usage};
 pub use dialect::Dialect;
 pub use fault::{Fault, Stage};
-pub use provider::{ChatStream, Embedding, Provider};
+pub use gateway::Gateway;
+pub use provider::{ChatStream, Embedding, Provider, Switch};
 pub use target::{Capabilities, Target, Timeouts, Wire};
 pub use transport::Transport;
 pub use wires::Wires;

@@ -1,6 +1,7 @@
 //! The one trait.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_core::Stream;
@@ -38,7 +39,43 @@ pub trait Provider: Send + Sync {
         assembler.finish()
     }
 
+    /// How sure it is, in thousandths, to answer this well; none where it can't tell without answering.
+    fn confidence(&self, _target: &Target, _request: &ChatRequest) -> Option<u16> {
+        None
+    }
+
     async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault>;
+}
+
+/// Two providers as one: what stays on this machine goes to the one, everything else to the other.
+pub struct Switch {
+    pub here: Arc<dyn Provider>,
+    pub remote: Arc<dyn Provider>,
+}
+
+impl Switch {
+    fn of(&self, target: &Target) -> &dyn Provider {
+        if target.stays_here() { &*self.here } else { &*self.remote }
+    }
+}
+
+#[async_trait]
+impl Provider for Switch {
+    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        self.of(target).stream(target, request).await
+    }
+
+    async fn complete(&self, target: &Target, request: &ChatRequest) -> Result<Reply, Fault> {
+        self.of(target).complete(target, request).await
+    }
+
+    fn confidence(&self, target: &Target, request: &ChatRequest) -> Option<u16> {
+        self.of(target).confidence(target, request)
+    }
+
+    async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+        self.of(target).embed(target, texts).await
+    }
 }
 
 /// The next item of a stream, without a combinator library.

@@ -79,7 +79,7 @@ impl Reader {
 
     fn settle(&mut self, events: Vec<Event>, outcome: Result<Flow, Fault>) {
         for event in events {
-            if let (Some(body), true) = (&mut self.body, is_delta(&event)) {
+            if let (Some(body), true) = (&mut self.body, event.is_delta()) {
                 body.has_begun = true;
             }
             self.ready.extend(self.unwrap.event(event));
@@ -92,9 +92,4 @@ impl Reader {
         }
         self.fault = outcome.err();
     }
-}
-
-/// Whether the model itself has begun to speak.
-fn is_delta(event: &Event) -> bool {
-    !matches!(event, Event::Started { .. } | Event::Limits(_) | Event::Usage(_))
 }

@@ -15,6 +15,17 @@ pub enum Wire {
     Offline,
 }
 
+impl Wire {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Gemini => "gemini",
+            Self::Offline => "offline",
+        }
+    }
+}
+
 /// A key that no log, error or debug print shows.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Key(String);
@@ -86,6 +97,11 @@ impl Target {
     /// The model that is always there.
     pub fn offline() -> Self {
         Self::new("offline", Wire::Offline, "", "offline")
+    }
+
+    /// Whose model it is, by the name its prices go by; the wire's where there is none.
+    pub fn provider_name(&self) -> &str {
+        if self.price_provider.is_empty() { self.wire.as_str() } else { &self.price_provider }
     }
 
     /// Nothing that is said to it leaves the machine.

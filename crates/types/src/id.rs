@@ -80,6 +80,8 @@ macro_rules! for_each_id {
             JobId = "job";
             /// One claim of a job by one worker; a worker that lost it can no longer finish the job.
             LeaseId = "lease";
+            /// One attempt at a model.
+            CallId = "call";
         }
     };
 }

@@ -23,7 +23,7 @@ pub mod tenant;
 pub mod tool;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use id::{Id, IdError, Ids, JobId, LeaseId, TenantId};
+pub use id::{CallId, Id, IdError, Ids, JobId, LeaseId, TenantId};
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};

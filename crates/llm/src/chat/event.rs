@@ -55,3 +55,24 @@ pub enum StopReason {
     /// Something this program does not know, as the provider wrote it.
     Other(String),
 }
+
+impl StopReason {
+    /// One word for it, as it is stored.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::StopSequence => "stop_sequence",
+            Self::Refused => "refused",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl Event {
+    /// Whether the model itself has begun to speak.
+    pub const fn is_delta(&self) -> bool {
+        !matches!(self, Self::Started { .. } | Self::Limits(_) | Self::Usage(_))
+    }
+}

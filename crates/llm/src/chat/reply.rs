@@ -9,6 +9,8 @@ use super::limits::RateLimits;
 use super::message::{Message, Part, Role, ToolCall};
 use super::usage::Usage;
 use crate::fault::Fault;
+use crate::money::count;
+use crate::target::Wire;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
@@ -88,6 +90,25 @@ impl Assembler {
     /// What was used so far, as far as the provider has said; known even when the stream breaks off.
     pub fn usage(&self) -> Option<Usage> {
         self.end.as_ref().map(|(_, usage)| *usage).or(self.usage)
+    }
+
+    /// Whether the proper end has come.
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
+    /// The tokens said so far, counted here.
+    pub fn count(&self, wire: Wire) -> u64 {
+        let texts = self.parts.iter().map(|piece| match piece {
+            Piece::Text(text) | Piece::Thinking { text, .. } => count(wire, text),
+            Piece::Call { name, arguments, .. } => count(wire, name) + count(wire, arguments),
+            Piece::Sealed(_) | Piece::State(_) => 0,
+        });
+        texts.sum()
     }
 
     fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::message::Message;
 
 /// Deterministic to the byte for the same values, so that provider caches hit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ChatRequest {
     /// The system text in blocks; a cache breakpoint may stand after any of them.
     pub system: Vec<String>,
@@ -25,6 +25,24 @@ pub struct ChatRequest {
     pub breakpoints: Vec<Breakpoint>,
     /// A name for the end user that says nothing about them, where a provider wants one against abuse.
     pub user: Option<String>,
+}
+
+impl Default for ChatRequest {
+    fn default() -> Self {
+        Self {
+            system: Vec::new(),
+            messages: Vec::new(),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::default(),
+            max_output_tokens: 2_048,
+            temperature_milli: None,
+            stop: Vec::new(),
+            thinking: None,
+            output: Output::default(),
+            breakpoints: Vec::new(),
+            user: None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

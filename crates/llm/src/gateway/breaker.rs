@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use munshi_types::Timestamp;
 
+use crate::fault::Fault;
+
 /// More than this many failures within the window open the breaker.
 const FAILURES: usize = 3;
 const WINDOW: Duration = Duration::from_secs(5 * 60);
@@ -69,6 +71,19 @@ impl Breaker {
         }
     }
 
+    /// A call's fault, by what it says about the target. A provider that says when to come back is not ill: it is left
+    /// alone until then.
+    pub fn take(&mut self, fault: &Fault, now: Timestamp) {
+        if let Some(wait) = fault.retry_after() {
+            self.limited(now.plus(wait));
+        }
+        match fault {
+            Fault::RateLimited { retry_after: Some(_) } => self.undecided(),
+            fault if fault.blames_target() => self.failed(now),
+            _ => self.undecided(),
+        }
+    }
+
     /// A call that ended for a reason that says nothing about the target frees the trial for another.
     pub fn undecided(&mut self) {
         self.trial_since = None;
@@ -78,8 +93,14 @@ impl Breaker {
         self.limited_until = self.limited_until.max(Some(until));
     }
 
-    pub fn open_until(&self) -> Option<Timestamp> {
-        self.open_until
+    /// Until when calls are kept away, where they are.
+    pub fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.open_until.max(self.limited_until).filter(|until| now < *until)
+    }
+
+    /// How often it failed lately.
+    pub fn recent_failures(&self, now: Timestamp) -> usize {
+        self.failures.iter().filter(|at| now.since(**at) <= WINDOW).count()
     }
 }
 

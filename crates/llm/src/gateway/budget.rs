@@ -30,6 +30,19 @@ pub trait Budget: Send + Sync {
     async fn settle(&self, reservation: Reservation, spent: Spend);
 }
 
+/// No limit: for a person at the command line who pays for what they type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unlimited;
+
+#[async_trait]
+impl Budget for Unlimited {
+    async fn reserve(&self, _most: Spend) -> Result<Reservation, Fault> {
+        Ok(Reservation(0))
+    }
+
+    async fn settle(&self, _reservation: Reservation, _spent: Spend) {}
+}
+
 /// A budget of one run, in memory.
 #[derive(Debug, Default)]
 pub struct MemoryBudget {

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::strategy::Strategy;
 use crate::chat::{ChatRequest, Output, Part};
 use crate::fault::Fault;
 use crate::target::Target;
@@ -46,6 +48,8 @@ uses! {
     ChatLight = "chat_light", else Some(Self::Cheap);
     JsonStrict = "json_strict", else Some(Self::Default);
     RealtimeVoice = "realtime_voice", else Some(Self::Voice);
+    /// One model, the same for all texts that are to be compared.
+    Embeddings = "embeddings", else None;
 }
 
 impl fmt::Display for Use {
@@ -75,6 +79,11 @@ pub struct Route {
     pub permitted: Option<BTreeSet<String>>,
     /// Where data may go; none permits everywhere. The machine itself is always permitted.
     pub residency: Option<BTreeSet<String>>,
+    pub strategy: Strategy,
+    /// Words that ask for more than a quick answer; the hybrid strategy looks for them.
+    pub escalation_words: Vec<String>,
+    /// The model of this machine answers first where it is at least this sure, in thousandths; none asks it never.
+    pub sure_above: Option<u16>,
 }
 
 /// The first choice and at most two others.
@@ -82,30 +91,43 @@ const MOST_TARGETS: usize = 3;
 
 impl Route {
     /// The targets for a call, in order: named by the route, permitted, and able to do what the request asks.
-    pub fn candidates<'t>(
+    pub fn candidates(
         &self,
         wanted: Use,
         request: &ChatRequest,
-        known: &'t [Target],
-    ) -> Result<Vec<&'t Target>, Fault> {
+        known: &[Arc<Target>],
+    ) -> Result<Vec<Arc<Target>>, Fault> {
         let names = self.names(wanted);
-        let named: Vec<&Target> =
+        let named: Vec<&Arc<Target>> =
             names.iter().filter_map(|name| known.iter().find(|target| target.name == *name)).collect();
         if named.is_empty() {
             return Err(Fault::NoTarget(format!("no model is configured for {wanted}")));
         }
-        let permitted: Vec<&Target> = named.into_iter().filter(|target| self.permits(target)).collect();
+        let permitted: Vec<&Arc<Target>> = named.into_iter().filter(|target| self.permits(target)).collect();
         if permitted.is_empty() {
             return Err(Fault::NoTarget(format!(
                 "the plan or the place of the data permits no model for {wanted}"
             )));
         }
-        let able: Vec<&Target> =
-            permitted.into_iter().filter(|target| is_able(target, request)).take(MOST_TARGETS).collect();
+        let able = permitted.into_iter().filter(|target| is_able(target, request));
+        let able: Vec<Arc<Target>> = able.take(MOST_TARGETS).cloned().collect();
         if able.is_empty() {
             return Err(Fault::NoTarget(format!("no model for {wanted} can take what the request holds")));
         }
         Ok(able)
+    }
+
+    /// The one target for vectors: the first that is named, if it is permitted; without any, this machine's own.
+    pub fn embedder(&self, known: &[Arc<Target>]) -> Result<Arc<Target>, Fault> {
+        let Some(name) = self.names(Use::Embeddings).first() else { return Ok(Arc::new(Target::offline())) };
+        let target = known.iter().find(|target| target.name == *name);
+        let target = target.ok_or_else(|| Fault::NoTarget(format!("there is no model `{name}`")))?;
+        if !self.permits(target) {
+            return Err(Fault::NoTarget(format!(
+                "the plan or the place of the data does not permit `{name}`"
+            )));
+        }
+        Ok(target.clone())
     }
 
     fn names(&self, wanted: Use) -> &[String] {
@@ -140,16 +162,16 @@ mod tests {
     use super::*;
     use crate::target::Wire;
 
-    fn target(name: &str, residency: &str) -> Target {
-        Target {
+    fn target(name: &str, residency: &str) -> Arc<Target> {
+        Arc::new(Target {
             name: name.to_owned(),
             wire: Wire::OpenAi,
             residency: residency.to_owned(),
             ..Target::offline()
-        }
+        })
     }
 
-    fn names(route: &Route, wanted: Use, known: &[Target]) -> Result<Vec<String>, Fault> {
+    fn names(route: &Route, wanted: Use, known: &[Arc<Target>]) -> Result<Vec<String>, Fault> {
         let found = route.candidates(wanted, &ChatRequest::default(), known)?;
         Ok(found.into_iter().map(|target| target.name.clone()).collect())
     }
@@ -171,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_what_the_plan_and_the_place_permit() {
-        let known = [target("a", "us"), target("b", "in"), Target::offline()];
+        let known = [target("a", "us"), target("b", "in"), Arc::new(Target::offline())];
         let mut route = route(&[(Use::Default, &["a", "b", "offline"])]);
         route.residency = Some(BTreeSet::from(["in".to_owned()]));
         assert_eq!(names(&route, Use::Default, &known).unwrap(), ["b", "offline"]);

@@ -82,6 +82,8 @@ fn from_the_book(target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> 
         (UsageKey::INPUT_TOKENS, as_float(whole)),
         (UsageKey::CACHE_READ_TOKENS, as_float(usage.cache_read)),
         (UsageKey::CACHE_WRITE_TOKENS, as_float(usage.cache_write_5m + usage.cache_write_1h)),
+        (UsageKey::CACHE_WRITE_5M_TOKENS, as_float(usage.cache_write_5m)),
+        (UsageKey::CACHE_WRITE_1H_TOKENS, as_float(usage.cache_write_1h)),
         (UsageKey::OUTPUT_TOKENS, as_float(usage.output)),
     ]);
     let when = SystemTime::UNIX_EPOCH + Duration::from_millis(at.as_millis());

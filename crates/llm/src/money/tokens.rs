@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::chat::{ChatRequest, Part};
+use crate::chat::{ChatRequest, Message, Part};
 use crate::target::{Target, Wire};
 
 /// What an image or a page costs roughly, everywhere.
@@ -26,6 +26,11 @@ const fn factor(wire: Wire) -> u64 {
 pub fn count(wire: Wire, text: &str) -> u64 {
     let tokens = TOKENIZER.count(text) as u64;
     (tokens * factor(wire)).div_ceil(100)
+}
+
+/// What a message says, without pictures.
+pub fn count_message(wire: Wire, message: &Message) -> u64 {
+    message.parts.iter().map(|part| estimate_part(wire, part)).sum()
 }
 
 /// What a request is likely to use as input.
@@ -62,7 +67,6 @@ fn estimate_part(wire: Wire, part: &Part) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Message;
 
     #[test]
     fn every_script_counts_and_no_wire_counts_less_than_ours() {

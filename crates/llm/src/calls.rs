@@ -1,0 +1,217 @@
+//! The record of every attempt, as the store keeps it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use munshi_store::{
+    Cursor, Db, Door, Migration, Page, PageRequest, PlatformTx, Result, Row, Tx, across_tenants, migration,
+    params,
+};
+use munshi_types::{CallId, Id, Timestamp};
+use serde::Serialize;
+use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
+
+use crate::chat::Usage;
+use crate::fault;
+use crate::gateway::{Breaker, CallRecord, Spend, Tab};
+use crate::money::Cost;
+
+/// Why the installation may look at all tenants' calls: to know how its models are.
+pub const MODELS: Door = Door::new("models");
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0004_models")];
+
+/// Writes an attempt down in the caller's own transaction.
+pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
+    let (usage, about) = (&call.usage, call.about);
+    let detail = call.ending.fault().map(|fault| fault.to_string().replace('\0', "\u{fffd}"));
+    let request_id = call.request_id.as_deref().map(|id| id.replace('\0', "\u{fffd}"));
+    tx.execute(
+        "INSERT INTO llm_calls (tenant_id, id, run_id, binding_id, purpose, target, provider, model, attempt, outcome,
+           is_failure, detail, request_id, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
+           cache_write_1h_tokens, thinking_tokens, is_estimated, cost, first_token_micros, total_micros, started_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+           $23, $24)",
+        params![
+            call.id,
+            about.run,
+            about.binding,
+            call.purpose.as_str(),
+            call.target,
+            call.provider,
+            call.model,
+            i64::from(call.attempt),
+            call.ending.code().replace('\0', "\u{fffd}"),
+            detail.is_some(),
+            detail,
+            request_id,
+            whole(usage.input),
+            whole(usage.output),
+            whole(usage.cache_read),
+            whole(usage.cache_write_5m),
+            whole(usage.cache_write_1h),
+            whole(usage.thinking),
+            usage.estimated,
+            call.cost.map(Cost::as_micros),
+            call.first_token.map(micros),
+            micros(call.total),
+            call.started_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// An attempt as it is read back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallView {
+    pub id: CallId,
+    pub purpose: String,
+    pub target: String,
+    pub provider: String,
+    pub model: String,
+    pub attempt: i64,
+    pub outcome: String,
+    pub detail: Option<String>,
+    pub request_id: Option<String>,
+    pub usage: Usage,
+    /// None where nobody knows the price.
+    pub cost: Option<Cost>,
+    pub first_token_micros: Option<i64>,
+    pub total_micros: i64,
+    pub started_at: Timestamp,
+}
+
+impl CallView {
+    fn read(row: &Row<'_>) -> Result<Self> {
+        let tokens = |name: &str| row.get::<i64>(name).map(|count| u64::try_from(count).unwrap_or(0));
+        Ok(Self {
+            id: row.get("id")?,
+            purpose: row.get("purpose")?,
+            target: row.get("target")?,
+            provider: row.get("provider")?,
+            model: row.get("model")?,
+            attempt: row.get("attempt")?,
+            outcome: row.get("outcome")?,
+            detail: row.get("detail")?,
+            request_id: row.get("request_id")?,
+            usage: Usage {
+                input: tokens("input_tokens")?,
+                output: tokens("output_tokens")?,
+                cache_read: tokens("cache_read_tokens")?,
+                cache_write_5m: tokens("cache_write_5m_tokens")?,
+                cache_write_1h: tokens("cache_write_1h_tokens")?,
+                thinking: tokens("thinking_tokens")?,
+                estimated: row.get("is_estimated")?,
+            },
+            cost: row.get::<Option<i64>>("cost")?.map(Cost::from_micros),
+            first_token_micros: row.get("first_token_micros")?,
+            total_micros: row.get("total_micros")?,
+            started_at: row.get("started_at")?,
+        })
+    }
+}
+
+/// A tenant's attempts, newest first.
+pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<CallView>> {
+    let rows = tx.all(
+        "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
+                output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
+                is_estimated, cost, first_token_micros, total_micros, started_at
+         FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
+         ORDER BY started_at DESC, id DESC LIMIT $4",
+        params![request.after.time, request.after.id, request.fetch()],
+        CallView::read,
+    )?;
+    Ok(Page::of(rows, request, |call| Cursor { time: call.started_at, id: call.id.as_uuid() }))
+}
+
+/// What a tenant has used since a moment. The cost is none where the price of any of it is unknown.
+pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
+    tx.one(
+        "SELECT CAST(coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens
+                  + cache_write_1h_tokens), 0) AS BIGINT) AS tokens,
+                CAST(coalesce(sum(cost), 0) AS BIGINT) AS cost,
+                count(*) - count(cost) AS unpriced
+         FROM llm_calls WHERE tenant_id = $1 AND started_at >= $2",
+        params![since],
+        |row| {
+            let is_known = row.get::<i64>("unpriced")? == 0;
+            let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);
+            let cost = Cost::from_micros(row.get("cost")?);
+            Ok(Spend { tokens, cost: is_known.then_some(cost) })
+        },
+    )
+}
+
+/// How the targets have been since a moment, as all processes have found them: by name, for a look from outside.
+pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, Breaker>> {
+    let rows = tx.all(
+        across_tenants(
+            "SELECT target, outcome, is_failure, started_at, total_micros FROM llm_calls
+             WHERE started_at >= $1 ORDER BY started_at, id",
+        ),
+        params![since],
+        |row| {
+            let started: Timestamp = row.get("started_at")?;
+            let took = Duration::from_micros(u64::try_from(row.get::<i64>("total_micros")?).unwrap_or(0));
+            let outcome: String = row.get("outcome")?;
+            Ok((row.get::<String>("target")?, outcome, row.get::<bool>("is_failure")?, started.plus(took)))
+        },
+    )?;
+    let mut breakers: BTreeMap<String, Breaker> = BTreeMap::new();
+    for (target, outcome, is_failure, ended) in rows {
+        let breaker = breakers.entry(target).or_default();
+        if !is_failure {
+            breaker.succeeded();
+        } else if fault::code_blames_target(&outcome) {
+            breaker.failed(ended);
+        }
+    }
+    Ok(breakers)
+}
+
+/// A tab that writes each attempt by itself, for callers with no transaction of their own.
+#[derive(Clone, Debug)]
+pub struct StoredTab {
+    db: Db,
+    tasks: TaskTracker,
+}
+
+impl StoredTab {
+    pub fn new(db: Db) -> Self {
+        Self { db, tasks: TaskTracker::new() }
+    }
+
+    /// Waits until everything added is on disk, or was given up loudly.
+    pub async fn written(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+    }
+}
+
+impl Tab for StoredTab {
+    fn add(&self, call: CallRecord) {
+        let Ok(runtime) = Handle::try_current() else {
+            tracing::error!(call = %call.id, "an attempt at a model ended where it can't be written down");
+            return;
+        };
+        let db = self.db.clone();
+        let writing = async move {
+            let (id, tenant) = (call.id, call.tenant);
+            if let Err(error) = db.write(tenant, move |tx| record(tx, &call)).await {
+                tracing::error!(call = %id, %error, "an attempt at a model could not be written down");
+            }
+        };
+        self.tasks.spawn_on(writing, &runtime);
+    }
+}
+
+fn whole(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,161 @@
+//! Vectors that were made before are not made, and not paid for, again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use munshi_store::{Db, Tx, params};
+use munshi_types::{Clock, TenantId, Timestamp};
+use sha2::{Digest, Sha256};
+
+use crate::fault::Fault;
+use crate::gateway::{Account, Gateway};
+use crate::provider::Embedding;
+use crate::target::Target;
+
+type Hash = [u8; 32];
+
+/// The name vectors are kept under: two models' vectors never mix.
+pub fn cached_by(target: &Target) -> String {
+    format!("{}/{}", target.provider_name(), target.model)
+}
+
+/// Makes vectors through the gateway and keeps them by tenant, model and text.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    gateway: Gateway,
+    db: Db,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Model(#[from] Fault),
+    #[error(transparent)]
+    Store(#[from] munshi_store::Error),
+}
+
+impl Vectors {
+    pub fn new(gateway: Gateway, db: Db, clock: Arc<dyn Clock>) -> Self {
+        Self { gateway, db, clock }
+    }
+
+    /// Vectors in the order of the texts; the same text twice is made once.
+    pub async fn of(
+        &self,
+        target: &Arc<Target>,
+        texts: &[String],
+        account: &Account,
+    ) -> Result<Embedding, Error> {
+        // What this machine makes itself is made sooner than found.
+        if target.stays_here() {
+            return Ok(self.gateway.embed(target, texts, account).await?);
+        }
+        let hashes: Vec<Hash> = texts.iter().map(|text| Sha256::digest(text).into()).collect();
+        let model = cached_by(target);
+        let mut known = self.known(account.tenant, &model, &hashes).await?;
+        let missing = missing(texts, &hashes, &known);
+        let mut input_tokens = Some(0);
+        if !missing.is_empty() {
+            let wanted: Vec<String> = missing.iter().map(|(_, text)| (*text).clone()).collect();
+            let made = self.gateway.embed(target, &wanted, account).await?;
+            input_tokens = made.input_tokens;
+            let fresh: Vec<(Hash, Vec<f32>)> =
+                missing.iter().map(|(hash, _)| *hash).zip(made.vectors).collect();
+            self.keep(account.tenant, model, fresh.clone()).await?;
+            known.extend(fresh);
+        }
+        together(&hashes, &known, input_tokens)
+    }
+
+    async fn known(
+        &self,
+        tenant: TenantId,
+        model: &str,
+        hashes: &[Hash],
+    ) -> Result<HashMap<Hash, Vec<f32>>, Error> {
+        let (model, hashes) = (model.to_owned(), hashes.to_vec());
+        Ok(self.db.read(tenant, move |tx| look_up(tx, &model, &hashes)).await?)
+    }
+
+    async fn keep(
+        &self,
+        tenant: TenantId,
+        model: String,
+        fresh: Vec<(Hash, Vec<f32>)>,
+    ) -> Result<(), munshi_store::Error> {
+        let now = self.clock.now();
+        self.db
+            .write(tenant, move |tx| {
+                fresh.iter().try_for_each(|(hash, vector)| add(tx, &model, hash, vector, now))
+            })
+            .await
+    }
+}
+
+fn missing<'t>(
+    texts: &'t [String],
+    hashes: &[Hash],
+    known: &HashMap<Hash, Vec<f32>>,
+) -> Vec<(Hash, &'t String)> {
+    let mut seen = std::collections::HashSet::new();
+    let all = hashes.iter().zip(texts);
+    all.filter(|(hash, _)| !known.contains_key(*hash) && seen.insert(**hash))
+        .map(|(hash, text)| (*hash, text))
+        .collect()
+}
+
+fn together(
+    hashes: &[Hash],
+    known: &HashMap<Hash, Vec<f32>>,
+    input_tokens: Option<u64>,
+) -> Result<Embedding, Error> {
+    let vectors: Vec<Vec<f32>> = hashes.iter().filter_map(|hash| known.get(hash).cloned()).collect();
+    let dimension = vectors.first().map_or(0, Vec::len);
+    if vectors.len() != hashes.len() || vectors.iter().any(|vector| vector.len() != dimension) {
+        let what = "the model's vectors have another length than those it made before";
+        return Err(Fault::Garbled(what.to_owned()).into());
+    }
+    Ok(Embedding { vectors, dimension, input_tokens })
+}
+
+fn look_up(
+    tx: &mut Tx<'_>,
+    model: &str,
+    hashes: &[Hash],
+) -> Result<HashMap<Hash, Vec<f32>>, munshi_store::Error> {
+    let mut known = HashMap::new();
+    for hash in hashes {
+        let found = tx.optional(
+            "SELECT vector FROM embedding_cache WHERE tenant_id = $1 AND model = $2 AND text_hash = $3",
+            params![model, hash.as_slice()],
+            |row| row.get::<Vec<u8>>("vector"),
+        )?;
+        if let Some(bytes) = found {
+            known.insert(*hash, from_bytes(&bytes));
+        }
+    }
+    Ok(known)
+}
+
+fn add(
+    tx: &mut Tx<'_>,
+    model: &str,
+    hash: &Hash,
+    vector: &[f32],
+    now: Timestamp,
+) -> Result<(), munshi_store::Error> {
+    let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let dimension = i64::try_from(vector.len()).unwrap_or(i64::MAX);
+    tx.execute(
+        "INSERT INTO embedding_cache (tenant_id, model, text_hash, dimension, vector, made_at)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (tenant_id, model, text_hash) DO NOTHING",
+        params![model, hash.as_slice(), dimension, bytes, now],
+    )?;
+    Ok(())
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<f32> {
+    let (values, _) = bytes.as_chunks::<4>();
+    values.iter().map(|value| f32::from_le_bytes(*value)).collect()
+}

@@ -1,0 +1,7 @@
+//! Vectors for texts: kept once made, and made here where no model is configured.
+
+mod cache;
+mod hashed;
+
+pub use cache::{Vectors, cached_by};
+pub use hashed::{DIMENSION, hashed};

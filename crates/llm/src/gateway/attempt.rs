@@ -1,0 +1,116 @@
+//! One attempt at one target.
+
+use std::sync::Arc;
+
+use super::Shared;
+use super::bill::{self, Estimate, Heard};
+use super::meter::{Meter, Purpose};
+use super::tab::Ending;
+use crate::chat::{Assembler, ChatRequest, Event, Reply, Usage};
+use crate::fault::Fault;
+use crate::provider::{self, ChatStream};
+use crate::target::Target;
+
+/// Dropped before its end, it was cancelled: the connection closes, and what was heard is billed.
+pub(crate) struct Attempt {
+    meter: Meter,
+    stream: Option<ChatStream>,
+    assembler: Assembler,
+    has_begun: bool,
+}
+
+impl Attempt {
+    /// Sets the money aside and opens the stream.
+    pub(crate) async fn open(
+        shared: &Arc<Shared>,
+        target: &Arc<Target>,
+        request: &ChatRequest,
+        purpose: Purpose<'_>,
+    ) -> Result<Self, Fault> {
+        let prices = shared.prices_for(purpose.account);
+        let estimate = Estimate::of(target, request, &prices, shared.clock.now());
+        let meter = Meter::start(shared, target, purpose, estimate).await?;
+        let mut attempt = Self { meter, stream: None, assembler: Assembler::default(), has_begun: false };
+        match shared.provider.stream(target, request).await {
+            Ok(stream) => {
+                attempt.stream = Some(stream);
+                Ok(attempt)
+            }
+            Err(fault) => Err(attempt.fail(fault).await),
+        }
+    }
+
+    pub(crate) fn target(&self) -> &Arc<Target> {
+        &self.meter.target
+    }
+
+    /// The next event, or the fault that ended the stream; the end of a stream that said no `Finished` is a fault.
+    pub(crate) async fn next(&mut self) -> Result<Event, Fault> {
+        let item = match &mut self.stream {
+            Some(stream) => provider::next(stream).await,
+            None => None,
+        };
+        let event = item.unwrap_or(Err(Fault::Interrupted))?;
+        self.has_begun |= event.is_delta() || matches!(event, Event::Started { .. });
+        if event.is_delta() {
+            self.meter.heard();
+        }
+        if let Event::Limits(limits) = &event {
+            self.meter.shared.health.told(&self.meter.target.name, limits);
+        }
+        self.assembler.take(&event)?;
+        Ok(event)
+    }
+
+    /// The reply, once `Finished` has come. What it cost is settled first: it was used, whatever is found wrong with it.
+    pub(crate) async fn finish(
+        mut self,
+        check: impl FnOnce(&Reply) -> Result<(), Fault>,
+    ) -> Result<Reply, Fault> {
+        self.stream = None;
+        let (target, estimate, heard) = (&self.meter.target, self.meter.estimate, self.heard());
+        let request_id = self.assembler.request_id().map(str::to_owned);
+        let outcome = std::mem::take(&mut self.assembler).finish();
+        let usage = match &outcome {
+            Ok(reply) => bill::of_reply(target, estimate, reply),
+            Err(fault) => bill::of_failure(estimate, fault, heard),
+        };
+        let outcome = outcome.and_then(|reply| check(&reply).map(|()| Reply { usage, ..reply }));
+        let ending = match &outcome {
+            Ok(reply) => Ending::Finished(reply.stop.clone()),
+            Err(fault) => Ending::Failed(fault.clone()),
+        };
+        self.meter.stop(ending, usage, request_id).await;
+        outcome
+    }
+
+    /// Ends with a fault, which is given back.
+    pub(crate) async fn fail(mut self, fault: Fault) -> Fault {
+        self.stream = None;
+        let (usage, request_id) = self.used_until(&fault);
+        self.meter.stop(Ending::Failed(fault.clone()), usage, request_id).await;
+        fault
+    }
+
+    fn used_until(&self, fault: &Fault) -> (Usage, Option<String>) {
+        let usage = bill::of_failure(self.meter.estimate, fault, self.heard());
+        (usage, self.assembler.request_id().map(str::to_owned))
+    }
+
+    /// What was heard is counted here only where the provider's own last count is not in.
+    fn heard(&self) -> Heard {
+        let counted = self.assembler.usage();
+        let is_final = self.assembler.has_ended() && counted.is_some_and(|usage| usage.total() > 0);
+        let output = if is_final { 0 } else { self.assembler.count(self.meter.target.wire) };
+        Heard { has_begun: self.has_begun, counted, output }
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if self.meter.is_running() {
+            let (usage, request_id) = self.used_until(&Fault::Cancelled);
+            self.meter.settle(Ending::Failed(Fault::Cancelled), usage, request_id);
+        }
+    }
+}

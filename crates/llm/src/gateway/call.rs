@@ -1,0 +1,41 @@
+//! A call as its caller makes it.
+
+use std::sync::Arc;
+
+use munshi_types::TenantId;
+use uuid::Uuid;
+
+use super::budget::Budget;
+use super::route::{Route, Use};
+use super::tab::Tab;
+use crate::chat::ChatRequest;
+use crate::money::PriceBook;
+
+/// It owns what it holds, since a stream outlives the function that began it.
+#[derive(Clone)]
+pub struct Call {
+    pub wanted: Use,
+    pub route: Arc<Route>,
+    pub request: Arc<ChatRequest>,
+    pub account: Account,
+}
+
+/// Who pays for calls, and where they are written down.
+#[derive(Clone)]
+pub struct Account {
+    pub tenant: TenantId,
+    pub about: About,
+    /// Asked before every attempt, retries included.
+    pub budget: Arc<dyn Budget>,
+    /// Gets every attempt, however it ended.
+    pub tab: Arc<dyn Tab>,
+    /// The tenant's own prices, over the installation's.
+    pub prices: Option<Arc<PriceBook>>,
+}
+
+/// What the call belongs to, on floors that this one does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    pub run: Option<Uuid>,
+    pub binding: Option<Uuid>,
+}

@@ -1,0 +1,124 @@
+//! Which target is tried when, after what went wrong before. Nothing is handed out until one has begun to answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_types::{Random, Timestamp};
+
+use super::Shared;
+use super::attempt::Attempt;
+use super::breaker::Permission;
+use super::call::Call;
+use super::form::Form;
+use super::live::Live;
+use super::meter::Purpose;
+use crate::fault::Fault;
+use crate::target::Target;
+
+/// The pause before the first target is tried once more, in milliseconds.
+const PAUSE: std::ops::Range<u64> = 300..801;
+/// A provider that wants a longer pause is passed over: the person is waiting.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// One call's way through its targets.
+pub(crate) struct Search {
+    shared: Arc<Shared>,
+    call: Arc<Call>,
+    attempts: u32,
+    /// The first target that is tried is tried twice; the others once.
+    has_retried: bool,
+    last: Option<Fault>,
+    /// The earliest moment at which a target that was passed over may be asked.
+    soonest: Option<Timestamp>,
+}
+
+impl Search {
+    pub(crate) fn new(shared: &Arc<Shared>, call: Call) -> Self {
+        let (shared, call) = (shared.clone(), Arc::new(call));
+        Self { shared, call, attempts: 0, has_retried: false, last: None, soonest: None }
+    }
+
+    pub(crate) async fn run(mut self) -> Result<Live, Fault> {
+        Form::of(&self.call.request)?;
+        let targets = self.shared.candidates(&self.call)?;
+        if let Some(live) = self.pass(&targets).await? {
+            return Ok(live);
+        }
+        // All are resting. A short rest is waited for; a long one is not.
+        if let (0, Some(soonest)) = (self.attempts, self.soonest) {
+            let wait = soonest.since(self.shared.clock.now());
+            if wait <= LONGEST_PAUSE {
+                tokio::time::sleep(wait).await;
+                if let Some(live) = self.pass(&targets).await? {
+                    return Ok(live);
+                }
+            }
+        }
+        Err(self.last.unwrap_or_else(|| resting(self.soonest)))
+    }
+
+    async fn pass(&mut self, targets: &[Arc<Target>]) -> Result<Option<Live>, Fault> {
+        for target in targets {
+            if let Some(live) = self.try_target(target).await? {
+                return Ok(Some(live));
+            }
+        }
+        Ok(None)
+    }
+
+    /// None when it failed in a way that lets another be tried.
+    async fn try_target(&mut self, target: &Arc<Target>) -> Result<Option<Live>, Fault> {
+        loop {
+            if let Permission::No { until } = self.shared.health.ask(&target.name) {
+                self.soonest = Some(self.soonest.map_or(until, |soonest| soonest.min(until)));
+                return Ok(None);
+            }
+            let fault = match self.attempt(target).await {
+                Ok(live) => return Ok(Some(live)),
+                Err(fault) if ends_the_call(&fault) => return Err(fault),
+                Err(fault) => fault,
+            };
+            let pause = pause_after(&fault, &*self.shared.random);
+            self.last = Some(fault);
+            let is_first_time = !std::mem::replace(&mut self.has_retried, true);
+            match pause {
+                Some(pause) if is_first_time => tokio::time::sleep(pause).await,
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    async fn attempt(&mut self, target: &Arc<Target>) -> Result<Live, Fault> {
+        self.attempts += 1;
+        let request = &self.call.request;
+        let purpose = Purpose::of(&self.call, self.attempts);
+        let attempt = Attempt::open(&self.shared, target, request, purpose).await?;
+        let mut live = Live::new(&self.shared, &self.call, attempt, Form::of(request)?, self.attempts);
+        let primed = live.prime().await;
+        self.attempts = live.number();
+        primed.map(|()| live)
+    }
+}
+
+/// How long to wait before the same target is tried again; none where that is of no use, or would be too late.
+pub(crate) fn pause_after(fault: &Fault, random: &dyn Random) -> Option<Duration> {
+    if !fault.is_passing() {
+        return None;
+    }
+    let jitter = PAUSE.start + random.below(PAUSE.end - PAUSE.start);
+    let pause = Duration::from_millis(jitter).max(fault.retry_after().unwrap_or_default());
+    (pause <= LONGEST_PAUSE).then_some(pause)
+}
+
+/// No other target would change these.
+const fn ends_the_call(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::OverBudget(_) | Fault::Cancelled | Fault::MalformedArguments { .. } | Fault::WrongForm(_)
+    )
+}
+
+fn resting(until: Option<Timestamp>) -> Fault {
+    let when = until.map(|until| format!(", the first until {until}")).unwrap_or_default();
+    Fault::NoTarget(format!("every model permitted here is resting after failures{when}"))
+}

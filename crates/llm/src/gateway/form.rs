@@ -1,0 +1,80 @@
+//! Whether an answer has the form that was asked for, whatever its provider promised.
+
+use serde_json::Value;
+
+use crate::chat::{ChatRequest, Message, Output, Reply, Role, StopReason};
+use crate::fault::Fault;
+
+/// As much of a wrong answer as is shown to the model again.
+const LONGEST_QUOTE: usize = 2_000;
+/// As many complaints as are told at once.
+const MOST_COMPLAINTS: usize = 5;
+
+/// Checks answers to one request; the schema is read once.
+pub(crate) struct Form(Option<jsonschema::Validator>);
+
+impl Form {
+    /// A schema that is no schema is the caller's mistake, found before anything is paid for.
+    pub(crate) fn of(request: &ChatRequest) -> Result<Self, Fault> {
+        let Output::Json { name, schema } = &request.output else { return Ok(Self(None)) };
+        let validator = jsonschema::validator_for(schema).map_err(|error| Fault::Rejected {
+            status: 400,
+            message: format!("the schema `{name}` can't be used: {error}"),
+        })?;
+        Ok(Self(Some(validator)))
+    }
+
+    /// Answers of a form are held back until they are known to have it.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn check(&self, reply: &Reply) -> Result<(), Fault> {
+        let Some(validator) = &self.0 else { return Ok(()) };
+        if reply.stop == StopReason::Refused {
+            return Ok(());
+        }
+        let value: Value = serde_json::from_str(reply.text().trim())
+            .map_err(|error| Fault::WrongForm(format!("no JSON: {error}")))?;
+        let complaints: Vec<String> =
+            validator.iter_errors(&value).take(MOST_COMPLAINTS).map(|error| complaint(&error)).collect();
+        if complaints.is_empty() { Ok(()) } else { Err(Fault::WrongForm(complaints.join("; "))) }
+    }
+}
+
+/// Where it is and what is wrong, without the value, which may be anything.
+fn complaint(error: &jsonschema::ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    let place = if place.is_empty() { "the answer".to_owned() } else { place };
+    format!("{place}: {}", error.masked())
+}
+
+/// The request with what came of it and what was wrong, for the one time it is asked again.
+pub(crate) fn asked_again(request: &ChatRequest, said: &str, fault: &Fault) -> ChatRequest {
+    let mut request = request.clone();
+    if !said.trim().is_empty() {
+        request.messages.push(Message::assistant(cut(said)));
+    }
+    let correction = match fault {
+        Fault::MalformedArguments { tool, text } => format!(
+            "Your call of `{tool}` could not be read: its arguments are not one JSON object. They were:\n{}\n\
+             Make the call again with correct JSON and say nothing else.",
+            cut(text)
+        ),
+        _ => format!(
+            "That answer does not have the form that was asked for ({fault}). Give the whole answer again as JSON of \
+             the schema, and nothing else."
+        ),
+    };
+    match request.messages.last_mut() {
+        Some(last) if last.role == Role::User => {
+            last.parts.push(crate::chat::Part::Text { text: correction });
+        }
+        _ => request.messages.push(Message::user(correction)),
+    }
+    request
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST_QUOTE).collect()
+}

@@ -1,0 +1,190 @@
+//! A reply on its way to the caller.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::stream;
+
+use super::Shared;
+use super::attempt::Attempt;
+use super::call::Call;
+use super::form::{self, Form};
+use super::meter::Purpose;
+use crate::chat::{Assembler, Event, Reply, StopReason};
+use crate::fault::Fault;
+use crate::provider::ChatStream;
+use crate::target::Target;
+
+/// Text is handed out as it comes. Tool calls are held back until all of them can be read, so that nobody acts on
+/// half a call; answers of a form until they have it. Dropping it ends the call.
+pub struct Live {
+    shared: Arc<Shared>,
+    call: Arc<Call>,
+    form: Form,
+    target: Arc<Target>,
+    attempt: Option<Attempt>,
+    ready: VecDeque<Event>,
+    held: Vec<Event>,
+    /// The text so far, for when it must be quoted.
+    said: String,
+    has_handed_out: bool,
+    /// The model was asked again for what could not be read; once is all.
+    is_second: bool,
+    number: u32,
+}
+
+impl Live {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        call: &Arc<Call>,
+        attempt: Attempt,
+        form: Form,
+        number: u32,
+    ) -> Self {
+        Self {
+            shared: shared.clone(),
+            call: call.clone(),
+            form,
+            target: attempt.target().clone(),
+            attempt: Some(attempt),
+            ready: VecDeque::new(),
+            held: Vec::new(),
+            said: String::new(),
+            has_handed_out: false,
+            is_second: false,
+            number,
+        }
+    }
+
+    /// Who answers.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// How many attempts were made so far.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Reads until the model has said something that can be handed out, or has ended. Nothing is handed out yet, so
+    /// after a fault another target may be tried.
+    pub(crate) async fn prime(&mut self) -> Result<(), Fault> {
+        while self.attempt.is_some() && !self.ready.iter().any(Event::is_delta) {
+            self.read().await?;
+        }
+        Ok(())
+    }
+
+    /// The next event. After the first delta a failing target is not exchanged for another: the caller gets
+    /// [`Fault::Interrupted`] and decides, for only the caller knows what the person has seen.
+    pub async fn next(&mut self) -> Option<Result<Event, Fault>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                self.has_handed_out |= event.is_delta();
+                return Some(Ok(event));
+            }
+            self.attempt.as_ref()?;
+            if let Err(fault) = self.read().await {
+                return Some(Err(if fault.is_passing() { Fault::Interrupted } else { fault }));
+            }
+        }
+    }
+
+    pub fn into_stream(self) -> ChatStream {
+        Box::pin(stream::unfold(self, |mut live| async move {
+            let item = live.next().await?;
+            Some((item, live))
+        }))
+    }
+
+    /// All of it.
+    pub async fn whole(mut self) -> Result<Reply, Fault> {
+        let mut assembler = Assembler::default();
+        while let Some(event) = self.next().await {
+            assembler.take(&event?)?;
+        }
+        assembler.finish()
+    }
+
+    async fn read(&mut self) -> Result<(), Fault> {
+        let Some(attempt) = &mut self.attempt else { return Ok(()) };
+        match attempt.next().await {
+            Ok(Event::Finished { stop, .. }) => self.finish(stop).await,
+            Ok(event) => {
+                self.sort(event);
+                Ok(())
+            }
+            Err(fault) => Err(self.fail(fault).await),
+        }
+    }
+
+    fn sort(&mut self, event: Event) {
+        if let Event::Text(text) = &event {
+            self.said.push_str(text);
+        }
+        let is_call = matches!(event, Event::ToolCallStarted { .. } | Event::ToolCallArguments { .. });
+        let holds_all = self.form.is_wanted() || self.is_second;
+        if is_call || (holds_all && event.is_delta()) {
+            self.held.push(event);
+        } else {
+            self.ready.push_back(event);
+        }
+    }
+
+    async fn fail(&mut self, fault: Fault) -> Fault {
+        match self.attempt.take() {
+            Some(attempt) => attempt.fail(fault).await,
+            None => fault,
+        }
+    }
+
+    async fn finish(&mut self, stop: StopReason) -> Result<(), Fault> {
+        let Some(attempt) = self.attempt.take() else { return Ok(()) };
+        let was_cut = stop == StopReason::MaxTokens;
+        match attempt.finish(|reply| self.form.check(reply)).await {
+            Ok(reply) => {
+                let held = std::mem::take(&mut self.held);
+                self.ready.extend(if self.is_second { self.second(held) } else { held });
+                self.ready.push_back(Event::Finished { stop, usage: reply.usage });
+                Ok(())
+            }
+            // What was cut off would be cut off again.
+            Err(fault) if asks_again(&fault) && !self.is_second && !was_cut => self.again(&fault).await,
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn again(&mut self, fault: &Fault) -> Result<(), Fault> {
+        let request = form::asked_again(&self.call.request, &self.said, fault);
+        self.is_second = true;
+        self.held.clear();
+        self.number += 1;
+        let purpose = Purpose::of(&self.call, self.number);
+        self.attempt = Some(Attempt::open(&self.shared, &self.target, &request, purpose).await?);
+        Ok(())
+    }
+
+    /// Of a second answer, what the caller has not got yet: the calls, and what goes with them only where the first
+    /// answer was not handed out.
+    fn second(&self, held: Vec<Event>) -> Vec<Event> {
+        let has_calls = held.iter().any(|event| matches!(event, Event::ToolCallStarted { .. }));
+        let is_repeated = |event: &Event| {
+            matches!(
+                event,
+                Event::Text(_) | Event::Thinking(_) | Event::ThinkingSignature(_) | Event::SealedThinking(_)
+            )
+        };
+        if !(self.has_spoken() && has_calls) {
+            return held;
+        }
+        held.into_iter().filter(|event| !is_repeated(event)).collect()
+    }
+
+    fn has_spoken(&self) -> bool {
+        self.has_handed_out || self.ready.iter().any(Event::is_delta)
+    }
+}
+
+const fn asks_again(fault: &Fault) -> bool {
+    matches!(fault, Fault::MalformedArguments { .. } | Fault::WrongForm(_))
+}

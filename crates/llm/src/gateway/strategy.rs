@@ -1,0 +1,126 @@
+//! Which class of model a turn gets.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use munshi_types::Language;
+
+use super::Gateway;
+use super::call::Call;
+use super::route::{Route, Use};
+use crate::chat::{ChatRequest, Message, Output, Role};
+
+/// How the class is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// By what is known already: the channel, the language, the tools. Costs nothing.
+    #[default]
+    Rule,
+    /// A small model reads the message first.
+    Classifier,
+    /// The rule, and the small model only where a message leaves it open.
+    Hybrid,
+}
+
+/// What is known about a turn before any model has seen it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    pub is_voice: bool,
+    /// The person's language, where it is known.
+    pub language: Option<Language>,
+}
+
+/// Shorter messages leave open what they are about.
+const FEW_WORDS: usize = 6;
+/// The small model reads no more than this of a message.
+const LONGEST_EXCERPT: usize = 2_000;
+const CLASSES: [Use; 3] = [Use::Default, Use::Cheap, Use::Multilingual];
+
+impl Route {
+    /// By the channel, the form of the answer, the language and the tools, in this order.
+    pub fn by_rule(&self, request: &ChatRequest, hints: Hints) -> Use {
+        let is_indian = hints.language.is_some_and(|language| language != Language::English);
+        if hints.is_voice {
+            Use::Voice
+        } else if request.output != Output::Text {
+            Use::JsonStrict
+        } else if is_indian && self.has(Use::Multilingual) {
+            Use::Multilingual
+        } else if request.tools.is_empty() {
+            Use::Default
+        } else {
+            Use::ChatTools
+        }
+    }
+
+    fn has(&self, wanted: Use) -> bool {
+        self.targets.get(&wanted).is_some_and(|names| !names.is_empty())
+    }
+
+    /// Whether the message says too little, or asks for a person.
+    fn leaves_open(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        text.split_whitespace().count() < FEW_WORDS
+            || self.escalation_words.iter().any(|word| lower.contains(&word.to_lowercase()))
+    }
+}
+
+impl Gateway {
+    /// The class for a turn. `call` is the turn's own; asking the small model is an attempt on its tab and its budget.
+    /// Where the small model can't say, the rule does.
+    pub async fn choose(&self, call: &Call, hints: Hints) -> Use {
+        let by_rule = call.route.by_rule(&call.request, hints);
+        let text = last_words(&call.request);
+        let asks = match call.route.strategy {
+            Strategy::Rule => false,
+            Strategy::Classifier => true,
+            Strategy::Hybrid => call.route.leaves_open(&text),
+        };
+        // Voice can't wait, and a form is a form.
+        if !asks || hints.is_voice || by_rule == Use::JsonStrict || text.is_empty() {
+            return by_rule;
+        }
+        match self.classify(call, text).await {
+            Some(Use::Default) => by_rule,
+            Some(class) if call.route.has(class) => class,
+            _ => by_rule,
+        }
+    }
+
+    async fn classify(&self, call: &Call, text: String) -> Option<Use> {
+        let names: Vec<&str> = CLASSES.iter().map(|class| class.as_str()).collect();
+        let schema = json!({
+            "type": "object",
+            "properties": {"class": {"type": "string", "enum": names}},
+            "required": ["class"],
+            "additionalProperties": false,
+        });
+        let system = "You sort messages for a business. `cheap`: small talk, thanks, a simple fact. `multilingual`: \
+                      written in an Indian language. `default`: anything that needs thought, tools or care.";
+        let request = ChatRequest {
+            system: vec![system.to_owned()],
+            messages: vec![Message::user(text)],
+            output: Output::Json { name: "class".to_owned(), schema },
+            max_output_tokens: 64,
+            temperature_milli: Some(0),
+            ..ChatRequest::default()
+        };
+        let asked = Call { wanted: Use::Classifier, request: request.into(), ..call.clone() };
+        let reply = match self.complete(asked).await {
+            Ok(reply) => reply,
+            Err(fault) => {
+                tracing::warn!(%fault, "no class from the small model; the rule decides");
+                return None;
+            }
+        };
+        let answer: serde_json::Value = serde_json::from_str(&reply.text()).ok()?;
+        answer["class"].as_str()?.parse().ok()
+    }
+}
+
+/// What the person said last.
+fn last_words(request: &ChatRequest) -> String {
+    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
+    last.map(Message::text).unwrap_or_default().chars().take(LONGEST_EXCERPT).collect()
+}
