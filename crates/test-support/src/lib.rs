@@ -7,6 +7,7 @@
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
 //! - [`model`]: a model server that speaks three wires from fixtures and fails on demand
+//! - [`models`]: models without a wire: scripted, faulty, hostile
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
@@ -17,6 +18,7 @@
 pub mod database;
 pub mod environment;
 pub mod model;
+pub mod models;
 pub mod process;
 pub mod proxy;
 pub mod server;

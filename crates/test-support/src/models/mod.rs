@@ -1,0 +1,57 @@
+//! Models without a wire, for whatever talks to a [`Provider`](munshi_llm::Provider).
+//!
+//! - [`scripted`]: says exactly what it was told to, turn by turn, and remembers what it was asked
+//! - [`faulty`]: another model behind a bad line; the same seed breaks the same calls
+//! - [`hostile`]: models that try what must not work
+//!
+//! To add a kind of malice, add a variant to [`Hostile`]; to add a kind of failure, one to [`Mishap`].
+
+pub mod faulty;
+pub mod hostile;
+pub mod scripted;
+
+pub use faulty::{Faulty, Mishap};
+pub use hostile::Hostile;
+pub use scripted::{Asked, Scripted, Turn};
+
+use munshi_llm::{Event, StopReason, Usage};
+use serde_json::Value;
+
+/// What these models say they used for each answer.
+pub const USED: Usage = Usage {
+    input: 10,
+    output: 5,
+    cache_read: 0,
+    cache_write_5m: 0,
+    cache_write_1h: 0,
+    thinking: 0,
+    estimated: false,
+};
+
+/// The events of a whole answer in words.
+pub fn saying(text: &str) -> Vec<Event> {
+    vec![started(), Event::Text(text.to_owned()), finished(StopReason::EndTurn)]
+}
+
+/// The events of a call of one tool.
+pub fn calling(tool: &str, arguments: &Value) -> Vec<Event> {
+    calling_raw(tool, &arguments.to_string())
+}
+
+/// As [`calling`], with arguments that need not be JSON.
+pub fn calling_raw(tool: &str, arguments: &str) -> Vec<Event> {
+    vec![
+        started(),
+        Event::ToolCallStarted { index: 0, id: "call-0".to_owned(), name: tool.to_owned() },
+        Event::ToolCallArguments { index: 0, fragment: arguments.to_owned() },
+        finished(StopReason::ToolUse),
+    ]
+}
+
+fn started() -> Event {
+    Event::Started { request_id: None, model: None }
+}
+
+fn finished(stop: StopReason) -> Event {
+    Event::Finished { stop, usage: USED }
+}

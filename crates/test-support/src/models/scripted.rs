@@ -1,0 +1,181 @@
+//! A model that says exactly what it was told to.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream;
+use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, Target};
+use serde_json::Value;
+
+use super::{calling, saying};
+
+/// One answer of a script.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    events: Vec<Event>,
+    fault: Option<Fault>,
+    /// Before each event, and before the fault.
+    pause: Duration,
+    hangs: bool,
+}
+
+impl Turn {
+    /// These events and then the end of the stream, whether or not `Finished` is among them.
+    pub fn events(events: impl IntoIterator<Item = Event>) -> Self {
+        Self { events: events.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Nothing is said at all.
+    pub fn fault(fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+
+    pub fn events_then_fault(events: impl IntoIterator<Item = Event>, fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::events(events) }
+    }
+
+    /// A whole answer in words.
+    pub fn text(text: &str) -> Self {
+        Self::events(saying(text))
+    }
+
+    /// A call of one tool.
+    pub fn call(tool: &str, arguments: &Value) -> Self {
+        Self::events(calling(tool, arguments))
+    }
+
+    /// Its events, and then silence until the caller leaves.
+    #[must_use]
+    pub fn hanging(self) -> Self {
+        Self { hangs: true, ..self }
+    }
+
+    /// The same with a pause before each event.
+    #[must_use]
+    pub fn slow(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    async fn play(mut self) -> Result<ChatStream, Fault> {
+        if self.events.is_empty()
+            && let Some(fault) = self.fault.take()
+        {
+            tokio::time::sleep(self.pause).await;
+            return Err(fault);
+        }
+        let items = self.events.into_iter().map(Ok).chain(self.fault.map(Err));
+        let rest = (items, self.pause, self.hangs);
+        Ok(Box::pin(stream::unfold(rest, |(mut items, pause, hangs)| async move {
+            let item = items.next();
+            if item.is_none() && hangs {
+                std::future::pending::<()>().await;
+            }
+            if item.is_some() && !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            item.map(|item| (item, (items, pause, hangs)))
+        })))
+    }
+}
+
+/// What a scripted model was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub target: String,
+    pub request: ChatRequest,
+}
+
+/// Gives its turns in order, one a call, whichever target is called. Once they have run out it refuses.
+#[derive(Debug, Default)]
+pub struct Scripted {
+    turns: Mutex<VecDeque<Turn>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl Scripted {
+    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self { turns: Mutex::new(turns.into_iter().collect()), asked: Mutex::default() }
+    }
+
+    /// Everything it was asked so far.
+    pub fn requests(&self) -> Vec<Asked> {
+        lock(&self.asked).clone()
+    }
+
+    /// How many turns have not been asked for.
+    pub fn left(&self) -> usize {
+        lock(&self.turns).len()
+    }
+}
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        let count = {
+            let mut asked = lock(&self.asked);
+            asked.push(Asked { target: target.name.clone(), request: request.clone() });
+            asked.len()
+        };
+        let turn = lock(&self.turns).pop_front();
+        match turn {
+            Some(turn) => turn.play().await,
+            None => Err(Fault::Rejected {
+                status: 400,
+                message: format!("the script has run out: nothing is written for call {count}"),
+            }),
+        }
+    }
+
+    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
+        Err(Fault::Rejected { status: 400, message: "a scripted model makes no vectors".to_owned() })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_llm::provider::next;
+    use tokio::time::Instant;
+
+    fn target() -> Target {
+        Target::new("one", munshi_llm::Wire::OpenAi, "", "m")
+    }
+
+    #[tokio::test]
+    async fn turns_come_in_order_and_then_run_out() {
+        let model = Scripted::new([Turn::text("hi"), Turn::fault(Fault::Unauthorised)]);
+        let request = ChatRequest { system: vec!["be kind".to_owned()], ..ChatRequest::default() };
+        assert_eq!(model.complete(&target(), &request).await.unwrap().text(), "hi");
+        assert_eq!(model.complete(&target(), &request).await.unwrap_err(), Fault::Unauthorised);
+        let over = model.complete(&target(), &request).await.unwrap_err();
+        assert!(over.to_string().contains("nothing is written for call 3"), "{over}");
+        let asked = model.requests();
+        assert_eq!((asked.len(), asked[0].target.as_str(), model.left()), (3, "one", 0));
+        assert_eq!(asked[2].request.system, ["be kind"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_turn_breaks_off_where_it_was_told_to() {
+        let said = saying("hi").into_iter().take(2);
+        let turn = Turn::events_then_fault(said, Fault::Interrupted).slow(Duration::from_secs(2));
+        let model = Scripted::new([turn, Turn::text("hi").hanging()]);
+        let before = Instant::now();
+        let mut stream = model.stream(&target(), &ChatRequest::default()).await.unwrap();
+        let mut seen = Vec::new();
+        while let Some(item) = next(&mut stream).await {
+            seen.push(item);
+        }
+        assert_eq!(seen.last(), Some(&Err(Fault::Interrupted)));
+        assert_eq!((seen.len(), before.elapsed()), (3, Duration::from_secs(6)));
+
+        let (target, request) = (target(), ChatRequest::default());
+        let whole = model.complete(&target, &request);
+        assert!(tokio::time::timeout(Duration::from_secs(60), whole).await.is_err());
+    }
+}
