@@ -1,6 +1,7 @@
 //! What calls cost: tokens counted here where nobody else counted them, prices with their dates.
 
 mod cost;
+mod kept;
 mod price;
 mod tokens;
 

@@ -98,3 +98,47 @@ fn from_the_book(target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> 
 fn as_float(tokens: u64) -> f64 {
     tokens as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claude() -> Target {
+        let mut target = Target::new("sonnet", Wire::Anthropic, "", "claude-sonnet-4-5");
+        target.price_provider = "anthropic".to_owned();
+        target
+    }
+
+    fn hundred_thousand(part: impl FnOnce(&mut Usage, u64)) -> Usage {
+        let mut usage = Usage::default();
+        part(&mut usage, 100_000);
+        usage
+    }
+
+    #[test]
+    fn each_kind_of_token_has_its_own_price() {
+        let cost = |usage| {
+            let at = "2026-01-01T00:00:00Z".parse().unwrap();
+            PriceBook::default().cost(&claude(), &usage, at).unwrap().as_micros()
+        };
+        assert_eq!(cost(hundred_thousand(|usage, count| usage.input = count)), 300_000);
+        assert_eq!(cost(hundred_thousand(|usage, count| usage.output = count)), 1_500_000);
+        assert_eq!(cost(hundred_thousand(|usage, count| usage.cache_read = count)), 30_000);
+        assert_eq!(cost(hundred_thousand(|usage, count| usage.cache_write_5m = count)), 375_000);
+        assert_eq!(cost(hundred_thousand(|usage, count| usage.cache_write_1h = count)), 600_000);
+    }
+
+    #[test]
+    fn own_prices_come_first_and_nobody_guesses() {
+        let at = Timestamp::EPOCH;
+        let usage = hundred_thousand(|usage, count| usage.input = count);
+        let unknown = Target::new("x", Wire::OpenAi, "", "no-such-model");
+        assert_eq!(PriceBook::default().cost(&unknown, &usage, at), None);
+        let price = Price { input: 2_000_000, ..Price::FREE };
+        let own = PriceBook::new(BTreeMap::from([("no-such-model".to_owned(), price)]));
+        assert_eq!(own.cost(&unknown, &usage, at), Some(Cost::from_micros(200_000)));
+        let cheaper = Price { input: 1_000_000, ..Price::FREE };
+        let tenant = PriceBook::new(BTreeMap::from([("no-such-model".to_owned(), cheaper)]));
+        assert_eq!(tenant.over(&own).cost(&unknown, &usage, at), Some(Cost::from_micros(100_000)));
+    }
+}

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use super::kept::Kept;
 use crate::chat::{ChatRequest, Message, Part};
 use crate::target::{Target, Wire};
 
@@ -13,6 +14,12 @@ const MEDIA_TOKENS: u64 = 1_600;
 const WRAPPING_TOKENS: u64 = 8;
 
 static TOKENIZER: LazyLock<&'static bpe_openai::Tokenizer> = LazyLock::new(bpe_openai::o200k_base);
+
+/// Counts of shorter texts are made sooner than found.
+const WORTH_KEEPING: usize = 200;
+
+/// Prompts and histories come again with every call; their counts are kept.
+static KEPT: LazyLock<Kept> = LazyLock::new(Kept::default);
 
 /// In hundredths: how many tokens the wire's own models make of one of ours.
 const fn factor(wire: Wire) -> u64 {
@@ -24,8 +31,12 @@ const fn factor(wire: Wire) -> u64 {
 }
 
 pub fn count(wire: Wire, text: &str) -> u64 {
-    let tokens = TOKENIZER.count(text) as u64;
+    let tokens = if text.len() < WORTH_KEEPING { counted(text) } else { KEPT.get(text, || counted(text)) };
     (tokens * factor(wire)).div_ceil(100)
+}
+
+fn counted(text: &str) -> u64 {
+    TOKENIZER.count(text) as u64
 }
 
 /// What a message says, without pictures.

@@ -1,0 +1,124 @@
+//! Who is tried after whom, and when.
+
+use std::time::Duration;
+
+use munshi_llm::{Fault, Stage};
+use munshi_test_support::models::{Turn, saying};
+use tokio::time::Instant;
+
+use crate::scene::{PAUSE, Scene, down};
+
+#[tokio::test(start_paused = true)]
+async fn the_first_is_tried_twice_then_two_others_once() {
+    let scene = Scene::new([down(), down(), down(), down()].map(Turn::fault));
+    let before = Instant::now();
+    assert_eq!(scene.complete().await.unwrap_err(), down());
+    assert_eq!(scene.asked(), ["first", "first", "second", "third"], "a fourth model is not tried");
+    assert_eq!(before.elapsed(), PAUSE, "only the second try waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_is_tried_again_and_what_does_not_goes_to_the_next() {
+    let rejected = || Fault::Rejected { status: 400, message: "no".to_owned() };
+    let passing = [
+        Fault::Timeout(Stage::FirstByte),
+        Fault::RateLimited { retry_after: None },
+        down(),
+        Fault::Unreachable("refused".to_owned()),
+        Fault::Interrupted,
+        Fault::Garbled("what".to_owned()),
+    ];
+    for fault in passing {
+        let scene = Scene::new([Turn::fault(fault.clone()), Turn::text("fine")]);
+        assert_eq!(scene.complete().await.unwrap().text(), "fine");
+        assert_eq!(scene.asked(), ["first", "first"], "{fault}");
+    }
+    for fault in [rejected(), Fault::Unauthorised, Fault::TooLong] {
+        let scene = Scene::new([Turn::fault(fault.clone()), Turn::text("fine")]);
+        assert_eq!(scene.complete().await.unwrap().text(), "fine");
+        assert_eq!(scene.asked(), ["first", "second"], "{fault}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_the_provider_asks_for_is_kept_or_the_provider_is_passed_over() {
+    let limited = |seconds| Fault::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+    let scene = Scene::new([Turn::fault(limited(3)), Turn::text("fine")]);
+    let before = Instant::now();
+    scene.complete().await.unwrap();
+    assert_eq!((scene.asked(), before.elapsed()), (vec!["first".to_owned(); 2], Duration::from_secs(3)));
+
+    let scene =
+        Scene::new([Turn::fault(limited(60)), Turn::text("fine"), Turn::text("still"), Turn::text("back")]);
+    let before = Instant::now();
+    scene.complete().await.unwrap();
+    assert_eq!(
+        (scene.asked().as_slice(), before.elapsed()),
+        (&["first".to_owned(), "second".to_owned()][..], Duration::ZERO)
+    );
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked()[2], "second", "all calls know of the pause");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked()[3], "first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_keeps_failing_is_left_alone_for_ten_minutes_then_tried_once() {
+    let failing = || [Turn::fault(down()), Turn::fault(down()), Turn::text("second answers")];
+    let others = (0..4).map(|_| Turn::text("second answers"));
+    let mut turns: Vec<Turn> = failing().into_iter().chain(failing()).collect();
+    turns.extend(others);
+    let scene = Scene::new(turns);
+    for _ in 0..2 {
+        scene.complete().await.unwrap();
+    }
+    assert_eq!(scene.asked(), ["first", "first", "second", "first", "first", "second"]);
+    let opened = Instant::now();
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked()[6..], ["second"], "four failures: skipped");
+    tokio::time::advance(Duration::from_secs(599)).await;
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked()[7..], ["second"]);
+    tokio::time::advance(Duration::from_secs(601).saturating_sub(opened.elapsed())).await;
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked()[8..], ["first"], "the trial went well");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_all_are_resting_a_short_rest_is_waited_for_and_a_long_one_is_told() {
+    let limited =
+        |seconds| Turn::fault(Fault::RateLimited { retry_after: Some(Duration::from_secs(seconds)) });
+    let mut scene = Scene::new([limited(30), Turn::text("fine")]);
+    scene.route = crate::scene::route(&["first"]).into();
+    scene.complete().await.unwrap_err();
+    let fault = scene.complete().await.unwrap_err();
+    assert!(matches!(&fault, Fault::NoTarget(why) if why.contains("resting")), "{fault}");
+    assert_eq!(scene.asked().len(), 1, "nobody was asked");
+    tokio::time::advance(Duration::from_secs(27)).await;
+    let before = Instant::now();
+    assert_eq!(scene.complete().await.unwrap().text(), "fine");
+    assert_eq!(before.elapsed(), Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_first_word_nobody_else_is_asked() {
+    let cut = saying("half a sen").into_iter().take(2);
+    let scene = Scene::new([Turn::events_then_fault(cut, down()), Turn::text("another answer")]);
+    let (events, fault) = crate::scene::all(scene.stream().await.unwrap()).await;
+    assert_eq!((crate::scene::text(&events).as_str(), fault), ("half a sen", Some(Fault::Interrupted)));
+    assert_eq!(scene.asked(), ["first"]);
+    let records = scene.records();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].ending.code(), "provider_failed", "the record knows the cause");
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_the_first_word_a_stream_that_breaks_is_tried_again_without_a_trace() {
+    let begun = saying("x").into_iter().take(1);
+    let scene = Scene::new([Turn::events_then_fault(begun, Fault::Interrupted), Turn::text("whole")]);
+    let (events, fault) = crate::scene::all(scene.stream().await.unwrap()).await;
+    assert_eq!((crate::scene::text(&events).as_str(), fault), ("whole", None));
+    let starts = events.iter().filter(|event| matches!(event, munshi_llm::Event::Started { .. })).count();
+    assert_eq!(starts, 1, "the attempt that failed left no event behind");
+}

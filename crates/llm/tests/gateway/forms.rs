@@ -1,0 +1,125 @@
+//! Tool calls that can't be read, and answers of another form than was asked for.
+
+use munshi_llm::chat::Output;
+use munshi_llm::{Event, Fault, StopReason};
+use munshi_test_support::models::{Turn, USED, calling, calling_raw, saying};
+use serde_json::json;
+
+use crate::scene::{Scene, all, text};
+
+fn finished(stop: StopReason) -> Event {
+    Event::Finished { stop, usage: USED }
+}
+
+fn calls(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::ToolCallStarted { .. })).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_can_not_be_read_are_asked_for_again_once() {
+    let scene = Scene::new([
+        Turn::events(calling_raw("sell", "{\"rice\":")),
+        Turn::call("sell", &json!({"rice": 2})),
+    ]);
+    let reply = scene.complete().await.unwrap();
+    assert_eq!(reply.tool_calls().next().unwrap().arguments, json!({"rice": 2}));
+    assert_eq!(scene.asked(), ["first", "first"]);
+    let again = scene.model.requests().remove(1).request;
+    let told = again.messages.last().unwrap().text();
+    assert!(told.contains("`sell`") && told.contains("{\"rice\":"), "{told}");
+    let endings: Vec<_> = scene.records().iter().map(|record| record.ending.code().to_owned()).collect();
+    assert_eq!(endings, ["malformed_arguments", "tool_use"], "both were paid for");
+    assert_eq!(scene.budget.spent().tokens, 2 * USED.total());
+}
+
+#[tokio::test(start_paused = true)]
+async fn twice_unreadable_is_a_fault_and_nobody_sees_the_call() {
+    let bad = || Turn::events(calling_raw("sell", "nonsense"));
+    let scene = Scene::new([bad(), bad(), Turn::text("never asked")]);
+    let Err(fault) = scene.stream().await else { panic!("it must not begin") };
+    assert_eq!(fault, Fault::MalformedArguments { tool: "sell".to_owned(), text: "nonsense".to_owned() });
+    assert_eq!(scene.asked().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_that_was_handed_out_is_not_said_twice() {
+    let first =
+        saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
+    let second = [Event::Text("Let me see. ".to_owned())].into_iter().chain(calling("sell", &json!({})));
+    let scene = Scene::new([Turn::events(first), Turn::events(second)]);
+    let (events, fault) = all(scene.stream().await.unwrap()).await;
+    assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. ", 1, None));
+    let again = scene.model.requests().remove(1).request;
+    assert_eq!(again.messages[1].text(), "Let me see. ", "the model is told what it has said");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_answer_in_words_is_heard() {
+    let first =
+        saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
+    let scene = Scene::new([Turn::events(first), Turn::text("I can't.")]);
+    let (events, fault) = all(scene.stream().await.unwrap()).await;
+    assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. I can't.", 0, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_cut_at_the_limit_is_not_paid_for_twice() {
+    let mut events = calling_raw("sell", "{\"rice\":");
+    events.pop();
+    events.push(finished(StopReason::MaxTokens));
+    let scene = Scene::new([Turn::events(events), Turn::text("never asked")]);
+    assert!(matches!(scene.complete().await, Err(Fault::MalformedArguments { .. })));
+    assert_eq!(scene.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_call_is_never_handed_out() {
+    let cut = calling("sell", &json!({"rice": 2})).into_iter().take(3);
+    let said = saying("Now: ").into_iter().take(2);
+    let scene = Scene::new([Turn::events_then_fault(said.chain(cut.skip(1)), Fault::Interrupted)]);
+    let (events, fault) = all(scene.stream().await.unwrap()).await;
+    assert_eq!((text(&events).as_str(), calls(&events), fault), ("Now: ", 0, Some(Fault::Interrupted)));
+}
+
+fn wants_json(scene: &mut Scene) {
+    let schema = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0}},
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    scene.request.output = Output::Json { name: "person".to_owned(), schema };
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_another_form_is_asked_for_again_with_what_is_wrong() {
+    let mut scene = Scene::new([Turn::text("{\"age\": -1}"), Turn::text("{\"name\": \"Asha\"}")]);
+    wants_json(&mut scene);
+    let (events, fault) = all(scene.stream().await.unwrap()).await;
+    assert_eq!(
+        (text(&events).as_str(), fault),
+        ("{\"name\": \"Asha\"}", None),
+        "the wrong one was never handed out"
+    );
+    let again = scene.model.requests().remove(1).request;
+    let told = again.messages.last().unwrap().text();
+    assert!(told.contains("/age") && told.contains("name"), "{told}");
+    assert_eq!(again.messages[1].text(), "{\"age\": -1}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn twice_of_another_form_is_a_fault() {
+    let mut scene = Scene::new([Turn::text("Sure!"), Turn::text("[]"), Turn::text("never asked")]);
+    wants_json(&mut scene);
+    assert!(matches!(scene.complete().await, Err(Fault::WrongForm(_))));
+    assert_eq!(scene.asked().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_schema_that_is_none_is_refused_before_anything_is_paid() {
+    let mut scene = Scene::new([Turn::text("never asked")]);
+    scene.request.output = Output::Json { name: "x".to_owned(), schema: json!({"type": "nothing"}) };
+    let fault = scene.complete().await.unwrap_err();
+    assert!(fault.to_string().contains("the schema `x` can't be used"), "{fault}");
+    assert!(scene.asked().is_empty());
+}

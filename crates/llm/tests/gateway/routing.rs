@@ -1,0 +1,108 @@
+//! Which class of model a turn gets, and when this machine's own goes first.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_llm::gateway::{Hints, Route, Strategy, Use};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Message, Provider, Target};
+use munshi_test_support::models::{Scripted, Turn};
+use munshi_types::Language;
+
+use crate::scene::{Scene, down};
+
+fn route(strategy: Strategy) -> Arc<Route> {
+    let classes = [
+        (Use::Default, "first"),
+        (Use::Cheap, "second"),
+        (Use::Multilingual, "third"),
+        (Use::Voice, "fourth"),
+    ];
+    let targets = classes.into_iter().map(|(class, name)| (class, vec![name.to_owned()])).collect();
+    Arc::new(Route { targets, strategy, escalation_words: vec!["manager".to_owned()], ..Route::default() })
+}
+
+async fn chosen(scene: &Scene, hints: Hints) -> Use {
+    scene.gateway.choose(&scene.call(), hints).await
+}
+
+const LONG: &str = "please tell me everything about the orders of the last month";
+
+#[tokio::test(start_paused = true)]
+async fn the_rule_looks_at_channel_language_and_tools_and_asks_nobody() {
+    let mut scene = Scene::new([]);
+    scene.route = route(Strategy::Rule);
+    let tamil = Hints { language: Some(Language::Tamil), ..Hints::default() };
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default);
+    assert_eq!(chosen(&scene, tamil).await, Use::Multilingual);
+    assert_eq!(chosen(&scene, Hints { is_voice: true, ..tamil }).await, Use::Voice);
+    let tool = munshi_types::tool::ToolSpec::read("look".parse().unwrap(), "Looks.", "x.read");
+    scene.request.tools.push(Arc::new(tool));
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::ChatTools);
+    assert!(scene.asked().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_model_reads_the_message_first_and_the_rule_stands_in_for_it() {
+    let answer = || Turn::text("{\"class\": \"cheap\"}");
+    let failing = [Turn::fault(down()), Turn::fault(down())];
+    let mut scene =
+        Scene::new([answer()].into_iter().chain(failing).chain([Turn::text("{\"class\": \"voice\"}")]));
+    scene.route = route(Strategy::Classifier);
+    scene.request.messages = vec![Message::user(LONG)];
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Cheap);
+    let asked = scene.model.requests().remove(0);
+    assert_eq!((asked.target.as_str(), asked.request.messages[0].text().as_str()), ("second", LONG));
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default, "it failed");
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default, "it said what it may not, and again");
+    let records = scene.records();
+    assert!(records.iter().all(|record| record.purpose == Use::Classifier) && records.len() >= 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hybrid_asks_only_where_the_message_leaves_it_open() {
+    let mut scene =
+        Scene::new([Turn::text("{\"class\": \"cheap\"}"), Turn::text("{\"class\": \"default\"}")]);
+    scene.route = route(Strategy::Hybrid);
+    scene.request.messages = vec![Message::user(LONG)];
+    chosen(&scene, Hints::default()).await;
+    assert!(scene.asked().is_empty(), "a long message is clear");
+    scene.request.messages = vec![Message::user("ok thanks")];
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Cheap);
+    scene.request.messages = vec![Message::user(format!("{LONG}, or give me your Manager"))];
+    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default);
+    assert_eq!(scene.asked().len(), 2);
+}
+
+/// Sure of greetings.
+struct Knowing(Arc<Scripted>);
+
+#[async_trait]
+impl Provider for Knowing {
+    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        self.0.stream(target, request).await
+    }
+
+    fn confidence(&self, target: &Target, request: &ChatRequest) -> Option<u16> {
+        let greets = request.messages.last().is_some_and(|last| last.text().contains("hello"));
+        target.stays_here().then_some(if greets { 990 } else { 300 })
+    }
+
+    async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+        self.0.embed(target, texts).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_this_machine_is_sure_of_costs_no_model_call() {
+    let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("well"), Turn::text("hello")]));
+    let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
+    scene.route = Arc::new(Route { sure_above: Some(950), ..crate::scene::route(&["first"]) });
+    scene.request.messages = vec![Message::user("hello")];
+    scene.complete().await.unwrap();
+    scene.request.messages = vec![Message::user("what shall I sell?")];
+    scene.complete().await.unwrap();
+    scene.route = crate::scene::route(&["first"]).into();
+    scene.request.messages = vec![Message::user("hello")];
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked(), ["offline", "first", "first"], "only where the route says so");
+}

@@ -1,0 +1,153 @@
+//! A gateway with scripted models, on a clock that moves with tokio's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_llm::gateway::{
+    About, Account, Budget, Call, CallRecord, Live, MemoryBudget, MemoryTab, Parts, Route, Spend, Use,
+};
+use munshi_llm::money::{Cost, Price, PriceBook};
+use munshi_llm::{ChatRequest, Event, Fault, Gateway, Message, Provider, Reply, Target, Wire};
+use munshi_test_support::models::{Scripted, Turn};
+use munshi_types::{Clock, Random, SeededRandom, TenantId, Timestamp};
+use tokio::time::Instant;
+
+/// Follows tokio's clock, so that what sleeps and what looks at the time agree when time is paused.
+#[derive(Debug)]
+pub(crate) struct TokioClock(Instant);
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(1_700_000_000_000_000).plus(self.0.elapsed())
+    }
+}
+
+/// Half of what may be waited before another try.
+#[derive(Debug)]
+struct Middle;
+
+impl Random for Middle {
+    fn fill(&self, bytes: &mut [u8]) {
+        SeededRandom::new(7).fill(bytes);
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        bound / 2
+    }
+}
+
+/// The pause that [`Middle`] gives: 300 ms and half of the 501 that may be added.
+pub(crate) const PAUSE: Duration = Duration::from_millis(550);
+
+pub(crate) struct Scene {
+    pub(crate) model: Arc<Scripted>,
+    pub(crate) gateway: Gateway,
+    pub(crate) tab: Arc<MemoryTab>,
+    pub(crate) budget: Arc<MemoryBudget>,
+    pub(crate) route: Arc<Route>,
+    pub(crate) request: ChatRequest,
+}
+
+/// A dollar for a million tokens in, ten for a million out.
+pub(crate) const PRICE: Price = Price {
+    input: 1_000_000,
+    output: 10_000_000,
+    cache_read: 100_000,
+    cache_write_5m: 1_250_000,
+    cache_write_1h: 2_000_000,
+};
+
+pub(crate) fn target(name: &str) -> Target {
+    Target::new(name, Wire::OpenAi, "", format!("{name}-model"))
+}
+
+pub(crate) fn route(names: &[&str]) -> Route {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    Route { targets: [(Use::Default, names)].into(), ..Route::default() }
+}
+
+impl Scene {
+    /// Four targets of one price, and three of them on the route.
+    pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let model = Arc::new(Scripted::new(turns));
+        Self::of(model.clone(), model)
+    }
+
+    pub(crate) fn of(model: Arc<Scripted>, provider: Arc<dyn Provider>) -> Self {
+        let names = ["first", "second", "third", "fourth"];
+        let prices = names.iter().map(|name| (format!("{name}-model"), PRICE)).collect();
+        let gateway = Gateway::new(Parts {
+            targets: names.into_iter().map(target).chain([Target::offline()]).collect(),
+            provider,
+            prices: PriceBook::new(prices),
+            clock: Arc::new(TokioClock(Instant::now())),
+            random: Arc::new(Middle),
+        });
+        let budget = MemoryBudget::new(Spend { tokens: 1 << 40, cost: Some(Cost::from_micros(1 << 40)) });
+        let request = ChatRequest {
+            messages: vec![Message::user("how are you?")],
+            max_output_tokens: 100,
+            ..ChatRequest::default()
+        };
+        Self {
+            model,
+            gateway,
+            tab: Arc::default(),
+            budget: Arc::new(budget),
+            route: Arc::new(route(&["first", "second", "third", "fourth"])),
+            request,
+        }
+    }
+
+    pub(crate) fn account(&self) -> Account {
+        let (budget, tab) = (self.budget.clone() as Arc<dyn Budget>, self.tab.clone());
+        Account { tenant: TenantId::PLATFORM, about: About::default(), budget, tab, prices: None }
+    }
+
+    pub(crate) fn call(&self) -> Call {
+        let (route, request) = (self.route.clone(), Arc::new(self.request.clone()));
+        Call { wanted: Use::Default, route, request, account: self.account() }
+    }
+
+    pub(crate) async fn complete(&self) -> Result<Reply, Fault> {
+        self.gateway.complete(self.call()).await
+    }
+
+    pub(crate) async fn stream(&self) -> Result<Live, Fault> {
+        self.gateway.stream(self.call()).await
+    }
+
+    /// The targets that were asked, in order.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.model.requests().into_iter().map(|asked| asked.target).collect()
+    }
+
+    pub(crate) fn records(&self) -> Vec<CallRecord> {
+        self.tab.take()
+    }
+}
+
+/// All events of a reply, and the fault that ended it where one did.
+pub(crate) async fn all(mut live: Live) -> (Vec<Event>, Option<Fault>) {
+    let mut events = Vec::new();
+    while let Some(item) = live.next().await {
+        match item {
+            Ok(event) => events.push(event),
+            Err(fault) => return (events, Some(fault)),
+        }
+    }
+    (events, None)
+}
+
+/// The text among events.
+pub(crate) fn text(events: &[Event]) -> String {
+    let texts = events.iter().filter_map(|event| match event {
+        Event::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+pub(crate) fn down() -> Fault {
+    Fault::Failed { status: 503, message: "busy".to_owned(), retry_after: None }
+}

@@ -1,0 +1,98 @@
+//! Vectors are made once, by one model, and paid for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use munshi_llm::embeddings::Vectors;
+use munshi_llm::gateway::{Account, Route, Use};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Provider, Target};
+use munshi_test_support::models::Scripted;
+use munshi_test_support::on_both_engines;
+use munshi_types::{SystemClock, TenantId};
+
+use crate::scene::{Scene, down};
+
+/// A text's vector is its length, and the first calls fail.
+#[derive(Default)]
+struct Lengths {
+    asked: AtomicUsize,
+    failures: AtomicUsize,
+}
+
+#[async_trait]
+impl Provider for Lengths {
+    async fn stream(&self, _: &Target, _: &ChatRequest) -> Result<ChatStream, Fault> {
+        Err(Fault::Rejected { status: 400, message: "only vectors".to_owned() })
+    }
+
+    async fn embed(&self, _: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+        if self.failures.load(Ordering::SeqCst) > 0 {
+            self.failures.fetch_sub(1, Ordering::SeqCst);
+            return Err(down());
+        }
+        self.asked.fetch_add(texts.len(), Ordering::SeqCst);
+        #[allow(clippy::cast_precision_loss, reason = "short texts")]
+        let vectors = texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect();
+        Ok(Embedding { vectors, dimension: 2, input_tokens: Some(texts.len() as u64) })
+    }
+}
+
+fn texts(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failing_server_is_tried_once_more_and_all_is_paid_for() {
+    let model = Arc::new(Lengths { failures: AtomicUsize::new(1), ..Lengths::default() });
+    let scene = Scene::of(Arc::new(Scripted::default()), model.clone());
+    let target = scene.gateway.target("first").unwrap().clone();
+    let many: Vec<String> = (0..130).map(|number| format!("{number}")).collect();
+    let made = scene.gateway.embed(&target, &many, &scene.account()).await.unwrap();
+    assert_eq!((made.vectors.len(), made.dimension, made.input_tokens), (130, 2, Some(130)));
+    let records = scene.records();
+    let seen: Vec<_> =
+        records.iter().map(|call| (call.purpose, call.ending.code(), call.usage.input)).collect();
+    let fine = |tokens| (Use::Embeddings, "end_turn", tokens);
+    assert_eq!(seen, [(Use::Embeddings, "provider_failed", 0), fine(64), fine(64), fine(2)]);
+    model.failures.store(2, Ordering::SeqCst);
+    assert_eq!(scene.gateway.embed(&target, &many, &scene.account()).await.unwrap_err(), down());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_model_for_all_and_none_that_is_not_permitted() {
+    let scene = Scene::new([]);
+    let mut route =
+        Route { targets: [(Use::Embeddings, texts(&["second", "first"]))].into(), ..Route::default() };
+    assert_eq!(scene.gateway.embedder(&route).unwrap().name, "second");
+    route.permitted = Some(["first".to_owned()].into());
+    assert!(matches!(scene.gateway.embedder(&route), Err(Fault::NoTarget(_))), "not the next one instead");
+    route.targets.clear();
+    assert_eq!(scene.gateway.embedder(&route).unwrap().name, "offline");
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_llm::MIGRATIONS];
+
+    async fn a_text_is_embedded_once_for_each_tenant(test: TestDb) {
+        let model = Arc::new(Lengths::default());
+        let scene = Scene::of(Arc::new(Scripted::default()), model.clone());
+        let target = scene.gateway.target("first").unwrap().clone();
+        let vectors = Vectors::new(scene.gateway.clone(), test.db.clone(), Arc::new(SystemClock));
+        let mine = test.tenant("mine").await;
+        let theirs = test.tenant("theirs").await;
+        let account = |tenant: TenantId| Account { tenant, ..scene.account() };
+
+        let first = vectors.of(&target, &texts(&["a", "bb", "a"]), &account(mine)).await.unwrap();
+        assert_eq!(first.vectors, [vec![1.0, 1.0], vec![2.0, 1.0], vec![1.0, 1.0]]);
+        assert_eq!(model.asked.load(Ordering::SeqCst), 2, "the same text once");
+        let again = vectors.of(&target, &texts(&["bb", "ccc"]), &account(mine)).await.unwrap();
+        assert_eq!((again.vectors, again.dimension), (vec![vec![2.0, 1.0], vec![3.0, 1.0]], 2));
+        assert_eq!(model.asked.load(Ordering::SeqCst), 3);
+        vectors.of(&target, &texts(&["a"]), &account(theirs)).await.unwrap();
+        assert_eq!(model.asked.load(Ordering::SeqCst), 4, "another tenant's cache tells nothing");
+        let second = scene.gateway.target("second").unwrap().clone();
+        vectors.of(&second, &texts(&["a"]), &account(mine)).await.unwrap();
+        assert_eq!(model.asked.load(Ordering::SeqCst), 5, "another model's vectors are others");
+    }
+}
