@@ -20,6 +20,7 @@ pub(crate) type Figure = fn(&Tally) -> f64;
 
 pub(crate) const RATE: Figure = |tally| tally.per_second;
 pub(crate) const TIME: Figure = |tally| tally.median_us;
+pub(crate) const P99: Figure = |tally| tally.p99_us;
 pub(crate) const CPU: Figure = |tally| tally.cpu_us;
 
 /// Runs every contestant once to warm up, then `rounds` times, each round beginning with another of them.

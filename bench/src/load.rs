@@ -19,6 +19,7 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Tally {
     pub(crate) per_second: f64,
     pub(crate) median_us: f64,
+    pub(crate) p99_us: f64,
     /// Processor time of the whole process for each act: steadier than the clock on a machine that is shared.
     pub(crate) cpu_us: f64,
 }
@@ -90,11 +91,13 @@ fn repeat(mut act: impl FnMut() -> Result<()>, window: Duration) -> Result<Vec<D
 
 impl Tally {
     fn of(mut times: Vec<Duration>, took: Duration, spent: Duration) -> Self {
-        let middle = times.len() / 2;
-        let median = if times.is_empty() { Duration::ZERO } else { *times.select_nth_unstable(middle).1 };
+        times.sort_unstable();
+        let at =
+            |part: usize| times.get(times.len() * part / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);
         Self {
             per_second: times.len() as f64 / took.as_secs_f64(),
-            median_us: median.as_secs_f64() * 1_000_000.0,
+            median_us: at(50),
+            p99_us: at(99),
             cpu_us: spent.as_secs_f64() * 1_000_000.0 / times.len().max(1) as f64,
         }
     }

@@ -1,6 +1,7 @@
-//! What the store, the queue and the binary cost, each beside the plainest thing that does the same.
+//! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
-//! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `start` in its place.
+//! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
+//! `start` in its place.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -10,7 +11,7 @@
 //! - [`arguments`]: what to run and for how long; [`again`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
 //! - [`fresh`]: a database to work on; [`sqlite`]: a bare connection to it
-//! - `store`, `reads`, `tenancy`, `jobs`, `start`: one benchmark each, contestants beside it
+//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `start`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
 //! Write its module with a `run`, its contestants as [`contest::Contestant`]s, and name it in [`arguments::Subject`].
@@ -20,6 +21,7 @@ mod again;
 mod arguments;
 mod contest;
 mod fresh;
+mod gateway;
 mod jobs;
 mod load;
 mod reads;
@@ -32,13 +34,21 @@ mod tenancy;
 use arguments::{Arguments, Subject};
 
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // This program's own children.
+        ["model-server"] => return gateway::serve(),
+        ["open-streams", address] => return gateway::hold_open(address),
+        _ => {}
+    }
+    let arguments = Arguments::parse(words.into_iter())?;
     for subject in &arguments.subjects {
         match subject {
             Subject::Store => store::run(&arguments)?,
             Subject::Reads => reads::run(&arguments)?,
             Subject::Tenancy => tenancy::run(&arguments)?,
             Subject::Jobs => jobs::run(&arguments)?,
+            Subject::Gateway => gateway::run(&arguments)?,
             Subject::Start => start::run(&arguments)?,
         }
     }

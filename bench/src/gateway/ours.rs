@@ -1,0 +1,86 @@
+//! The gateway as the product uses it: route, budget, breaker, price, record.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use munshi_llm::gateway::{About, Account, Call, CallRecord, MemoryBudget, Parts, Route, Spend, Tab, Use};
+use munshi_llm::money::{Cost, Price, PriceBook};
+use munshi_llm::{ChatRequest, Event, Gateway, Target, Transport, Wire, Wires};
+use munshi_types::{SystemClock, SystemRandom, TenantId};
+
+use super::mock::WORDS;
+use super::{Form, question};
+use crate::contest::Contestant;
+use crate::load::{Load, Tally};
+
+pub(crate) struct Ours {
+    gateway: Gateway,
+    call: Call,
+    form: Form,
+}
+
+/// Where records go that nobody reads.
+struct Forgetful;
+
+impl Tab for Forgetful {
+    fn add(&self, _record: CallRecord) {}
+}
+
+impl Ours {
+    pub(crate) fn to(address: &str, form: Form) -> Result<Self> {
+        let gateway = gateway(address, "mock")?;
+        Ok(Self { gateway, call: call(question()), form })
+    }
+}
+
+pub(crate) fn gateway(address: &str, model: &str) -> Result<Gateway> {
+    let clock = Arc::new(SystemClock);
+    let transport = Transport::new(clock.clone())?;
+    let price = Price { input: 1_000_000, output: 5_000_000, ..Price::FREE };
+    Ok(Gateway::new(Parts {
+        targets: vec![Target::new("mock", Wire::OpenAi, address, model)],
+        provider: Arc::new(Wires::new(transport)),
+        prices: PriceBook::new([(model.to_owned(), price)].into()),
+        clock,
+        random: Arc::new(SystemRandom),
+    }))
+}
+
+pub(crate) fn call(request: ChatRequest) -> Call {
+    let route = Route { targets: [(Use::Default, vec!["mock".to_owned()])].into(), ..Route::default() };
+    let budget = MemoryBudget::new(Spend { tokens: u64::MAX, cost: Some(Cost::from_micros(i64::MAX)) });
+    let account = Account {
+        tenant: TenantId::PLATFORM,
+        about: About::default(),
+        budget: Arc::new(budget),
+        tab: Arc::new(Forgetful),
+        prices: None,
+    };
+    Call { wanted: Use::Default, route: Arc::new(route), request: Arc::new(request), account }
+}
+
+impl Contestant for Ours {
+    fn run(&self, load: &Load<'_>) -> Result<Tally> {
+        let (gateway, call, form) = (self.gateway.clone(), self.call.clone(), self.form);
+        load.tasks(move || {
+            let (gateway, call) = (gateway.clone(), call.clone());
+            async move {
+                match form {
+                    Form::Whole => {
+                        let reply = gateway.complete(call).await?;
+                        ensure!(reply.usage.output == 200, "another answer");
+                    }
+                    Form::Streamed => {
+                        let mut live = gateway.stream(call).await?;
+                        let mut words = 0;
+                        while let Some(event) = live.next().await {
+                            words += usize::from(matches!(event?, Event::Text(_)));
+                        }
+                        ensure!(words == WORDS, "{words} words");
+                    }
+                }
+                Ok(())
+            }
+        })
+    }
+}

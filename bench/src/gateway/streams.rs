@@ -1,0 +1,59 @@
+//! Memory while a thousand answers are on their way.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use munshi_llm::Event;
+
+use super::mock::{ENDLESS, Mock};
+use super::{ours, question};
+use crate::report::Table;
+
+const STREAMS: usize = 1_000;
+
+/// In a process of its own, so that nothing else is counted.
+pub(crate) fn report(mock: &Mock) -> Result<()> {
+    let output = Command::new(std::env::current_exe()?).args(["open-streams", &mock.address]).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    Ok(())
+}
+
+/// What the child does: opens them all, and says what it holds before and after.
+pub(crate) fn hold_open(address: &str) -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let (gateway, call) = (ours::gateway(address, ENDLESS)?, ours::call(question()));
+        let mut open = vec![begun(&gateway, &call).await?];
+        let before = resident()?;
+        while open.len() <= STREAMS {
+            open.push(begun(&gateway, &call).await?);
+        }
+        let after = resident()?;
+        let mut table = Table::new(["open streams", "resident MB", "KB each"]);
+        table.row(["1".to_owned(), format!("{:.1}", before / 1024.0), String::new()]);
+        let each = (after - before) / STREAMS as f64;
+        table.row([open.len().to_string(), format!("{:.1}", after / 1024.0), format!("{each:.1}")]);
+        table.print("Memory of open streams, connections included");
+        Ok(())
+    })
+}
+
+async fn begun(
+    gateway: &munshi_llm::Gateway,
+    call: &munshi_llm::gateway::Call,
+) -> Result<munshi_llm::gateway::Live> {
+    let mut live = gateway.stream(call.clone()).await?;
+    while let Some(event) = live.next().await {
+        if matches!(event?, Event::Text(_)) {
+            return Ok(live);
+        }
+    }
+    anyhow::bail!("the answer ended")
+}
+
+fn resident() -> Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS line")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
