@@ -12,7 +12,7 @@ mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_config::{Config, OFFLINE, Problem, Problems, Strategy};
+use munshi_config::{Config, Model, OFFLINE, Place, Problem, Problems, Strategy};
 use munshi_llm::Target;
 use munshi_llm::gateway::{Route, Use};
 use munshi_llm::money::PriceBook;
@@ -86,14 +86,20 @@ impl Findings<'_> {
                 "" => format!("`{}` will not be asked: it has no `residency`", target.name),
                 place => format!("`{}` will not be asked: `{place}` is not permitted", target.name),
             };
-            self.warnings.extend(model.map(|model| Problem {
-                place: model.place.clone(),
-                key: Some(model.section()),
-                what,
-                hint: Some("give its residency, or add that to routes.permitted_residency".to_owned()),
-            }));
+            let hint = "give its residency, or add that to routes.permitted_residency";
+            self.warnings.extend(model.map(|model| about(model, what, hint)));
         }
     }
+}
+
+/// What a model lacks, told where it was first named. A variable's name says another key then, so the text names the
+/// model.
+fn about(model: &Model, what: String, hint: impl Into<String>) -> Problem {
+    let what = match &model.place {
+        Place::Environment { .. } => format!("[{}]: {what}", model.section()),
+        _ => what,
+    };
+    Problem { place: model.place.clone(), key: Some(model.section()), what, hint: Some(hint.into()) }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The prices a person gave, for the book that has them.
 
-use munshi_config::{Model, Problem};
+use munshi_config::Model;
 use munshi_llm::Target;
 use munshi_llm::money::Price;
 
-use super::Findings;
 use super::address::is_here;
+use super::{Findings, about};
 
 /// The target's line in the book. Its prices are then its own and nobody else's, whatever the model is called.
 pub(super) fn of(model: &Model, target: &mut Target, findings: &mut Findings<'_>) -> Option<(String, Price)> {
@@ -35,12 +35,8 @@ fn given(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<
     let missing = must.iter().chain(cached.iter().filter(|_| marks)).filter(|(_, price)| price.is_none());
     let missing: Vec<String> = missing.map(|(key, _)| format!("`{key}`")).collect();
     if !missing.is_empty() {
-        findings.problems.push(Problem {
-            place: model.place.clone(),
-            key: Some(model.section()),
-            what: format!("a price is given, but not {}", missing.join(" and ")),
-            hint: Some("give all of them, or none for the bundled prices".to_owned()),
-        });
+        let what = format!("a price is given, but not {}", missing.join(", "));
+        findings.problems.push(about(model, what, "give all of them, or none for the bundled prices"));
     }
     let input = model.price_input?;
     Some(Price {

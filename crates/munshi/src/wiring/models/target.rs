@@ -7,8 +7,8 @@ use munshi_llm::presets::{Preset, preset};
 use munshi_llm::target::Key;
 use munshi_llm::{Capabilities, Target, Timeouts, Wire};
 
-use super::Findings;
 use super::address::is_open;
+use super::{Findings, about};
 
 /// `None` once its problem is noted.
 pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
@@ -83,12 +83,8 @@ fn keyless(model: &Model, target: &Target, preset: Option<&Preset>, findings: &m
     let needed = preset.is_some_and(|preset| preset.needs_key);
     if needed && target.key.is_empty() && target.headers.is_empty() {
         let variable = format!("MUNSHI__MODELS__{}__KEY", model.name.replace('-', "_").to_uppercase());
-        findings.warnings.push(Problem {
-            place: model.place.clone(),
-            key: Some(model.section()),
-            what: "there is no key, and the server answers nobody without one".to_owned(),
-            hint: Some(format!("set {variable}")),
-        });
+        let what = "there is no key, and the server answers nobody without one".to_owned();
+        findings.warnings.push(about(model, what, format!("set {variable}")));
     }
 }
 
@@ -188,11 +184,15 @@ fn thinking_mode(given: munshi_config::ThinkingMode) -> ThinkingMode {
 impl Findings<'_> {
     /// Where the key is written, or where the model is when it is not.
     fn refuse(&mut self, model: &Model, key: &str, what: String, hint: &str) {
-        let place = match self.config.place(&model.section(), key) {
-            Place::Default => model.place.clone(),
-            written => written,
+        let problem = match self.config.place(&model.section(), key) {
+            Place::Default => about(model, what, hint),
+            place => Problem {
+                place,
+                key: Some(format!("{}.{key}", model.section())),
+                what,
+                hint: Some(hint.to_owned()),
+            },
         };
-        let key = Some(format!("{}.{key}", model.section()));
-        self.problems.push(Problem { place, key, what, hint: Some(hint.to_owned()) });
+        self.problems.push(problem);
     }
 }

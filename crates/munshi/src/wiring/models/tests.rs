@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use munshi_config::{Config, Sources};
+use munshi_config::{Config, Sources, Strategy};
 use munshi_llm::chat::Usage;
 use munshi_llm::dialect::{JsonMode, KeyPlace, OutputLimit};
 use munshi_llm::gateway::Use;
@@ -129,12 +129,13 @@ model = "m"
 [routes]
 default = ["b", "offline"]
 json_strict = ["a"]
+strategy = "hybrid"
 permitted_residency = ["in", "eu"]
 "#;
     let models = models(text);
     assert_eq!(models.route.targets[&Use::Default], ["b", "offline"]);
     assert_eq!(models.route.targets[&Use::JsonStrict], ["a"]);
-    assert_eq!(models.route.targets.len(), 2);
+    assert_eq!((models.route.targets.len(), models.strategy), (2, Strategy::Hybrid));
     assert_eq!(models.route.residency.as_ref().unwrap().len(), 2);
     let warnings = warnings(&models);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -224,6 +225,16 @@ price_input = 3
     let refusal = refusal(text);
     assert!(!refusal.contains("hunter"), "{refusal}");
     insta::assert_snapshot!(refusal);
+}
+
+#[test]
+fn a_model_of_variables_is_named_in_its_problems() {
+    let sources = Sources::default().with_variables([("MUNSHI__MODELS__LAB__MODEL", "m")]);
+    let refusal = Models::of(&Config::load(&sources).unwrap()).unwrap_err().to_string();
+    assert!(
+        refusal.contains("MUNSHI__MODELS__LAB__MODEL: [models.lab]: the server's address is not given"),
+        "{refusal}"
+    );
 }
 
 #[test]
