@@ -160,7 +160,7 @@ tools = "yes"
 json = "shema"
 context_tokens = 3
 whole_timeout_seconds = 1.5
-key_header = "api key"
+key_header = "Bearer hunter2"
 query = "hunter2"
 extra = { until = 2030-01-01 }
 price_input = -3

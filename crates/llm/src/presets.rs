@@ -217,7 +217,8 @@ mod tests {
     fn row(preset: &Preset) -> String {
         let can = &preset.capabilities;
         let able = [(can.images, "images"), (can.documents, "documents"), (can.json_schema, "json_schema")];
-        let able = able.iter().filter(|(able, _)| *able).map(|(_, word)| format!("`{word}`")).collect();
+        let able =
+            able.iter().filter(|(able, _)| *able).map(|(_, word)| format!("`{word}`")).collect::<Vec<_>>();
         let wire = match preset.wire {
             Wire::Anthropic => "Anthropic",
             Wire::OpenAi => "OpenAI",
@@ -232,8 +233,8 @@ mod tests {
             format!("`{}`", preset.name),
             wire.to_owned(),
             base_url,
-            listed(dialect(&preset.dialect)),
-            listed(able),
+            listed(&dialect(&preset.dialect)),
+            listed(&able),
             match can.cache_minimum_tokens {
                 0 => can.context_tokens.to_string(),
                 cached => format!("{}; cached from {cached}", can.context_tokens),
@@ -252,7 +253,7 @@ mod tests {
         format!("|{}|", row.join("|"))
     }
 
-    fn listed(words: Vec<String>) -> String {
+    fn listed(words: &[String]) -> String {
         words.join(", ")
     }
 

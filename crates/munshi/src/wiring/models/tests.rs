@@ -4,6 +4,7 @@ use munshi_config::{Config, Sources, Strategy};
 use munshi_llm::chat::Usage;
 use munshi_llm::dialect::{JsonMode, KeyPlace, OutputLimit};
 use munshi_llm::gateway::Use;
+use munshi_llm::money::Cost;
 use munshi_llm::{Target, Wire, presets};
 use munshi_types::Timestamp;
 
@@ -25,12 +26,9 @@ fn warnings(models: &Models) -> Vec<String> {
     models.warnings.iter().map(ToString::to_string).collect()
 }
 
-/// For a million tokens of input, as written.
+/// In millionths of a dollar.
 fn cost(models: &Models, target: &Target, usage: &Usage) -> Option<i64> {
-    models
-        .prices
-        .cost(target, usage, Timestamp::from_micros(1_760_000_000_000_000))
-        .map(|cost| cost.as_micros())
+    models.prices.cost(target, usage, Timestamp::from_micros(1_760_000_000_000_000)).map(Cost::as_micros)
 }
 
 #[test]
