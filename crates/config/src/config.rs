@@ -1,10 +1,11 @@
 //! The settings as a whole: every section, loaded together and checked together.
 
+use crate::names::OFFLINE;
 use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Data, Jobs, Log, Server, Store, Telemetry};
+use crate::sections::{Data, Jobs, Log, Models, Routes, Server, Store, Telemetry};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -35,6 +36,8 @@ sections! {
     data: Data,
     store: Store,
     jobs: Jobs,
+    models: Models,
+    routes: Routes,
     log: Log,
     telemetry: Telemetry,
 }
@@ -76,6 +79,20 @@ impl Config {
         self.jobs.workers.unwrap_or(if self.store_url().is_postgres() { 16 } else { 8 })
     }
 
+    /// The models for everything that has none of its own: `routes.default`, or all in the order of the file.
+    pub fn default_route(&self) -> Vec<String> {
+        if !self.routes.default.is_empty() {
+            return self.routes.default.clone();
+        }
+        let all: Vec<String> = self.models.iter().map(|model| model.name.clone()).collect();
+        if all.is_empty() { vec![OFFLINE.to_owned()] } else { all }
+    }
+
+    /// Where a key's value was written, such as `models.sonnet` and `base_url`.
+    pub fn place(&self, section: &str, key: &str) -> Place {
+        self.entry(section, key).map_or(Place::Default, |entry| entry.from.clone())
+    }
+
     /// Every key with its value and where it came from, secrets as dots.
     pub fn show(&self) -> Show {
         Show::new(self.entries.clone())
@@ -86,9 +103,8 @@ impl Config {
         if self.store.owner_url.is_none() || self.store_url().is_postgres() {
             return None;
         }
-        let place = self.entry("store", "owner_url").map_or(Place::Default, |entry| entry.from.clone());
         Some(Problem {
-            place,
+            place: self.place("store", "owner_url"),
             key: Some("store.owner_url".to_owned()),
             what: "an owner's login is given, but `store.url` is not a Postgres database".to_owned(),
             hint: Some("set store.url to the Postgres database too, or leave owner_url out".to_owned()),
@@ -103,6 +119,7 @@ impl Config {
             ("store", "url", self.store.url.is_none().then(|| url.to_string())),
             ("store", "owner_url", owner),
             ("jobs", "workers", self.jobs.workers.is_none().then(|| workers.to_string())),
+            ("routes", "default", self.routes.default.is_empty().then(|| self.default_route().join(", "))),
         ];
         for (section, key, means) in meanings {
             for entry in self.entries.iter_mut().filter(|entry| entry.is(section, key)) {

@@ -1,7 +1,7 @@
 //! The reference of every key, as `docs/configuration.md` holds it.
 
 use crate::config::SECTIONS;
-use crate::section::{Key, Outline};
+use crate::section::{Key, Many, Outline};
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -17,6 +17,8 @@ The file is the one given with `--config` or `MUNSHI_CONFIG`; without that, the 
 - `munshi config check` reads the settings and lists every problem
 - `munshi config show` prints every key, its value and where that came from; secrets are dots
 
+A list is written in brackets in the file, and with commas in a variable (headers: a line each).
+
 This page is made from the code by `UPDATE_DOCS=1 cargo test -p munshi-config`.
 ";
 
@@ -29,9 +31,10 @@ pub fn docs() -> String {
 fn section(outline: &Outline) -> String {
     let doc: Vec<&str> = outline.doc.iter().map(|line| line.trim()).collect();
     let rows: String = outline.keys.iter().map(row).collect();
+    let value = if outline.many == Many::No { "default" } else { "example" };
     format!(
-        "\n## {}\n\n{}\n\n| key and variable | default | what it does |\n|---|---|---|\n{rows}",
-        outline.name,
+        "\n## {}\n\n{}\n\n| key and variable | {value} | what it does |\n|---|---|---|\n{rows}",
+        outline.heading(),
         doc.join(" ")
     )
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use crate::config::SECTIONS;
-use crate::section::Key;
+use crate::section::{Key, Many};
 
 const INTRODUCTION: &str = "\
 # Munshi's settings. Every key is shown with its default: to change one, take away the `#` before it.
+# Where a heading has a `#` too, what follows is an example.
 # A variable such as MUNSHI__SERVER__LISTEN wins over this file. `munshi config check` reads it over.
 ";
 
@@ -18,7 +19,10 @@ pub fn example() -> String {
         for line in outline.doc {
             add(&mut text, format_args!("# {}", line.trim()));
         }
-        add(&mut text, format_args!("[{}]", outline.name));
+        match outline.many {
+            Many::No => add(&mut text, format_args!("[{}]", outline.name)),
+            Many::Named(name) => add(&mut text, format_args!("#[{}.{name}]", outline.name)),
+        }
         for key in outline.keys {
             add_key(&mut text, key);
         }

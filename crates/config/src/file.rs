@@ -7,16 +7,19 @@ use toml::de::{DeTable, DeValue};
 
 use crate::config::SECTIONS;
 use crate::kinds::{Quoted, Raw};
+use crate::names::{self, Name};
 use crate::nearest;
 use crate::problem::{Place, Problem};
 use crate::reader::Written;
-use crate::section::{Key, Outline};
+use crate::section::{Many, Outline, heading};
 use crate::sources::Source;
 
 /// What the file says, by the key's path, and what is wrong with it. The values themselves are not judged.
 #[derive(Debug, Default)]
 pub(crate) struct File {
     pub(crate) values: BTreeMap<String, Written>,
+    /// Of the sections that stand many times, in the order of the file.
+    pub(crate) names: Vec<Name>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -91,27 +94,72 @@ impl Walk<'_> {
             let place = self.place(name);
             let known = SECTIONS.iter().find(|outline| outline.name == name.get_ref().as_ref());
             match (known, value.get_ref()) {
-                (Some(outline), DeValue::Table(table)) => self.section(outline, table),
-                (Some(outline), other) => self.add(not_a_section(outline, other, place)),
+                (Some(outline), DeValue::Table(table)) if outline.many == Many::No => {
+                    self.section(outline, None, table);
+                }
+                (Some(outline), DeValue::Table(table)) => self.many(outline, table),
+                (Some(outline), other) => {
+                    self.add(not_a_section(&outline.heading(), outline.name, other, place));
+                }
                 (None, DeValue::Table(table)) => self.add(unknown_section(name.get_ref(), table, place)),
-                (None, _) => self.add(unknown_key("", name.get_ref(), place)),
+                (None, _) => self.add(unknown_key(None, None, name.get_ref(), place)),
             }
         }
     }
 
-    fn section(&mut self, outline: &Outline, table: &DeTable<'_>) {
+    fn many(&mut self, outline: &Outline, table: &DeTable<'_>) {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        for (name, value) in entries {
+            let (place, text) = (self.place(name), name.get_ref().as_ref());
+            match value.get_ref() {
+                DeValue::Table(table) => {
+                    if self.name(outline.name, text, &place) {
+                        self.section(outline, Some(text), table);
+                    }
+                }
+                _ if outline.keys.iter().any(|key| key.name == text) => {
+                    self.add(unnamed(outline, text, place));
+                }
+                other => {
+                    let heading = heading(outline.name, Some(text));
+                    self.add(not_a_section(&heading, &heading, other, place));
+                }
+            }
+        }
+    }
+
+    /// Whether it can be a name, and no other is the same to a variable.
+    fn name(&mut self, section: &'static str, name: &str, place: &Place) -> bool {
+        let twin =
+            self.file.names.iter().find(|known| known.section == section && names::alike(&known.name, name));
+        let problem =
+            names::refuse(section, name, place).or_else(|| twin.map(|twin| twins(name, twin, place)));
+        match problem {
+            Some(problem) => {
+                self.add(problem);
+                false
+            }
+            None => {
+                self.file.names.push(Name { section, name: name.to_owned(), place: place.clone() });
+                true
+            }
+        }
+    }
+
+    fn section(&mut self, outline: &Outline, under: Option<&str>, table: &DeTable<'_>) {
         for (name, value) in table {
             match outline.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
                 Some(key) => {
                     let place = self.place(value);
                     if !self.is_broken(&place) {
                         let raw = Raw::of(value.get_ref());
-                        self.file.values.insert(key.path(), Written { raw, place });
+                        self.file.values.insert(key.path_in(under), Written { raw, place });
                     }
                 }
                 None => {
                     let place = self.place(name);
-                    self.add(unknown_key(outline.name, name.get_ref(), place));
+                    self.add(unknown_key(Some(outline), under, name.get_ref(), place));
                 }
             }
         }
@@ -148,26 +196,53 @@ fn syntax_problem(message: &str, place: Place) -> Problem {
     Problem { place, key: None, what, hint: hint.map(str::to_owned) }
 }
 
-fn not_a_section(outline: &Outline, found: &DeValue<'_>, place: Place) -> Problem {
-    let name = outline.name;
+fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: Place) -> Problem {
     let hint = match found {
-        DeValue::Array(_) => format!("write the heading once, with single brackets: [{name}]"),
-        _ => format!("write [{name}] on a line of its own, and its keys below"),
+        DeValue::Array(_) => format!("write the heading once, with single brackets: [{heading}]"),
+        _ => format!("write [{heading}] on a line of its own, and its keys below"),
     };
     Problem {
         place,
-        key: Some(name.to_owned()),
+        key: Some(key.to_owned()),
         what: "this is a section, not a key".to_owned(),
         hint: Some(hint),
+    }
+}
+
+/// A key that stands right under a section of many.
+fn unnamed(outline: &Outline, key: &str, place: Place) -> Problem {
+    let example = match outline.many {
+        Many::Named(example) => heading(outline.name, Some(example)),
+        Many::No => outline.name.to_owned(),
+    };
+    Problem {
+        place,
+        key: Some(heading(outline.name, Some(key))),
+        what: "this stands under no name".to_owned(),
+        hint: Some(format!("write [{example}] above it, with a name of your choice")),
+    }
+}
+
+fn twins(name: &str, twin: &Name, place: &Place) -> Problem {
+    Problem {
+        place: place.clone(),
+        key: None,
+        what: format!("{} and {} are one name in a variable", Quoted(name), Quoted(&twin.name)),
+        hint: Some("choose names that differ in more than dashes and underscores".to_owned()),
     }
 }
 
 fn unknown_section(name: &str, table: &DeTable<'_>, place: Place) -> Problem {
     let by_key = || table.keys().find_map(|key| nearest::key(name, key.get_ref())).map(|key| key.section);
     let hint = match nearest::section(name).or_else(by_key) {
-        Some(section) => format!("did you mean [{section}]?"),
+        Some(section) => {
+            let known = SECTIONS.iter().find(|outline| outline.name == section);
+            let heading = known.map_or_else(|| section.to_owned(), Outline::heading);
+            format!("did you mean [{heading}]?")
+        }
         None => {
-            let known: Vec<String> = SECTIONS.iter().map(|outline| format!("[{}]", outline.name)).collect();
+            let known: Vec<String> =
+                SECTIONS.iter().map(|outline| format!("[{}]", outline.heading())).collect();
             format!("the sections are {}", known.join(", "))
         }
     };
@@ -175,14 +250,20 @@ fn unknown_section(name: &str, table: &DeTable<'_>, place: Place) -> Problem {
     Problem { place, key: None, what, hint: Some(hint) }
 }
 
-fn unknown_key(section: &str, name: &str, place: Place) -> Problem {
-    let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+fn unknown_key(outline: Option<&Outline>, under: Option<&str>, name: &str, place: Place) -> Problem {
+    let section = outline.map_or("", |outline| outline.name);
+    let path = outline.map_or_else(|| name.to_owned(), |_| format!("{}.{name}", heading(section, under)));
     let listed = || {
-        let outline = SECTIONS.iter().find(|outline| outline.name == section)?;
-        let names: Vec<&str> = outline.keys.iter().map(|key| key.name).collect();
+        if under.is_some() {
+            return Some("`munshi config example` lists every key there is".to_owned());
+        }
+        let names: Vec<&str> = outline?.keys.iter().map(|key| key.name).collect();
         Some(format!("[{section}] has {}", names.join(", ")))
     };
-    let meant = nearest::key(section, name).map(|key| format!("did you mean `{}`?", Key::path(key)));
+    let meant = nearest::key(section, name).map(|key| {
+        let path = if key.section == section { key.path_in(under) } else { key.path() };
+        format!("did you mean `{path}`?")
+    });
     let hint =
         meant.or_else(listed).unwrap_or_else(|| "keys stand under a section such as [server]".to_owned());
     Problem { place, key: None, what: format!("there is no key {}", Quoted(&path)), hint: Some(hint) }

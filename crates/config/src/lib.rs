@@ -8,9 +8,9 @@
 //! # Layout
 //! - [`sections`]: one file per section; each key is one line with its doc, kind and default
 //! - [`kinds`]: how a value is read, refused and shown (address, folder, numbers in bounds, choices, URLs)
-//! - [`section`]: the `section!` macro that turns those lines into a struct and a table of keys
+//! - [`section`]: the `section!` and `named_section!` macros that turn those lines into a struct and a table of keys
 //! - [`sources`]: the file and the variables, and where the file is looked for
-//! - `file`, `variables`: what was written where; `reader`: who wins
+//! - `file`, `variables`: what was written where; `reader`: who wins; `names`: the names of `[models.NAME]`
 //! - [`problem`]: what is wrong, where, and what to do
 //! - [`show`], [`example()`], [`docs()`]: the settings as people see them, all from the table of keys
 //!
@@ -22,6 +22,7 @@ mod docs;
 mod example;
 mod file;
 pub mod kinds;
+mod names;
 mod nearest;
 pub mod problem;
 pub mod reader;
@@ -35,8 +36,12 @@ mod variables;
 pub use config::Config;
 pub use docs::docs;
 pub use example::example;
+pub use names::OFFLINE;
 pub use problem::{Place, Problem, Problems};
 pub use secret::{Secret, Url};
-pub use sections::{Data, Jobs, Log, LogFormat, Server, Store, Telemetry};
+pub use sections::{
+    Data, Jobs, JsonMode, Log, LogFormat, Model, ModelWire, Models, OutputLimit, Provider, Routes, Server,
+    Store, Strategy, Telemetry, ThinkingMode,
+};
 pub use show::{Entry, Show, Shown};
 pub use sources::Sources;

@@ -1,7 +1,7 @@
 //! What was probably meant, when a word is not known.
 
 use crate::config::SECTIONS;
-use crate::section::Key;
+use crate::section::{Key, Many};
 
 /// The known word closest to `word`, when it is close enough to be a slip or its beginning.
 pub(crate) fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -25,9 +25,11 @@ pub(crate) fn key(section: &str, name: &str) -> Option<&'static Key> {
     let named = |key: &&Key| key.name.eq_ignore_ascii_case(name);
     let here =
         || SECTIONS.iter().filter(|outline| Some(outline.name) == meant).flat_map(|outline| outline.keys);
-    let elsewhere = SECTIONS.iter().flat_map(|outline| outline.keys).find(named);
+    // What stands under a name was hardly meant for another section.
+    let stays = || here().any(|key| key.many != Many::No);
+    let elsewhere = || SECTIONS.iter().flat_map(|outline| outline.keys).find(|key| named(key) && !stays());
     let alike = || of(name, here().map(|key| key.name)).and_then(|word| here().find(|key| key.name == word));
-    here().find(named).or(elsewhere).or_else(alike)
+    here().find(named).or_else(elsewhere).or_else(alike)
 }
 
 pub(crate) fn section(name: &str) -> Option<&'static str> {

@@ -41,6 +41,11 @@ impl Problems {
         Self(problems)
     }
 
+    /// For those who look closer than the settings do: everything they found, if anything.
+    pub fn refuse(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self::new(problems)) }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.0.iter()
     }

@@ -6,24 +6,56 @@ use crate::reader::Reader;
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     pub section: &'static str,
+    /// Whether the section stands for many, each under a name.
+    pub many: Many,
     pub name: &'static str,
     /// The doc comment, a line each, as the compiler hands it over (with its leading space).
     pub doc: &'static [&'static str],
-    /// The default as it would stand in the file.
+    /// The default as it would stand in the file; where there are many, an example.
     pub default: &'static str,
     /// What may be written, in words: "a whole number from 1 to 3600".
     pub expects: fn() -> String,
 }
 
+/// How often a section can stand in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Many {
+    No,
+    /// As often as one likes, `[section.name]` each; with a name for the example.
+    Named(&'static str),
+}
+
+impl Many {
+    /// What stands for the name people choose.
+    const NAME: &'static str = "NAME";
+
+    const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::No => None,
+            Self::Named(_) => Some(Self::NAME),
+        }
+    }
+}
+
 impl Key {
-    /// `server.listen`
+    /// `server.listen`, `models.NAME.key`
     pub fn path(&self) -> String {
-        format!("{}.{}", self.section, self.name)
+        self.path_in(self.many.name())
     }
 
-    /// `MUNSHI__SERVER__LISTEN`
+    /// `MUNSHI__SERVER__LISTEN`, `MUNSHI__MODELS__NAME__KEY`
     pub fn variable(&self) -> String {
-        format!("{PREFIX}{}__{}", self.section, self.name).to_uppercase()
+        self.variable_in(self.many.name())
+    }
+
+    /// `models.sonnet.key` for `sonnet`.
+    pub(crate) fn path_in(&self, name: Option<&str>) -> String {
+        format!("{}.{}", heading(self.section, name), self.name)
+    }
+
+    pub(crate) fn variable_in(&self, name: Option<&str>) -> String {
+        let name = name.map(|name| format!("__{}", name.replace('-', "_"))).unwrap_or_default();
+        format!("{PREFIX}{}{name}__{}", self.section, self.name).to_uppercase()
     }
 
     pub fn doc_lines(&self) -> impl Iterator<Item = &'static str> {
@@ -31,12 +63,18 @@ impl Key {
     }
 }
 
+/// `server`, or `models.sonnet` for `sonnet`.
+pub(crate) fn heading(section: &str, name: Option<&str>) -> String {
+    name.map_or_else(|| section.to_owned(), |name| format!("{section}.{name}"))
+}
+
 /// What every variable of ours begins with.
 pub const PREFIX: &str = "MUNSHI__";
 
-/// What the `section!` macro writes for a section.
+/// What the `section!` and `named_section!` macros write for a section.
 pub trait Section: Sized {
     const NAME: &'static str;
+    const MANY: Many;
     const DOC: &'static [&'static str];
     const KEYS: &'static [Key];
 
@@ -48,13 +86,19 @@ pub trait Section: Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
     pub name: &'static str,
+    pub many: Many,
     pub doc: &'static [&'static str],
     pub keys: &'static [Key],
 }
 
 impl Outline {
     pub const fn of<S: Section>() -> Self {
-        Self { name: S::NAME, doc: S::DOC, keys: S::KEYS }
+        Self { name: S::NAME, many: S::MANY, doc: S::DOC, keys: S::KEYS }
+    }
+
+    /// `server`, `models.NAME`
+    pub(crate) fn heading(&self) -> String {
+        heading(self.name, self.many.name())
     }
 }
 
@@ -69,9 +113,11 @@ macro_rules! key_name {
     };
 }
 
+/// One section. What holds between its keys and others is `checked by` a function that tells the reader of problems;
+/// it is asked even where some key could not be read.
 macro_rules! section {
-    ($(#[doc = $doc:literal])+ $name:ident in $section:literal {
-        $($(#[doc = $key_doc:literal])+ $field:ident $(($key:literal))?: $kind:ty = $default:literal,)+
+    ($(#[doc = $doc:literal])+ $name:ident in $section:literal $(checked by $check:path)? {
+        $($(#[doc = $key_doc:literal])+ $field:ident $(($key:literal))?: $kind:ty = $default:expr,)+
     }) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +127,11 @@ macro_rules! section {
 
         impl $crate::section::Section for $name {
             const NAME: &'static str = $section;
+            const MANY: $crate::section::Many = $crate::section::Many::No;
             const DOC: &'static [&'static str] = &[$($doc),+];
             const KEYS: &'static [$crate::section::Key] = &[$($crate::section::Key {
                 section: $section,
+                many: $crate::section::Many::No,
                 name: $crate::section::key_name!($field $($key)?),
                 doc: &[$($key_doc),+],
                 default: stringify!($default),
@@ -93,10 +141,79 @@ macro_rules! section {
             fn take(reader: &mut $crate::reader::Reader) -> Option<Self> {
                 let mut keys = Self::KEYS.iter();
                 $(let $field = keys.next().and_then(|key| reader.take::<$kind>(key));)+
+                $($check(reader);)?
                 Some(Self { $($field: $field?,)+ })
             }
         }
     };
 }
 
-pub(crate) use {key_name, section};
+/// A section that may stand many times, each under a name. No key has a default but the example's value: what is
+/// not given stays open, for whoever uses the settings to fill in.
+macro_rules! named_section {
+    ($(#[doc = $doc:literal])+ $all:ident of $(#[doc = $one_doc:literal])+ $one:ident
+        in $section:literal such as $example:literal {
+        required {
+            $($(#[doc = $must_doc:literal])+ $must:ident: $must_kind:ty = $must_example:expr,)+
+        }
+        optional {
+            $($(#[doc = $key_doc:literal])+ $field:ident $(($key:literal))?: $kind:ty = $default:expr,)+
+        }
+    }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct $all {
+            /// In the order of the file, then those that only variables name.
+            pub list: Vec<$one>,
+        }
+
+        $(#[doc = $one_doc])+
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $one {
+            pub name: String,
+            /// Where it was first written, for problems with what it lacks.
+            pub place: $crate::problem::Place,
+            $($(#[doc = $must_doc])+ pub $must: <$must_kind as $crate::kinds::Kind>::Value,)+
+            $($(#[doc = $key_doc])+ pub $field: Option<<$kind as $crate::kinds::Kind>::Value>,)+
+        }
+
+        impl $one {
+            fn take(reader: &mut $crate::reader::Reader, from: $crate::names::Name) -> Option<Self> {
+                let mut keys = <$all as $crate::section::Section>::KEYS.iter();
+                $(let $must = keys.next().and_then(|key| reader.require::<$must_kind>(key, &from));)+
+                $(let $field = keys.next().and_then(|key| reader.take_named::<$kind>(key, &from));)+
+                Some(Self { name: from.name, place: from.place, $($must: $must?,)+ $($field: $field?,)+ })
+            }
+        }
+
+        impl $crate::section::Section for $all {
+            const NAME: &'static str = $section;
+            const MANY: $crate::section::Many = $crate::section::Many::Named($example);
+            const DOC: &'static [&'static str] = &[$($doc),+];
+            const KEYS: &'static [$crate::section::Key] = &[$($crate::section::Key {
+                section: $section,
+                many: <$all as $crate::section::Section>::MANY,
+                name: stringify!($must),
+                doc: &[$($must_doc),+],
+                default: stringify!($must_example),
+                expects: <$must_kind as $crate::kinds::Kind>::expects,
+            },)+ $($crate::section::Key {
+                section: $section,
+                many: <$all as $crate::section::Section>::MANY,
+                name: $crate::section::key_name!($field $($key)?),
+                doc: &[$($key_doc),+],
+                default: stringify!($default),
+                expects: <$kind as $crate::kinds::Kind>::expects,
+            }),+];
+
+            fn take(reader: &mut $crate::reader::Reader) -> Option<Self> {
+                let names = reader.names($section);
+                // All are read before one that could not be ends it, so that every problem is found.
+                let taken: Vec<Option<$one>> = names.into_iter().map(|name| $one::take(reader, name)).collect();
+                taken.into_iter().collect::<Option<_>>().map(|list| Self { list })
+            }
+        }
+    };
+}
+
+pub(crate) use {key_name, named_section, section};

@@ -14,12 +14,14 @@ pub enum Shown {
     Text(String),
     Whole(u64),
     Flag(bool),
+    List(Vec<String>),
 }
 
 /// One key and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    section: &'static str,
+    /// `server`, or `models.sonnet` where there are many.
+    section: String,
     name: &'static str,
     pub value: Shown,
     pub from: Place,
@@ -28,8 +30,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(key: &Key, value: Shown, from: Place) -> Self {
-        Self { section: key.section, name: key.name, value, from, means: None }
+    pub(crate) fn new(section: String, key: &Key, value: Shown, from: Place) -> Self {
+        Self { section, name: key.name, value, from, means: None }
     }
 
     pub(crate) fn is(&self, section: &str, name: &str) -> bool {
@@ -75,6 +77,14 @@ impl fmt::Display for Shown {
             Self::Text(text) => write_text(f, text),
             Self::Whole(number) => number.fmt(f),
             Self::Flag(flag) => flag.fmt(f),
+            Self::List(words) => {
+                f.write_char('[')?;
+                words.iter().enumerate().try_for_each(|(at, word)| {
+                    f.write_str(if at == 0 { "" } else { ", " })?;
+                    write_text(f, word)
+                })?;
+                f.write_char(']')
+            }
         }
     }
 }
@@ -101,7 +111,7 @@ impl fmt::Display for Show {
             if entry.section != section {
                 let gap = if section.is_empty() { "" } else { "\n" };
                 writeln!(f, "{gap}[{}]", entry.section)?;
-                section = entry.section;
+                section = &entry.section;
             }
             write!(f, "{line:width$}  # {}", entry.from)?;
             match &entry.means {

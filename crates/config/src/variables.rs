@@ -5,21 +5,24 @@ use std::ffi::OsString;
 
 use crate::config::SECTIONS;
 use crate::kinds::{Quoted, Raw};
+use crate::names::{self, Name};
 use crate::nearest;
 use crate::problem::{Place, Problem};
 use crate::reader::Written;
-use crate::section::{Key, PREFIX};
+use crate::section::{Key, Many, Outline, PREFIX};
 
 /// What the variables say, by the key's path, and what is wrong with their names.
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
     pub(crate) values: BTreeMap<String, Written>,
+    /// The file's names, then those that only a variable has.
+    pub(crate) names: Vec<Name>,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl Variables {
-    pub(crate) fn read(variables: &BTreeMap<OsString, OsString>) -> Self {
-        let mut found = Self::default();
+    pub(crate) fn read(variables: &BTreeMap<OsString, OsString>, names: Vec<Name>) -> Self {
+        let mut found = Self { names, ..Self::default() };
         for (name, value) in variables {
             // Ours are plain ASCII, so a name that is not Unicode is somebody else's.
             if let Some(name) = name.to_str().filter(|name| name.to_uppercase().starts_with("MUNSHI_")) {
@@ -29,49 +32,124 @@ impl Variables {
         found
     }
 
-    fn add(&mut self, name: &str, value: &OsString) {
-        let place = Place::Environment { variable: name.to_owned() };
-        match (known(name), value.to_str()) {
-            (Some(key), Some(value)) => {
-                self.values.insert(key.path(), Written { raw: Raw::Bare(value.to_owned()), place });
+    fn add(&mut self, variable: &str, value: &OsString) {
+        let place = Place::Environment { variable: variable.to_owned() };
+        let path = match known(variable) {
+            Some(Known { key, name: None }) => key.path(),
+            Some(Known { key, name: Some(name) }) => match self.name(key.section, name, &place) {
+                Ok(name) => key.path_in(Some(&name)),
+                Err(problem) => return self.problems.push(problem),
+            },
+            None => return self.problems.extend(unknown(variable, place)),
+        };
+        match value.to_str() {
+            Some(value) => {
+                self.values.insert(path, Written { raw: Raw::Bare(value.to_owned()), place });
             }
-            (Some(key), None) => self.problems.push(Problem {
+            None => self.problems.push(Problem {
                 place,
-                key: Some(key.path()),
+                key: Some(path),
                 what: "the value is not UTF-8 text".to_owned(),
                 hint: Some("set it again as plain text".to_owned()),
             }),
-            (None, _) => self.problems.extend(unknown(name, place)),
         }
+    }
+
+    /// The name that a variable means: one that is there already, or a new one.
+    fn name(&mut self, section: &'static str, name: String, place: &Place) -> Result<String, Problem> {
+        let there =
+            self.names.iter().find(|known| known.section == section && names::alike(&known.name, &name));
+        if let Some(there) = there {
+            return Ok(there.name.clone());
+        }
+        if let Some(problem) = names::refuse(section, &name, place) {
+            return Err(problem);
+        }
+        self.names.push(Name { section, name: name.clone(), place: place.clone() });
+        Ok(name)
     }
 }
 
-fn known(name: &str) -> Option<&'static Key> {
-    keys().find(|key| key.variable() == name)
+struct Known {
+    key: &'static Key,
+    /// Where the section stands many times.
+    name: Option<String>,
+}
+
+fn known(variable: &str) -> Option<Known> {
+    let single = keys().find(|key| key.many == Many::No && key.variable() == variable);
+    single.map(|key| Known { key, name: None }).or_else(|| {
+        let (outline, name, key) = split(variable)?;
+        let key = outline.keys.iter().find(|known| known.name.to_uppercase() == key)?;
+        let capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+        name.chars().all(capital).then(|| Known { key, name: Some(name.to_lowercase()) })
+    })
+}
+
+/// `MUNSHI__MODELS__SONNET__KEY` as the section, `SONNET` and `KEY`.
+fn split(variable: &str) -> Option<(&'static Outline, &str, &str)> {
+    let (section, rest) = variable.strip_prefix(PREFIX)?.split_once("__")?;
+    let outline = many().find(|outline| outline.name.to_uppercase() == section)?;
+    let (name, key) = rest.split_once("__")?;
+    Some((outline, name, key))
 }
 
 fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().flat_map(|outline| outline.keys)
 }
 
+fn many() -> impl Iterator<Item = &'static Outline> {
+    SECTIONS.iter().filter(|outline| outline.many != Many::No)
+}
+
 /// `MUNSHI_SERVER_LISTEN` is surely meant for us; any other name without the double underscore may be
 /// somebody else's.
-fn unknown(name: &str, place: Place) -> Option<Problem> {
-    let meant = match name.strip_prefix(PREFIX) {
-        Some(rest) => {
-            let (section, key) = rest.split_once("__").unwrap_or(("", rest));
-            nearest::key(&section.to_lowercase(), &key.to_lowercase())
-        }
-        None => Some(keys().find(|key| plain(&key.variable()) == plain(name))?),
+fn unknown(variable: &str, place: Place) -> Option<Problem> {
+    let meant = match variable.strip_prefix(PREFIX) {
+        Some(rest) => match split(variable) {
+            Some((outline, name, key)) => named(outline, name, key),
+            None => {
+                let (section, key) = rest.split_once("__").unwrap_or(("", rest));
+                nearest::key(&section.to_lowercase(), &key.to_lowercase()).map(Key::variable)
+            }
+        },
+        None => Some(plainly(variable)?),
     };
     let hint = match meant {
-        Some(key) => format!("did you mean {}?", key.variable()),
+        Some(meant) => format!("did you mean {meant}?"),
         None => format!(
             "unset it; `munshi config example` lists every key, and {PREFIX}SERVER__LISTEN is server.listen"
         ),
     };
-    let what = format!("no key goes by {}", Quoted(name));
+    let what = format!("no key goes by {}", Quoted(variable));
     Some(Problem { place, key: None, what, hint: Some(hint) })
+}
+
+/// The variable of the key that is nearest under a name.
+fn named(outline: &Outline, name: &str, key: &str) -> Option<String> {
+    let words = outline.keys.iter().map(|known| known.name);
+    let meant = nearest::of(key, words)?;
+    let key = outline.keys.iter().find(|known| known.name == meant)?;
+    Some(key.variable_in(Some(name)))
+}
+
+/// A name whose underscores are too few.
+fn plainly(variable: &str) -> Option<String> {
+    let single = keys().find(|key| key.many == Many::No && plain(&key.variable()) == plain(variable));
+    single.map(Key::variable).or_else(|| {
+        let rest = variable.to_uppercase();
+        let rest = rest.strip_prefix("MUNSHI_")?;
+        many().find_map(|outline| {
+            let rest = rest.strip_prefix(&format!("{}_", outline.name.to_uppercase()))?;
+            let ends = outline.keys.iter().filter_map(|key| {
+                let name = rest.strip_suffix(&format!("_{}", key.name.to_uppercase()))?.trim_matches('_');
+                (!name.is_empty()).then_some((key, name))
+            });
+            // The longest key: `SONNET_BASE_URL` is `base_url`, should there be a `url` too.
+            let (key, name) = ends.max_by_key(|(key, _)| key.name.len())?;
+            Some(key.variable_in(Some(name)))
+        })
+    })
 }
 
 /// The name with its underscores and capitals evened out.

@@ -127,6 +127,11 @@ fn nearly_a_file() -> impl Strategy<Value = String> {
         Just("workers".to_owned()),
         Just("log".to_owned()),
         Just("level".to_owned()),
+        Just("models".to_owned()),
+        Just("routes".to_owned()),
+        Just("model".to_owned()),
+        Just("extra".to_owned()),
+        Just("default".to_owned()),
         "\\PC{0,6}",
     ];
     let value = prop_oneof!["-?[0-9]{1,40}", "\"\\PC{0,12}\"", "\\PC{0,8}", Just("true".to_owned())];
@@ -134,6 +139,9 @@ fn nearly_a_file() -> impl Strategy<Value = String> {
         prop_oneof![
             Just(format!("[{one}]")),
             Just(format!("[[{one}]]")),
+            Just(format!("[{one}.{two}]")),
+            Just(format!("models.{one}.{two} = {value}")),
+            Just(format!("{two} = [{value}]")),
             Just(format!("{two} = {value}")),
             Just(format!("{one}.{two} = {value}")),
             Just(format!("{one} = {{ {two} = {value} }}")),
@@ -150,7 +158,14 @@ proptest! {
 
     #[test]
     fn no_file_or_variable_makes_it_panic(text in nearly_a_file(), name in "[A-Z_]{0,12}", value in "\\PC{0,20}") {
-        let variables = [(format!("MUNSHI__{name}"), value.clone()), ("MUNSHI__SERVER__LISTEN".to_owned(), value)];
+        let variables = [
+            (format!("MUNSHI__{name}"), value.clone()),
+            (format!("MUNSHI__MODELS__{name}"), value.clone()),
+            (format!("MUNSHI__MODELS__{name}__MODEL"), value.clone()),
+            (format!("MUNSHI__MODELS__A__{name}"), value.clone()),
+            ("MUNSHI__MODELS__A__HEADERS".to_owned(), value.clone()),
+            ("MUNSHI__SERVER__LISTEN".to_owned(), value),
+        ];
         let sources = Sources::default().with_text("munshi.toml", text).with_variables(variables);
         match Config::load(&sources) {
             Ok(config) => prop_assert!(!config.show().to_string().is_empty()),

@@ -29,13 +29,23 @@ fn the_example_says_the_defaults_commented_or_not() {
     assert_eq!(commented, defaults);
     let plain = Config::load(&at_home(Sources::default().with_text("munshi.toml", uncommented()))).unwrap();
     let values = |config: &Config| {
-        config.show().entries.into_iter().map(|entry| (entry.key(), entry.value)).collect::<Vec<_>>()
+        let entries = config.show().entries.into_iter().map(|entry| (entry.key(), entry.value));
+        entries.filter(|(key, _)| !key.starts_with("models.")).collect::<Vec<_>>()
     };
     assert_eq!(values(&plain), values(&defaults));
     assert!(
         plain.show().entries.iter().all(|entry| entry.from != munshi_config::Place::Default),
         "each key is there"
     );
+}
+
+#[test]
+fn the_example_of_a_model_can_be_used() {
+    let plain = Config::load(&at_home(Sources::default().with_text("munshi.toml", uncommented()))).unwrap();
+    assert_eq!(plain.default_route(), ["sonnet"]);
+    let keys = plain.show().entries.iter().filter(|entry| entry.key().starts_with("models.sonnet.")).count();
+    assert_eq!(keys, docs().matches("| `models.NAME.").count(), "each key is there");
+    assert_eq!(plain.models.list[0].price_cache_write_5m, Some(3_750_000));
 }
 
 #[test]

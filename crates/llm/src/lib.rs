@@ -8,6 +8,7 @@
 //! - [`chat`]: requests, messages, events, usage
 //! - [`fault`]: what goes wrong, by what is done about it
 //! - [`provider`]: the trait; [`target`]: where a model is and what it can do; [`dialect`]: how its server differs
+//! - [`presets`]: servers that are known, for targets to start from
 //! - [`wires`]: the provider for every remote target, over [`transport`] (sockets, time, sizes) and [`sse`]
 //! - `anthropic`, `openai`, `gemini`: one folder a wire, each a `Protocol`: request, response, stream, error
 //! - [`cache`]: where cache marks go; [`money`]: tokens counted here, prices with their dates
@@ -32,6 +33,7 @@ mod gemini;
 mod media;
 pub mod money;
 mod openai;
+pub mod presets;
 mod protocol;
 pub mod provider;
 mod reader;

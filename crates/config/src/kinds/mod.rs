@@ -6,12 +6,18 @@ mod address;
 mod choice;
 mod filter;
 mod folder;
+mod json;
+mod key;
+mod list;
 mod number;
+mod pairs;
+mod price;
 mod text;
 mod url;
 
 use std::fmt;
 
+use serde_json::{Map, Value};
 use toml::de::DeValue;
 
 pub use address::Address;
@@ -19,9 +25,14 @@ pub(crate) use choice::choice;
 pub use choice::read_choice;
 pub use filter::LogFilter;
 pub use folder::{DataFolder, Home};
+pub use json::JsonTable;
+pub use key::SecretKey;
+pub use list::{Places, Words};
 pub use number::{Count, CountOrAuto, Flag, Hours, Kibibytes, Milliseconds, Seconds};
-pub use text::Text;
-pub use url::{Endpoint, SecretStoreUrl, StoreUrl};
+pub use pairs::{Headers, Pair, Query};
+pub use price::Price;
+pub use text::{HeaderName, Text, TextOrNone, Word};
+pub use url::{BaseUrl, Endpoint, SecretStoreUrl, StoreUrl};
 
 use crate::show::Shown;
 
@@ -49,8 +60,12 @@ pub enum Raw {
     Bare(String),
     Text(String),
     Whole(i128),
+    /// Its digits as they were written, so that nothing is rounded.
+    Decimal(String),
     Flag(bool),
-    /// Something no key takes, in words: "a list".
+    List(Vec<Self>),
+    Table(Map<String, Value>),
+    /// Something no key takes, in words: "a date".
     Other(&'static str),
 }
 
@@ -81,10 +96,13 @@ impl Raw {
                 let beyond = if number.as_str().starts_with('-') { i128::MIN } else { i128::MAX };
                 Self::Whole(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(beyond))
             }
-            DeValue::Float(_) => Self::Other("a number with a decimal point"),
+            DeValue::Float(number) => Self::Decimal(number.as_str().to_owned()),
             DeValue::Datetime(_) => Self::Other("a date"),
-            DeValue::Array(_) => Self::Other("a list"),
-            DeValue::Table(_) => Self::Other("a table"),
+            DeValue::Array(items) => Self::List(items.iter().map(|item| Self::of(item.get_ref())).collect()),
+            DeValue::Table(_) => match json::of(value) {
+                Some(Value::Object(table)) => Self::Table(table),
+                _ => Self::Other("a table with a number or a date that JSON does not have"),
+            },
         }
     }
 
@@ -92,10 +110,10 @@ impl Raw {
     pub(crate) fn text(&self) -> Result<&str, Fault> {
         match self {
             Self::Bare(text) | Self::Text(text) => Ok(text),
-            Self::Whole(_) | Self::Flag(_) => {
+            Self::Whole(_) | Self::Decimal(_) | Self::Flag(_) => {
                 Err(self.wrong_kind("text").with_hint("put the value in double quotes"))
             }
-            Self::Other(_) => Err(self.wrong_kind("text")),
+            Self::List(_) | Self::Table(_) | Self::Other(_) => Err(self.wrong_kind("text")),
         }
     }
 
@@ -106,7 +124,10 @@ impl Raw {
             Self::Bare(text) => return Fault::new(format!("{} is not {wanted}", Quoted(text))),
             Self::Text(_) => "text",
             Self::Whole(_) => "a number",
+            Self::Decimal(_) => "a number with a decimal point",
             Self::Flag(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
             Self::Other(found) => found,
         };
         Fault::new(format!("this is {found}, not {wanted}"))

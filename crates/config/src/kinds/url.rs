@@ -16,7 +16,12 @@ pub enum SecretStoreUrl {}
 #[derive(Debug)]
 pub enum Endpoint {}
 
+/// What a server's paths are put behind. It holds no login and no query: those have keys of their own.
+#[derive(Debug)]
+pub enum BaseUrl {}
+
 const POSTGRES: &[&str] = &["postgres://", "postgresql://"];
+const HTTP: &[&str] = &["http://", "https://"];
 
 impl Kind for StoreUrl {
     type Value = Option<Url>;
@@ -59,11 +64,42 @@ impl Kind for Endpoint {
     }
 
     fn read(raw: &Raw, _: &Home) -> Result<Option<Url>, Fault> {
-        Ok(beginning_with(raw, &["http://", "https://"], "http:// or https://")?.map(Url::new))
+        Ok(beginning_with(raw, HTTP, "http:// or https://")?.map(Url::new))
     }
 
     fn show(value: &Option<Url>) -> Shown {
         Shown::Text(value.as_ref().map(ToString::to_string).unwrap_or_default())
+    }
+}
+
+impl Kind for BaseUrl {
+    type Value = String;
+
+    fn expects() -> String {
+        "an address such as \"https://api.example.com/v1\"".to_owned()
+    }
+
+    fn read(raw: &Raw, _: &Home) -> Result<String, Fault> {
+        let address = beginning_with(raw, HTTP, "http:// or https://")?;
+        let address = address.ok_or_else(|| Fault::new("the address is empty"))?;
+        if !address.chars().all(|letter| letter.is_ascii_graphic() && letter != '\\') {
+            return Err(Fault::new("the address has a space or a sign in it that no address has"));
+        }
+        if address.contains('@') {
+            return Err(Fault::new("the address holds a login").with_hint("write the key as `key` instead"));
+        }
+        if address.contains(['?', '#']) {
+            let fault = Fault::new("the address goes on after its path");
+            return Err(fault.with_hint("write what follows the `?` as `query` instead"));
+        }
+        if address.split('/').nth(2).is_none_or(|host| host.is_empty() || host.starts_with(':')) {
+            return Err(Fault::new("the address names no host"));
+        }
+        Ok(address.trim_end_matches('/').to_owned())
+    }
+
+    fn show(value: &String) -> Shown {
+        Shown::Text(value.clone())
     }
 }
 

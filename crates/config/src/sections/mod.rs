@@ -1,8 +1,11 @@
 //! One file per section. A key is one entry there: its doc, its kind and its default.
+//! A section that stands many times has no defaults but examples.
 
 mod data;
 mod jobs;
 mod log;
+mod models;
+mod routes;
 mod server;
 mod store;
 mod telemetry;
@@ -10,6 +13,8 @@ mod telemetry;
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};
+pub use models::{JsonMode, Model, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
+pub use routes::{Routes, Strategy};
 pub use server::Server;
 pub use store::Store;
 pub use telemetry::Telemetry;

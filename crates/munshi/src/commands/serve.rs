@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Painter;
 use crate::wiring::database::Database;
 use crate::wiring::lock::Lock;
+use crate::wiring::models::Models;
 use crate::wiring::server::Front;
 use crate::wiring::{folder, telemetry};
 
@@ -42,6 +43,9 @@ pub(super) fn run(context: &Context) -> Result<()> {
 
 async fn serve(context: &Context, config: &Config) -> Result<()> {
     let database = Database::of(config)?;
+    for warning in Models::of(config)?.warnings {
+        tracing::warn!(%warning, "a model needs looking at");
+    }
     folder::prepare(config)?;
     let _lock = database.file().map(|file| Lock::take(file)).transpose()?;
     let front = Front::bind(config, context.clock.as_ref()).await?;

@@ -4,11 +4,13 @@
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
+//! - [`models`]: the models, the routes between them and their prices
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
 pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod lock;
+pub(crate) mod models;
 mod readiness;
 pub(crate) mod server;
 pub(crate) mod telemetry;

@@ -53,3 +53,24 @@ fn an_address_the_store_can_not_read_is_a_problem_too() {
     let error = installation.run(&["config", "check"]).refused(3);
     assert!(!error.contains("hunter2"), "{error}");
 }
+
+#[test]
+fn models_are_looked_at_more_closely_and_their_keys_hidden() {
+    let installation = Installation::sqlite().with("MUNSHI__MODELS__PAID__HEADERS", "X-Team: hunter3");
+    let file = installation.folder().join("munshi.toml");
+    std::fs::write(&file, "[models.paid]\nprovider = \"azure\"\nmodel = \"m\"\nkey = \"hunter2\"\n").unwrap();
+    let error = installation.run(&["config", "check"]).refused(3);
+    assert!(error.contains("munshi.toml:1:9: models.paid: the server's address is not given"), "{error}");
+    installation.run(&["serve"]).refused(3);
+    let shown = installation.run(&["config", "show"]).ok();
+    assert!(shown.contains("[models.paid]") && !shown.contains("hunter"), "{shown}");
+}
+
+#[test]
+fn a_missing_key_is_told_and_no_more() {
+    let installation = Installation::sqlite().with("MUNSHI__MODELS__GPT__MODEL", "m");
+    let installation = installation.with("MUNSHI__MODELS__GPT__PROVIDER", "openai");
+    let told = installation.run(&["config", "check"]).ok();
+    assert!(told.contains("warning: ") && told.contains("set MUNSHI__MODELS__GPT__KEY"), "{told}");
+    assert_eq!(installation.json(&["config", "check"])["warnings"].as_array().unwrap().len(), 1);
+}

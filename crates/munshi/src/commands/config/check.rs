@@ -5,16 +5,23 @@ use serde_json::json;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::wiring::database::Database;
+use crate::wiring::models::Models;
 
 pub(super) fn run(context: &Context) -> Result<()> {
     let sources = context.sources();
     let config = context.config()?;
     // The store reads its address more closely than the settings do.
     Database::of(&config)?;
+    let models = Models::of(&config)?;
     let file = sources.file().map(|path| path.display().to_string());
-    let value = json!({ "ok": true, "file": file });
-    context.output.answer(&value, |_, _| match &file {
-        Some(file) => format!("The settings are good. Read {file} and the variables."),
-        None => "The settings are good. There is no file: defaults and variables only.".to_owned(),
+    let value = json!({ "ok": true, "file": file, "warnings": models.warnings });
+    context.output.answer(&value, |_, _| {
+        let good = match &file {
+            Some(file) => format!("The settings are good. Read {file} and the variables."),
+            None => "The settings are good. There is no file: defaults and variables only.".to_owned(),
+        };
+        let warnings: String =
+            models.warnings.iter().map(|warning| format!("\nwarning: {warning}")).collect();
+        format!("{good}{warnings}")
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - `finding`: one line of the report
-//! - `settings`, `folder`, `database`, `clock`, `port`: what is looked at, each on its own; none may stop the others
+//! - `settings`, `folder`, `models`, `database`, `clock`, `port`: what is looked at, each on its own; none may stop the others
 //!
 //! To add a check: a file with a function that returns findings, and its line in [`examine`].
 
@@ -10,6 +10,7 @@ mod clock;
 mod database;
 mod finding;
 mod folder;
+mod models;
 mod port;
 mod settings;
 
@@ -49,6 +50,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     };
     let mut findings = settings::examine(&config, sources.file());
     findings.extend(folder::examine(&config));
+    findings.extend(models::examine(&config));
     let (about_database, db) = database::examine(&config).await;
     findings.extend(about_database);
     findings.push(clock::examine(context.now(), db.as_ref()).await);

@@ -27,15 +27,17 @@ pub(super) fn examine(config: &Config, file: Option<&Path>) -> Vec<Finding> {
         return vec![Finding::ok("settings", "no file: defaults and variables only")];
     };
     let shown = file.display();
-    if has_password(config) && is_open_to_others(file) {
-        let detail = format!("{shown} is good, but holds a password that others on this machine can read");
+    if has_secret(config) && is_open_to_others(file) {
+        let detail = format!("{shown} is good, but holds a secret that others on this machine can read");
         return vec![Finding::warn("settings", detail, format!("chmod 600 {shown}"))];
     }
     vec![Finding::ok("settings", format!("read {shown}"))]
 }
 
-/// Whether the address of the database says more than is shown.
-fn has_password(config: &Config) -> bool {
+/// Whether something is not shown: a password of the database, or what a model's server wants to see.
+fn has_secret(config: &Config) -> bool {
     let url = config.store_url();
-    config.store.owner_url.is_some() || url.to_string() != url.reveal()
+    config.store.owner_url.is_some()
+        || url.to_string() != url.reveal()
+        || config.models.iter().any(|model| model.key.is_some() || model.headers.is_some())
 }

@@ -1,0 +1,58 @@
+//! Fields in JSON: a table in the file, or JSON as text.
+
+use serde_json::{Map, Number, Value};
+use toml::de::DeValue;
+
+use super::{Fault, Home, Kind, Raw};
+use crate::show::Shown;
+
+#[derive(Debug)]
+pub enum JsonTable {}
+
+impl Kind for JsonTable {
+    type Value = Map<String, Value>;
+
+    fn expects() -> String {
+        "a table such as { service_tier = \"auto\" }, or the same as JSON in quotes".to_owned()
+    }
+
+    fn read(raw: &Raw, _: &Home) -> Result<Map<String, Value>, Fault> {
+        match raw {
+            Raw::Table(table) => return Ok(table.clone()),
+            Raw::Other(found) => return Err(Fault::new(format!("this is {found}"))),
+            _ => {}
+        }
+        let text = raw.text().map_err(|_| raw.wrong_kind("a table"))?.trim();
+        if text.is_empty() {
+            return Ok(Map::new());
+        }
+        // The parser's own words may quote the value; its position says enough.
+        serde_json::from_str(text).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => Fault::new("this is JSON, but no object"),
+            _ => Fault::new(format!("this is no JSON, from character {} on", error.column())),
+        })
+    }
+
+    fn show(value: &Map<String, Value>) -> Shown {
+        Shown::Text(if value.is_empty() { String::new() } else { Value::Object(value.clone()).to_string() })
+    }
+}
+
+/// The same value in JSON, which has no dates, no infinity and no numbers beyond 64 bits.
+pub(super) fn of(value: &DeValue<'_>) -> Option<Value> {
+    Some(match value {
+        DeValue::String(text) => Value::String(text.clone().into_owned()),
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok()?.into(),
+        DeValue::Float(number) => Value::Number(Number::from_f64(number.as_str().parse().ok()?)?),
+        DeValue::Datetime(_) => return None,
+        DeValue::Array(items) => {
+            Value::Array(items.iter().map(|item| of(item.get_ref())).collect::<Option<_>>()?)
+        }
+        DeValue::Table(table) => {
+            let fields =
+                table.iter().map(|(name, value)| Some((name.get_ref().to_string(), of(value.get_ref())?)));
+            Value::Object(fields.collect::<Option<_>>()?)
+        }
+    })
+}

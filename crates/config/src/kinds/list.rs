@@ -1,0 +1,77 @@
+//! Lists. A variable holds one with commas, or in the form it has in the file.
+
+use toml::de::DeValue;
+
+use super::{Fault, Home, Kind, Quoted, Raw, Word};
+use crate::show::Shown;
+
+/// Names, each once; the first comes first.
+#[derive(Debug)]
+pub enum Words {}
+
+/// Places that data may go to, each once.
+#[derive(Debug)]
+pub enum Places {}
+
+impl Kind for Words {
+    type Value = Vec<String>;
+
+    fn expects() -> String {
+        "a list of names such as [\"sonnet\", \"offline\"]; in a variable, names with commas".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+        words(raw, home)
+    }
+
+    fn show(value: &Vec<String>) -> Shown {
+        Shown::List(value.clone())
+    }
+}
+
+impl Kind for Places {
+    type Value = Vec<String>;
+
+    fn expects() -> String {
+        "a list of words such as [\"in\", \"eu\"]; in a variable, words with commas".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+        words(raw, home)
+    }
+
+    fn show(value: &Vec<String>) -> Shown {
+        Shown::List(value.clone())
+    }
+}
+
+fn words(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+    let mut words = Vec::new();
+    for item in items(raw, ",")? {
+        let word = Word::read(&item, home)?;
+        if words.contains(&word) {
+            let fault = Fault::new(format!("{} is there twice", Quoted(&word)));
+            return Err(fault.with_hint("keep the first of the two"));
+        }
+        words.push(word);
+    }
+    Ok(words)
+}
+
+/// What the list holds. One text alone is refused in the file, so that a list always looks like one.
+pub(super) fn items(raw: &Raw, separator: &str) -> Result<Vec<Raw>, Fault> {
+    match raw {
+        Raw::List(items) => Ok(items.clone()),
+        Raw::Bare(text) if text.trim_start().starts_with('[') => match DeValue::parse(text.trim()) {
+            Ok(value) => items(&Raw::of(value.get_ref()), separator),
+            Err(_) => Err(Fault::new("the list can't be read")),
+        },
+        Raw::Bare(text) => Ok(text
+            .split(separator)
+            .filter(|part| !part.trim().is_empty())
+            .map(|part| Raw::Text(part.trim().to_owned()))
+            .collect()),
+        Raw::Text(_) => Err(raw.wrong_kind("a list").with_hint("put it in brackets: [\"…\"]")),
+        _ => Err(raw.wrong_kind("a list")),
+    }
+}

@@ -1,0 +1,106 @@
+//! The models as the settings name them: targets, the route between them, and what they cost.
+//!
+//! # Layout
+//! - [`target`]: one section of the settings made a target, by its preset
+//! - [`address`]: whether a key may go there; [`price`]: the book of one's own prices
+//!
+//! A combination that can't work is a problem and nothing starts; one that may yet work is a warning.
+
+mod address;
+mod price;
+mod target;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use munshi_config::{Config, Model, OFFLINE, Place, Problem, Problems, Strategy};
+use munshi_llm::Target;
+use munshi_llm::gateway::{Route, Use};
+use munshi_llm::money::PriceBook;
+
+/// What the gateway is made of.
+#[derive(Debug)]
+#[cfg_attr(not(test), allow(dead_code, reason = "the gateway takes them; until then they are only checked"))]
+pub(crate) struct Models {
+    /// In the order of the settings; `offline` is the last.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) route: Route,
+    pub(crate) strategy: Strategy,
+    pub(crate) prices: PriceBook,
+    /// What to look at, though it is no reason not to start.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+impl Models {
+    /// Either every model can be used as it is written, or every problem is reported.
+    pub(crate) fn of(config: &Config) -> Result<Self, Problems> {
+        let mut findings = Findings { config, problems: Vec::new(), warnings: Vec::new() };
+        let mut prices = BTreeMap::new();
+        let mut targets: Vec<Target> = Vec::new();
+        for model in config.models.iter() {
+            if let Some(mut target) = target::of(model, &mut findings) {
+                prices.extend(price::of(model, &mut target, &mut findings));
+                targets.push(target);
+            }
+        }
+        targets.push(Target::offline());
+        let route = route(config);
+        findings.unpermitted(&route, &targets);
+        Problems::refuse(findings.problems)?;
+        Ok(Self {
+            targets,
+            route,
+            strategy: config.routes.strategy,
+            prices: PriceBook::new(prices),
+            warnings: findings.warnings,
+        })
+    }
+}
+
+fn route(config: &Config) -> Route {
+    let given = config.routes.by_use().into_iter().filter(|(_, names)| !names.is_empty());
+    let mut targets: BTreeMap<Use, Vec<String>> =
+        given.filter_map(|(key, names)| Some((key.parse().ok()?, names.to_vec()))).collect();
+    targets.insert(Use::Default, config.default_route());
+    let places: BTreeSet<String> = config.routes.permitted_residency.iter().cloned().collect();
+    Route { targets, residency: (!places.is_empty()).then_some(places), ..Route::default() }
+}
+
+/// What is found on the way.
+struct Findings<'a> {
+    config: &'a Config,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Findings<'_> {
+    /// A target that is in a route but whose data may not go where it is will never be asked.
+    fn unpermitted(&mut self, route: &Route, targets: &[Target]) {
+        let Some(places) = &route.residency else { return };
+        let routed: BTreeSet<&String> = route.targets.values().flatten().collect();
+        let refused = targets.iter().filter(|target| {
+            routed.contains(&target.name) && target.name != OFFLINE && !places.contains(&target.residency)
+        });
+        for target in refused {
+            let model = self.config.models.iter().find(|model| model.name == target.name);
+            let what = match target.residency.as_str() {
+                "" => format!("`{}` will not be asked: it has no `residency`", target.name),
+                place => format!("`{}` will not be asked: `{place}` is not permitted", target.name),
+            };
+            let hint = "give its residency, or add that to routes.permitted_residency";
+            self.warnings.extend(model.map(|model| about(model, what, hint)));
+        }
+    }
+}
+
+/// What a model lacks, told where it was first named. A variable's name says another key then, so the text names the
+/// model.
+fn about(model: &Model, what: String, hint: impl Into<String>) -> Problem {
+    let what = match &model.place {
+        Place::Environment { .. } => format!("[{}]: {what}", model.section()),
+        _ => what,
+    };
+    Problem { place: model.place.clone(), key: Some(model.section()), what, hint: Some(hint.into()) }
+}
+
+#[cfg(test)]
+mod tests;

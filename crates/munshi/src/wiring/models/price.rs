@@ -1,0 +1,49 @@
+//! The prices a person gave, for the book that has them.
+
+use munshi_config::Model;
+use munshi_llm::Target;
+use munshi_llm::money::Price;
+
+use super::address::is_here;
+use super::{Findings, about};
+
+/// The target's line in the book. Its prices are then its own and nobody else's, whatever the model is called.
+pub(super) fn of(model: &Model, target: &mut Target, findings: &mut Findings<'_>) -> Option<(String, Price)> {
+    let price = match given(model, target, findings) {
+        Some(price) => price,
+        // Nobody sends a bill for this machine.
+        None if is_here(&target.base_url) && target.price_provider.is_empty() => Price::FREE,
+        None => return None,
+    };
+    target.price_provider = model.section();
+    Some((format!("{}/{}", target.price_provider, target.model), price))
+}
+
+fn given(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<Price> {
+    let cached = [
+        ("price_cache_write_5m", model.price_cache_write_5m),
+        ("price_cache_write_1h", model.price_cache_write_1h),
+    ];
+    let must = [("price_input", model.price_input), ("price_output", model.price_output)];
+    let any =
+        must.iter().chain(&cached).any(|(_, price)| price.is_some()) || model.price_cache_read.is_some();
+    if !any {
+        return None;
+    }
+    // A cache that is written to for more than was reckoned would overrun a budget unseen.
+    let marks = target.capabilities.cache_minimum_tokens > 0;
+    let missing = must.iter().chain(cached.iter().filter(|_| marks)).filter(|(_, price)| price.is_none());
+    let missing: Vec<String> = missing.map(|(key, _)| format!("`{key}`")).collect();
+    if !missing.is_empty() {
+        let what = format!("a price is given, but not {}", missing.join(", "));
+        findings.problems.push(about(model, what, "give all of them, or none for the bundled prices"));
+    }
+    let input = model.price_input?;
+    Some(Price {
+        input,
+        output: model.price_output?,
+        cache_read: model.price_cache_read.unwrap_or(input),
+        cache_write_5m: model.price_cache_write_5m.unwrap_or(input),
+        cache_write_1h: model.price_cache_write_1h.unwrap_or(input),
+    })
+}

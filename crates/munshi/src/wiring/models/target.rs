@@ -1,0 +1,198 @@
+//! One section of the settings made a target: what is given, else the preset's, else the default.
+
+use munshi_config::kinds::Pair;
+use munshi_config::{Model, ModelWire, Place, Problem};
+use munshi_llm::dialect::{Dialect, JsonMode, KeyPlace, OutputLimit, ThinkingMode};
+use munshi_llm::presets::{Preset, preset};
+use munshi_llm::target::Key;
+use munshi_llm::{Capabilities, Target, Timeouts, Wire};
+
+use super::address::is_open;
+use super::{Findings, about};
+
+/// `None` once its problem is noted.
+pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
+    // `custom` is the provider that has none.
+    let preset = model.provider.and_then(|provider| preset(provider.as_str()));
+    let wire = wire(model, preset.as_ref(), findings);
+    let base_url = base_url(model, preset.as_ref(), findings);
+    let (wire, base_url) = (wire?, base_url?);
+    let start = match &preset {
+        Some(preset) => preset.target(&model.name, &model.model),
+        None => Target::new(&model.name, wire, "", &model.model),
+    };
+    let target = Target {
+        wire,
+        base_url,
+        key: Key::new(model.key.as_ref().map_or("", |key| key.reveal())),
+        headers: pairs(model.headers.as_deref().unwrap_or_default()),
+        timeouts: timeouts(model, start.timeouts),
+        capabilities: capabilities(model, start.capabilities),
+        dialect: dialect(model, start.dialect.clone()),
+        residency: model.residency.clone().unwrap_or_default(),
+        ..start
+    };
+    keyless(model, &target, preset.as_ref(), findings);
+    exposed(model, &target, findings)?;
+    Some(target)
+}
+
+fn wire(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>) -> Option<Wire> {
+    let given = model.wire.map(|wire| match wire {
+        ModelWire::Anthropic => Wire::Anthropic,
+        ModelWire::OpenAi => Wire::OpenAi,
+        ModelWire::Gemini => Wire::Gemini,
+    });
+    match (given, preset) {
+        (Some(given), Some(preset)) if given != preset.wire => {
+            let hint = match (preset.name, given) {
+                ("llamacpp", Wire::Anthropic) => "write provider = \"llamacpp-anthropic\", without `wire`",
+                _ => "leave `wire` out, or write provider = \"custom\" and give the rest yourself",
+            };
+            findings.refuse(model, "wire", format!("`{}` speaks another wire", preset.name), hint);
+            None
+        }
+        (Some(given), _) => Some(given),
+        (None, Some(preset)) => Some(preset.wire),
+        (None, None) => {
+            let hint =
+                "name a known server as `provider`, or write wire = \"openai\", which most servers speak";
+            findings.refuse(model, "wire", "what the server speaks is not given".to_owned(), hint);
+            None
+        }
+    }
+}
+
+fn base_url(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>) -> Option<String> {
+    let known = preset.map(|preset| preset.base_url).filter(|address| !address.is_empty());
+    let found = model.base_url.clone().or_else(|| known.map(str::to_owned));
+    if found.is_none() {
+        let hint = match preset {
+            Some(_) => {
+                "write base_url = \"https://RESOURCE.openai.azure.com/openai/v1\" with your resource's name"
+            }
+            None => "write base_url = \"…\", or name a known server as `provider`",
+        };
+        findings.refuse(model, "base_url", "the server's address is not given".to_owned(), hint);
+    }
+    found
+}
+
+/// A key may come later, so this is no reason not to start.
+fn keyless(model: &Model, target: &Target, preset: Option<&Preset>, findings: &mut Findings<'_>) {
+    let needed = preset.is_some_and(|preset| preset.needs_key);
+    if needed && target.key.is_empty() && target.headers.is_empty() {
+        let variable = format!("MUNSHI__MODELS__{}__KEY", model.name.replace('-', "_").to_uppercase());
+        let what = "there is no key, and the server answers nobody without one".to_owned();
+        findings.warnings.push(about(model, what, format!("set {variable}")));
+    }
+}
+
+/// A key that goes unencrypted over a network is everybody's on the way.
+fn exposed(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<()> {
+    let secret = !target.key.is_empty() || !target.headers.is_empty();
+    if !secret || model.allow_plain_http == Some(true) || !is_open(&target.base_url) {
+        return Some(());
+    }
+    let what = "the key or headers would go unencrypted to another machine".to_owned();
+    let hint = "write https://, or allow_plain_http = true if the network between is yours alone";
+    findings.refuse(model, "base_url", what, hint);
+    None
+}
+
+fn pairs(pairs: &[Pair]) -> Vec<(String, String)> {
+    pairs.iter().map(|pair| (pair.name.clone(), pair.value.reveal().to_owned())).collect()
+}
+
+fn timeouts(model: &Model, start: Timeouts) -> Timeouts {
+    Timeouts {
+        connect: model.connect_timeout.unwrap_or(start.connect),
+        first_byte: model.first_byte_timeout.unwrap_or(start.first_byte),
+        between_bytes: model.between_bytes_timeout.unwrap_or(start.between_bytes),
+        whole: model.whole_timeout.unwrap_or(start.whole),
+    }
+}
+
+fn capabilities(model: &Model, start: Capabilities) -> Capabilities {
+    // The settings hold both to less than 32 bits.
+    let tokens =
+        |given: Option<usize>, start: u32| given.and_then(|n| u32::try_from(n).ok()).unwrap_or(start);
+    Capabilities {
+        tools: model.tools.unwrap_or(start.tools),
+        images: model.images.unwrap_or(start.images),
+        documents: model.documents.unwrap_or(start.documents),
+        json_schema: model.json_schema.unwrap_or(start.json_schema),
+        thinking: model.thinking_supported.unwrap_or(start.thinking),
+        embeddings: model.embeddings.unwrap_or(start.embeddings),
+        context_tokens: tokens(model.context_tokens, start.context_tokens),
+        cache_minimum_tokens: tokens(model.cache_minimum_tokens, start.cache_minimum_tokens),
+    }
+}
+
+fn dialect(model: &Model, start: Dialect) -> Dialect {
+    // Empty text takes away what the preset has.
+    let field = |given: &Option<String>, start: Option<String>| match given {
+        Some(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        None => start,
+    };
+    Dialect {
+        key: model.key_header.as_deref().map_or(start.key, key_place),
+        query: model.query.as_deref().map_or(start.query, pairs),
+        output_limit: model.output_limit.map_or(start.output_limit, output_limit),
+        stream_usage: model.stream_usage.unwrap_or(start.stream_usage),
+        temperature: model.temperature.unwrap_or(start.temperature),
+        json: model.json.map_or(start.json, json_mode),
+        thinking: model.thinking.map_or(start.thinking, thinking_mode),
+        thinking_field: field(&model.thinking_field, start.thinking_field),
+        user_field: field(&model.user_field, start.user_field),
+        unsigned_call: field(&model.unsigned_call, start.unsigned_call),
+        extra: model.extra.clone().unwrap_or(start.extra),
+    }
+}
+
+fn key_place(text: &str) -> KeyPlace {
+    match text {
+        "documented" => KeyPlace::AsDocumented,
+        "bearer" => KeyPlace::Bearer,
+        name => KeyPlace::Header(name.to_owned()),
+    }
+}
+
+fn output_limit(given: munshi_config::OutputLimit) -> OutputLimit {
+    match given {
+        munshi_config::OutputLimit::MaxCompletionTokens => OutputLimit::MaxCompletionTokens,
+        munshi_config::OutputLimit::MaxTokens => OutputLimit::MaxTokens,
+    }
+}
+
+fn json_mode(given: munshi_config::JsonMode) -> JsonMode {
+    match given {
+        munshi_config::JsonMode::Schema => JsonMode::Schema,
+        munshi_config::JsonMode::Tool => JsonMode::Tool,
+        munshi_config::JsonMode::Object => JsonMode::Object,
+        munshi_config::JsonMode::Words => JsonMode::Words,
+    }
+}
+
+fn thinking_mode(given: munshi_config::ThinkingMode) -> ThinkingMode {
+    match given {
+        munshi_config::ThinkingMode::Budget => ThinkingMode::Budget,
+        munshi_config::ThinkingMode::Effort => ThinkingMode::Effort,
+    }
+}
+
+impl Findings<'_> {
+    /// Where the key is written, or where the model is when it is not.
+    fn refuse(&mut self, model: &Model, key: &str, what: String, hint: &str) {
+        let problem = match self.config.place(&model.section(), key) {
+            Place::Default => about(model, what, hint),
+            place => Problem {
+                place,
+                key: Some(format!("{}.{key}", model.section())),
+                what,
+                hint: Some(hint.to_owned()),
+            },
+        };
+        self.problems.push(problem);
+    }
+}
