@@ -82,6 +82,10 @@ macro_rules! for_each_id {
             LeaseId = "lease";
             /// One attempt at a model.
             CallId = "call";
+            /// A human, team or agent, through all its versions.
+            TierId = "tier";
+            /// What ties addresses to a human, a team and an agent.
+            BindingId = "binding";
         }
     };
 }

@@ -8,6 +8,7 @@
 //! - [`random`]: [`Random`], the system's and a seeded one
 //! - [`id`]: newtype ids, UUIDv7 made by [`Ids`] from a clock and a random source
 //! - [`tenant`]: [`Tenant`], its name, zone and status
+//! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]
@@ -20,10 +21,11 @@ pub mod language;
 pub mod money;
 pub mod random;
 pub mod tenant;
+pub mod tier;
 pub mod tool;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use id::{CallId, Id, IdError, Ids, JobId, LeaseId, TenantId};
+pub use id::{BindingId, CallId, Id, IdError, Ids, JobId, LeaseId, TenantId, TierId};
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};
