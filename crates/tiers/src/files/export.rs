@@ -1,5 +1,6 @@
 //! A tenant's tiers written as files. Applying them again changes nothing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ pub struct Exported {
     pub written: Vec<PathBuf>,
     /// Files that said so already.
     pub unchanged: usize,
+    /// Files in the same folders that are none of the tenant's tiers; they were left alone.
+    pub others: Vec<PathBuf>,
 }
 
 /// The file of a tier, to the byte.
@@ -32,19 +35,32 @@ pub fn render(kind: TierKind, body: &Body) -> String {
 
 /// Writes each tier's file under `folder`. Other files there are left alone.
 pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exported> {
-    let mut exported = Exported { written: Vec::new(), unchanged: 0 };
+    let mut exported = Exported { written: Vec::new(), unchanged: 0, others: Vec::new() };
+    let mut paths = BTreeSet::new();
     for (kind, name, body) in tiers {
-        let inside = folder.join(kind.folder());
-        let path = inside.join(format!("{name}.{}", kind.extension()));
+        let path = folder.join(kind.folder()).join(format!("{name}.{}", kind.extension()));
         let text = render(*kind, body);
         if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             exported.unchanged += 1;
-            continue;
+        } else {
+            write(&path, &text).map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
+            exported.written.push(path.clone());
         }
-        let written = fs::create_dir_all(&inside).and_then(|()| fs::write(&path, text));
-        written
-            .map_err(|error| Error::Folder { path: path.display().to_string(), what: error.to_string() })?;
-        exported.written.push(path);
+        paths.insert(path);
     }
+    let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
+    let there = folders.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    exported.others = there.filter(|path| !paths.contains(path)).collect();
+    exported.others.sort();
     Ok(exported)
+}
+
+/// Never through a link: it might lead anywhere.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let links = [path.parent(), Some(path)].into_iter().flatten().any(Path::is_symlink);
+    if links {
+        return Err("this is a link; export writes plain files only".to_owned());
+    }
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, text)).map_err(|error| error.to_string())
 }

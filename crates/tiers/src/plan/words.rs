@@ -55,10 +55,12 @@ impl fmt::Display for FieldChange {
         if !lines.is_empty() {
             let added = lines.iter().filter(|line| matches!(line, Line::Added(_))).count();
             let removed = lines.iter().filter(|line| matches!(line, Line::Removed(_))).count();
-            writeln!(f, "    {key}: {added} lines in, {removed} out")?;
+            let noun = if added == 1 { "line" } else { "lines" };
+            writeln!(f, "    {key}: {added} {noun} in, {removed} out")?;
             return lines.iter().try_for_each(|line| match line {
                 Line::Added(text) => writeln!(f, "      + {}", harmless(text)),
                 Line::Removed(text) => writeln!(f, "      - {}", harmless(text)),
+                Line::Same(text) if text.trim().is_empty() => writeln!(f),
                 Line::Same(text) => writeln!(f, "        {}", harmless(text)),
             });
         }

@@ -89,7 +89,7 @@ impl Walk<'_> {
             (Shape::Text, DeValue::String(text)) => self.text(text, path, at),
             (Shape::Word(form), DeValue::String(text)) => match (form.read)(text) {
                 Ok(spelled) => Some(Value::String(spelled)),
-                Err(what) => self.refuse(at, path, &what, form.expects),
+                Err(error) => self.misspelt(at, path, &error),
             },
             (Shape::Choice(words), DeValue::String(text)) => {
                 if words.contains(&text.as_ref()) {
@@ -155,8 +155,8 @@ impl Walk<'_> {
                         body.insert(name, value);
                     }
                 }
-                Err(what) => {
-                    self.refuse(self.start + key.span().start, &inner, &what, keys.expects);
+                Err(error) => {
+                    self.misspelt(self.start + key.span().start, &inner, &error);
                 }
             }
         }
@@ -206,6 +206,13 @@ impl Walk<'_> {
         let hint = nearest::hint(name, names, &otherwise);
         let what = format!("there is no key {}", Quoted(&join(path, name)));
         self.push(at, Problem::of_file(self.file, what).hint(hint));
+    }
+
+    /// The error of a form says what is wrong, a colon, and what to write.
+    fn misspelt(&mut self, at: usize, path: &str, error: &str) -> Option<Value> {
+        let (what, hint) = error.rsplit_once(": ").unwrap_or((error, "see docs/tiers.md"));
+        self.add(at, path, what, hint);
+        None
     }
 
     fn refuse(&mut self, at: usize, path: &str, what: &str, expects: &str) -> Option<Value> {
