@@ -11,7 +11,7 @@
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
-//! - [`resolve`]: from an address to a binding; `rows`, `keys`: the statements
+//! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
 //!
 //! # To add a key to a tier
 //! Add the field to its type in `munshi-types` and a line to its table in `shape`, then
@@ -28,6 +28,7 @@ mod nearest;
 pub mod plan;
 pub mod problem;
 pub mod resolve;
+mod route;
 mod rows;
 mod shape;
 pub mod size;
@@ -39,6 +40,7 @@ pub use keys::ROUTING;
 pub use plan::{Installed, Plan, Vanished};
 pub use problem::{Problem, Problems};
 pub use resolve::{Answer, Resolution, Resolver};
+pub use route::route;
 pub use rows::{Authorship, VersionView};
 pub use shape::{reference, schema};
 pub use size::Tokens;

@@ -12,5 +12,6 @@ mod outage;
 mod restore;
 mod serve;
 mod tenant;
+mod tiers;
 mod understand;
 mod usage;
