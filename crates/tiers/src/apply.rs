@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::keys::{self, ROUTING};
 use crate::plan::{self, Action, Change, Installed, Plan, State, Title, Vanished};
+use crate::problem::Problems;
 use crate::rows::{self, Authorship, NewVersion};
 
 /// Plans a tenant's folder against what is stored. Reads only.
@@ -22,6 +23,25 @@ pub async fn plan_folder(
 ) -> Result<Plan> {
     let state = state(db, &folder.tenant, &folder.drafts).await?;
     plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed)
+}
+
+/// Plans all of them, and tells everything that is wrong with any.
+pub async fn plan_folders(
+    db: &Db,
+    folders: &[Folder],
+    vanished: Vanished,
+    installed: &Installed,
+) -> Result<Vec<Plan>> {
+    let (mut plans, mut problems) = (Vec::new(), Vec::new());
+    for folder in folders {
+        match plan_folder(db, folder, vanished, installed).await {
+            Ok(plan) => plans.push(plan),
+            Err(Error::Problems(found)) => problems.extend(found.iter().cloned()),
+            Err(error) => return Err(error),
+        }
+    }
+    Problems::refuse(problems)?;
+    Ok(plans)
 }
 
 /// What is stored of a tenant, and which of the wanted addresses are another's.
@@ -172,8 +192,8 @@ fn difference<V: PartialEq>(seen: &BTreeMap<Title, V>, now: &BTreeMap<Title, V>)
     gone.or_else(come).map(|(title, _)| title.clone())
 }
 
-/// Says that something about a tenant changed that decides whether its bindings answer, such as being paused. Every
-/// node looks at it anew within a second.
+/// Says that something about a tenant changes that decides whether its bindings answer, such as being paused. Every
+/// node looks at it anew within a second. Comes first in its transaction, as it does in that of `apply`.
 pub fn announce(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<()> {
     let turn = rows::take_turn(tx)?;
     rows::mark(tx, tenant, turn)

@@ -42,6 +42,17 @@ impl Tier {
         };
         read.map_err(|error| Error::Unreadable(format!("a stored {kind} has another shape: {error}")))
     }
+
+    /// Every value, for those who show it.
+    pub fn values(&self) -> Result<Value> {
+        let values = match self {
+            Self::Human(human) => serde_json::to_value(human),
+            Self::Team(team) => serde_json::to_value(team),
+            Self::Agent(agent) => serde_json::to_value(agent),
+            Self::Binding(binding) => serde_json::to_value(binding),
+        };
+        values.map_err(|error| Error::Unreadable(error.to_string()))
+    }
 }
 
 impl Draft {

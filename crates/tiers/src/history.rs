@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use munshi_store::{Db, tenants};
+use munshi_store::{Db, PlatformTx, tenants};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{Tenant, TenantName};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::apply;
-use crate::draft::{Body, Draft};
+use crate::draft::{Body, Draft, Tier};
 use crate::error::{Error, Result};
 use crate::keys::ROUTING;
 use crate::merge::{self, Origin};
@@ -59,28 +59,21 @@ pub async fn tiers(db: &Db, tenant: &TenantName) -> Result<Vec<Stored>> {
 
 pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<Log> {
     let (who, title) = (tenant.clone(), (kind, name.clone()));
-    db.platform(ROUTING)
-        .read(move |tx| {
-            let found = known(tx, &who)?;
-            tx.as_tenant(found.id, |tx| {
-                let tier = rows::find(tx, title.0, &title.1)?.ok_or_else(|| no_tier(&who, &title))?;
-                let versions = rows::versions(tx, &tier)?;
-                let empty = Body::new();
-                let before = versions.iter().skip(1).map(|version| &version.body).chain([&empty]);
-                let changes: Vec<_> = versions
-                    .iter()
-                    .zip(before)
-                    .map(|(now, before)| plan::fields(before, &now.body))
-                    .collect();
-                let versions = versions
-                    .into_iter()
-                    .zip(changes)
-                    .map(|(version, changes)| Entry { version, changes })
-                    .collect();
-                Ok(Log { kind: tier.kind, name: tier.name, status: tier.status, versions })
-            })
+    let read = move |tx: &mut PlatformTx<'_>| {
+        let found = known(tx, &who)?;
+        tx.as_tenant(found.id, |tx| {
+            let tier = rows::find(tx, title.0, &title.1)?.ok_or_else(|| no_tier(&who, &title))?;
+            let versions = rows::versions(tx, &tier)?;
+            Ok::<_, Error>((tier.status, versions))
         })
-        .await
+    };
+    let (status, versions) = db.platform(ROUTING).read(read).await?;
+    let nothing = Body::new();
+    let before = versions.iter().skip(1).map(|older| &older.body).chain([&nothing]);
+    let changes = versions.iter().zip(before).map(|(version, before)| plan::fields(before, &version.body));
+    let changes: Vec<_> = changes.collect();
+    let entries = versions.into_iter().zip(changes).map(|(version, changes)| Entry { version, changes });
+    Ok(Log { kind, name: name.clone(), status, versions: entries.collect() })
 }
 
 /// A tier at a version, or at the one in force.
@@ -101,27 +94,16 @@ pub async fn show(
     let (values, origins) = match kind {
         TierKind::Agent => {
             let find = |name: &TierName| tiers.get(&(TierKind::Agent, name.clone())).map(|tier| &tier.body);
-            let chain = merge::chain(name, &tier.body, find).map_err(|broken| {
-                Error::Unreadable(format!("agent {name} can't be put together: {broken:?}"))
-            })?;
+            let unreadable =
+                |broken| Error::Unreadable(format!("agent {name} can't be put together: {broken}"));
+            let chain = merge::chain(name, &tier.body, find).map_err(unreadable)?;
             let merged = merge::merge(&chain)?;
-            (serde_json::to_value(&merged.agent), merged.origins)
+            (Tier::Agent(merged.agent).values()?, merged.origins)
         }
-        _ => (filled(kind, &tier.body)?, BTreeMap::new()),
+        _ => (Tier::read(kind, &tier.body)?.values()?, BTreeMap::new()),
     };
-    let values = values.map_err(|error| Error::Unreadable(error.to_string()))?;
     let Stored { kind, name, status, version, latest, body, tokens, .. } = tier;
     Ok(Shown { kind, name, status, version, latest, values, origins, tokens, body })
-}
-
-fn filled(kind: TierKind, body: &Body) -> Result<serde_json::Result<Value>> {
-    use crate::draft::Tier;
-    Ok(match Tier::read(kind, body)? {
-        Tier::Human(human) => serde_json::to_value(human),
-        Tier::Team(team) => serde_json::to_value(team),
-        Tier::Agent(agent) => serde_json::to_value(agent),
-        Tier::Binding(binding) => serde_json::to_value(binding),
-    })
 }
 
 /// Plans the return to a version, or to the one before. It becomes a new version, so that the history stays whole; all
@@ -174,7 +156,7 @@ async fn all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<Title, Stored>> {
         .await
 }
 
-fn known(tx: &mut munshi_store::PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
+fn known(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
     tenants::find_by_name(tx, name)?.ok_or_else(|| Error::NoTenant(name.clone()))
 }
 

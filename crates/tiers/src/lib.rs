@@ -33,7 +33,7 @@ mod rows;
 mod shape;
 pub mod size;
 
-pub use apply::{announce, apply, plan_folder};
+pub use apply::{announce, apply, plan_folder, plan_folders};
 pub use draft::{Body, Draft, Tier};
 pub use error::{Error, Result};
 pub use keys::ROUTING;

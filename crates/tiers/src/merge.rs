@@ -31,11 +31,18 @@ pub enum Origin {
 }
 
 /// Why a line of agents has no end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Broken {
+    #[error("there is no agent called {0}")]
     Missing(TierName),
+    #[error("these agents extend each other in a circle: {}", line(.0))]
     Circle(Vec<TierName>),
+    #[error("more than {LONGEST_CHAIN} agents extend each other")]
     TooLong,
+}
+
+fn line(names: &[TierName]) -> String {
+    names.iter().map(TierName::as_str).collect::<Vec<_>>().join(" → ")
 }
 
 /// The agent and those it extends, the farthest first.

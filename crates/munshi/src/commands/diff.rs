@@ -9,7 +9,7 @@ use munshi_types::TenantName;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::Painter;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
@@ -48,17 +48,8 @@ pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
 impl Folder {
     pub(super) async fn plan(&self, db: &Db, installed: &munshi_tiers::Installed) -> Result<Vec<Plan>> {
         let vanished = if self.prune { Vanished::Archive } else { Vanished::Keep };
-        let mut plans = Vec::new();
-        let mut problems: Option<Failure> = None;
-        for folder in files::read(&self.path, self.tenant.as_ref())? {
-            match munshi_tiers::plan_folder(db, &folder, vanished, installed).await {
-                Ok(plan) => plans.push(plan),
-                Err(error) => {
-                    problems.get_or_insert(error.into());
-                }
-            }
-        }
-        problems.map_or(Ok(plans), Err)
+        let folders = files::read(&self.path, self.tenant.as_ref())?;
+        Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
     }
 }
 

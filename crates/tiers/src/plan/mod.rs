@@ -13,7 +13,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
+use munshi_types::tier::{Binding, Candidate, RoutingKey, TierKind, TierName, TierRef, TierStatus};
 use munshi_types::{TenantId, TenantName, TierId};
 use serde::Serialize;
 
@@ -52,12 +52,15 @@ pub struct State {
     pub taken: BTreeSet<RoutingKey>,
 }
 
-/// What is there to be used. A name that is not among them is warned of, never refused.
+/// What is there to be used.
 #[derive(Clone, Debug, Default)]
 pub struct Installed {
+    /// One that is not among them is warned of, and is not offered.
     pub tools: BTreeSet<String>,
-    /// The installation's models.
+    /// The installation's models. One that is not among them is warned of, and passed over.
     pub models: BTreeSet<String>,
+    /// The ids of shipped rules. One that is not among them is refused: nobody would check it. None checks nothing.
+    pub guardrails: Option<BTreeSet<String>>,
 }
 
 /// What to do about tiers that are stored but not in the folder.
@@ -101,7 +104,7 @@ pub fn plan(
     installed: &Installed,
 ) -> Result<Plan> {
     let after = After::of(state, wanted, vanished);
-    let mut problems = references::check(&after, state);
+    let mut problems = references::check(&after, state, installed);
     let agents = after.agents();
     problems.extend(sizes::check(&after, &agents));
     let (keys, clashes) = keys::check(&after, state);
@@ -123,6 +126,24 @@ pub fn plan(
             .collect(),
         keys,
     })
+}
+
+/// A binding as each part of its people has it: itself first, then with what a slice puts in its place. Old versions
+/// that a slice names were checked when they were new.
+pub(crate) fn arms(binding: &Binding) -> Vec<(String, Binding)> {
+    let now =
+        |tier: &Option<TierRef>| tier.clone().filter(|tier| tier.version.is_none()).map(|tier| tier.name);
+    let slices = binding.slices.iter().enumerate().filter_map(|(at, slice)| match &slice.candidate {
+        Candidate::Binding(_) => None,
+        Candidate::Tiers { human, team, agent } => {
+            let mut arm = binding.clone();
+            arm.human = now(human).unwrap_or(arm.human);
+            arm.team = now(team).unwrap_or(arm.team);
+            arm.agent = now(agent).unwrap_or(arm.agent);
+            Some((format!("slices[{at}]."), arm))
+        }
+    });
+    std::iter::once((String::new(), binding.clone())).chain(slices).collect()
 }
 
 /// The tenant as it would be: every active tier as a draft, whether it comes from a file or was there.

@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
+use serde_json::Value;
 
-use super::{After, Installed, State};
+use super::{After, Installed, State, arms};
 use crate::draft::{Draft, Tier};
-use crate::merge::{self, Broken, LONGEST_CHAIN, Merged};
+use crate::merge::{self, Broken, Merged};
 use crate::nearest;
-use crate::problem::Problem;
+use crate::problem::{Problem, Quoted};
 
 /// Everything that refers to nothing.
-pub(super) fn check(after: &After, state: &State) -> Vec<Problem> {
+pub(super) fn check(after: &After, state: &State, installed: &Installed) -> Vec<Problem> {
     let mut problems = Vec::new();
     for draft in after.drafts.values() {
+        problems.extend(installed.guardrails.iter().flat_map(|known| unknown_rules(draft, known)));
         match Tier::read(draft.kind, &draft.body) {
             Ok(Tier::Binding(binding)) => of_binding(draft, &binding, after, state, &mut problems),
             Ok(Tier::Team(team)) => of_team(draft, &team, after, &mut problems),
@@ -33,8 +35,8 @@ fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, pr
     ];
     problems
         .extend(named.into_iter().filter_map(|(kind, path, name)| missing(draft, path, kind, name, after)));
-    if let Some(problem) = not_a_member(draft, binding, after) {
-        problems.push(problem);
+    for (path, arm) in arms(binding) {
+        problems.extend(not_a_member(draft, &format!("{path}human"), &arm, after));
     }
     let shares: u32 = binding.slices.iter().map(|slice| u32::from(slice.share)).sum();
     if shares > 100 {
@@ -89,7 +91,7 @@ fn no_version(draft: &Draft, path: &str, kind: TierKind, tier: &TierRef, state: 
     Some(draft.problem(path, format!("{kind} {name} has no version {version}")).hint(hint))
 }
 
-fn not_a_member(draft: &Draft, binding: &Binding, after: &After) -> Option<Problem> {
+fn not_a_member(draft: &Draft, path: &str, binding: &Binding, after: &After) -> Option<Problem> {
     let found = after.get(TierKind::Team, &binding.team)?;
     let Ok(Tier::Team(team)) = Tier::read(TierKind::Team, &found.body) else { return None };
     after.get(TierKind::Human, &binding.human)?;
@@ -98,7 +100,23 @@ fn not_a_member(draft: &Draft, binding: &Binding, after: &After) -> Option<Probl
     }
     let what = format!("human {} is no member of team {}", binding.human, binding.team);
     let hint = format!("add \"{}\" to `members` in {}", binding.human, found.file);
-    Some(draft.problem("human", what).hint(hint))
+    Some(draft.problem(path, what).hint(hint))
+}
+
+fn unknown_rules(draft: &Draft, known: &BTreeSet<String>) -> Vec<Problem> {
+    let rules = draft.body.get("guardrails").and_then(Value::as_array).into_iter().flatten();
+    let unknown = rules.enumerate().filter_map(|(at, rule)| {
+        let id = rule.as_str().or_else(|| rule.get("id")?.as_str()).unwrap_or_default();
+        let names = known.iter().map(String::as_str);
+        let hint = nearest::hint(
+            id,
+            names.clone(),
+            &format!("the rules are {}", names.collect::<Vec<_>>().join(", ")),
+        );
+        let problem = draft.problem(&format!("guardrails[{at}]"), format!("there is no rule {}", Quoted(id)));
+        (!known.contains(id)).then(|| problem.hint(hint))
+    });
+    unknown.collect()
 }
 
 fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem>) {
@@ -126,14 +144,11 @@ fn of_agent(draft: &Draft, after: &After) -> Option<Problem> {
             missing(draft, "extends", TierKind::Agent, &name, after)
         }
         Broken::Missing(_) => None,
-        Broken::Circle(names) => {
-            let names: Vec<&str> = names.iter().map(TierName::as_str).collect();
-            let what = format!("these agents extend each other in a circle: {}", names.join(" → "));
-            Some(draft.problem("extends", what).hint("let one of them stand by itself"))
+        circle @ Broken::Circle(_) => {
+            Some(draft.problem("extends", circle.to_string()).hint("let one of them stand by itself"))
         }
-        Broken::TooLong => {
-            let what = format!("more than {LONGEST_CHAIN} agents extend each other");
-            Some(draft.problem("extends", what).hint("put some of them together"))
+        long @ Broken::TooLong => {
+            Some(draft.problem("extends", long.to_string()).hint("put some of them together"))
         }
     }
 }

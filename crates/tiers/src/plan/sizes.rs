@@ -1,10 +1,10 @@
 //! Whether every text fits its budget. Humans and teams are never trimmed, so what is too large is refused here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{Binding, Budgets, TierKind, TierName};
 
-use super::After;
+use super::{After, Title, arms};
 use crate::draft::{Draft, Tier};
 use crate::merge::Merged;
 use crate::problem::Problem;
@@ -13,9 +13,12 @@ use crate::size::measure;
 pub(super) fn check(after: &After, agents: &BTreeMap<TierName, Merged>) -> Vec<Problem> {
     let sizes = Sizes { after, agents };
     let mut problems = Vec::new();
+    let mut used: BTreeSet<Title> = BTreeSet::new();
     for draft in after.of_kind(TierKind::Binding) {
-        if let Ok(Tier::Binding(binding)) = Tier::read(draft.kind, &draft.body) {
-            sizes.of_binding(draft, &binding, &mut problems);
+        let Ok(Tier::Binding(binding)) = Tier::read(draft.kind, &draft.body) else { continue };
+        for (_, arm) in arms(&binding) {
+            sizes.of_binding(draft, &arm, &mut problems);
+            used.extend([(TierKind::Human, arm.human), (TierKind::Team, arm.team)]);
         }
     }
     for (name, merged) in agents {
@@ -25,10 +28,8 @@ pub(super) fn check(after: &After, agents: &BTreeMap<TierName, Merged>) -> Vec<P
         }
     }
     // One that no binding uses yet has the budget that most have.
-    let used = |kind, name: &TierName| after.of_kind(TierKind::Binding).any(|draft| uses(draft, kind, name));
-    for kind in [TierKind::Human, TierKind::Team] {
-        let most = if kind == TierKind::Human { Budgets::RUNTIME.human } else { Budgets::RUNTIME.team };
-        for draft in after.of_kind(kind).filter(|draft| !used(kind, &draft.name)) {
+    for (kind, most) in [(TierKind::Human, Budgets::RUNTIME.human), (TierKind::Team, Budgets::RUNTIME.team)] {
+        for draft in after.of_kind(kind).filter(|draft| !used.contains(&(kind, draft.name.clone()))) {
             problems.extend(too_large(draft, sizes.of(kind, &draft.name), most, ""));
         }
     }
@@ -72,10 +73,6 @@ impl Sizes<'_> {
 
 fn tokens(tier: &Tier) -> u64 {
     measure(tier).total
-}
-
-fn uses(binding: &Draft, kind: TierKind, name: &TierName) -> bool {
-    binding.body.get(kind.as_str()).and_then(serde_json::Value::as_str) == Some(name.as_str())
 }
 
 fn too_large(draft: &Draft, size: u64, most: u32, given: &str) -> Option<Problem> {

@@ -174,6 +174,30 @@ on_both_engines! {
         assert!(told.contains("agent counter: there is no model sonnet in the settings"), "{told}");
     }
 
+    async fn an_unknown_rule_is_refused_where_rules_are_known(test: TestDb) {
+        let shop = Shop::new("sharma");
+        let folder = files::read(&shop.path(), None).unwrap().remove(0);
+        let rules = ["never-claims-human", "persona-lock", "no-discount", "pricing-cooldown", "no-model-name", "no-prompt-leak"];
+        let mut installed = crate::support::installed();
+        installed.guardrails = Some(rules.map(str::to_owned).into());
+        let refused = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap_err();
+        let told = problems(refused);
+        assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discounts`\n  hint: did you mean `no-discount`?"), "{told}");
+        assert!(told.contains("guardrails[2]: there is no rule `no-secrets`"), "{told}");
+        assert_eq!(told.matches("there is no rule").count(), 2, "{told}");
+    }
+
+    async fn a_slice_is_held_to_what_its_binding_is_held_to(test: TestDb) {
+        let shop = Shop::new("sharma");
+        let text = std::fs::read_to_string(shop.path().join("bindings/counter.toml")).unwrap();
+        shop.write("bindings/counter.toml", format!("{text}\n[[slices]]\nname = \"long\"\nshare = 5\nhuman = \"talker\"\n"));
+        let words = "counting rice by the cup ".repeat(250);
+        shop.write("humans/talker.md", format!("+++\nname = \"T\"\nidentity = \"You.\"\n+++\n\n{words}\n"));
+        let told = problems(shop.apply(&test).await.unwrap_err());
+        assert!(told.contains("human talker has 12") && told.contains("agent counter gives it in binding counter"), "{told}");
+        assert!(told.contains("slices[0].human: human talker is no member of team counter"), "{told}");
+    }
+
     async fn versions_say_who_and_when(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();

@@ -169,6 +169,24 @@ on_both_engines! {
         assert!(resolver.remembered(&host(), None).is_some());
     }
 
+    async fn who_was_away_sees_everything_at_the_next_look(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.apply(&test).await.unwrap();
+        let resolver = Resolver::new(test.db.clone());
+        resolver.look().await.unwrap();
+        bound(&resolver, None).await;
+        for number in 0..3 {
+            shop.edit("humans/meera.md", "name = \"Meera", "name = \"Meera M");
+            shop.apply(&test).await.unwrap();
+            let other = Shop::new(&format!("other-{number}"));
+            other.remove("bindings/counter.toml");
+            other.apply(&test).await.unwrap();
+        }
+        assert_eq!(bound(&resolver, None).await.human.version, 1, "nobody looked");
+        resolver.look().await.unwrap();
+        assert_eq!(bound(&resolver, None).await.human.version, 4);
+    }
+
     async fn a_slice_has_its_share_and_keeps_its_people(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();

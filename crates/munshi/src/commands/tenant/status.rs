@@ -62,10 +62,9 @@ fn set(
     if tenant.status == status {
         return Ok(Outcome::Changed(Changed { tenant, changed: false }));
     }
-    let is_set = tenants::set_status(tx, tenant.id, status)?;
     // Whether its bindings answer depends on it.
     munshi_tiers::announce(tx, tenant.id)?;
-    match is_set {
+    match tenants::set_status(tx, tenant.id, status)? {
         true => Ok(Outcome::Changed(Changed { tenant: Tenant { status, ..tenant }, changed: true })),
         false => Ok(Outcome::Archived),
     }
