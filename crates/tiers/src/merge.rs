@@ -19,7 +19,7 @@ const ADDED: [&str; 2] = ["guardrails", "rules"];
 pub struct Merged {
     pub agent: Agent,
     pub body: Body,
-    /// Who said it, by path; what nobody said is a default. Guardrails stand by their id: `guardrails.no-discounts`.
+    /// Who said it, by path; what nobody said is a default. Guardrails stand by their id: `guardrails.no-discount`.
     pub origins: BTreeMap<String, Origin>,
 }
 

@@ -9,7 +9,7 @@ use munshi_tiers::{Answer, Resolver};
 use munshi_types::tier::{KeyKind, RoutingKey};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::Installation;
+use crate::support::{Installation, Ran};
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -141,6 +141,44 @@ async fn a_change_reaches_another_process_on_sqlite() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_reaches_another_process_on_postgres() {
     a_change_reaches_another_process(Engine::Postgres).await;
+}
+
+/// Many processes at once: each does all of its own or nothing.
+fn processes_do_not_mix(engine: Engine) {
+    let installation = Installation::migrated(engine);
+    shop(&installation);
+    installation.json(&["apply", "tenants/sharma"]);
+    let running: Vec<_> = (0..6)
+        .map(|number| {
+            let folder = installation.folder().join(format!("copy-{number}/sharma"));
+            for (path, text) in FILES {
+                let text = text.replace("You keep", &format!("{number}: You keep"));
+                let path = folder.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text.replace("You take", &format!("{number}: You take"))).unwrap();
+            }
+            let mut command = installation.command(&["apply", &folder.display().to_string(), "--json"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let ran: Vec<Ran> = running.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect();
+    assert!(ran.iter().all(|ran| ran.code == 0 || ran.code == 7), "{ran:?}");
+    let done = u64::try_from(ran.iter().filter(|ran| ran.code == 0).count()).unwrap();
+    let shown = |kind, name| installation.json(&["tier", "show", "sharma", kind, name]);
+    let (human, team) = (shown("human", "meera"), shown("team", "counter"));
+    let said = |text: &serde_json::Value| text.as_str().unwrap().split(':').next().unwrap().to_owned();
+    assert_eq!(said(&human["values"]["identity"]), said(&team["values"]["role"]));
+    assert_eq!((human["latest"].as_u64(), team["latest"].as_u64()), (Some(done + 1), Some(done + 1)));
+}
+
+#[test]
+fn processes_do_not_mix_on_sqlite() {
+    processes_do_not_mix(Engine::Sqlite);
+}
+
+#[test]
+fn processes_do_not_mix_on_postgres() {
+    processes_do_not_mix(Engine::Postgres);
 }
 
 #[test]

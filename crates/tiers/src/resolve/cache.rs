@@ -106,3 +106,50 @@ impl Cache {
         self.agents.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::tier::KeyKind;
+
+    fn paused(tenant: TenantId) -> Entry {
+        Entry { tenant, leads: Leads::TenantPaused("shop".parse().unwrap()) }
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_and_comes_after_it_is_not_kept() {
+        let (cache, tenant) = (Cache::default(), TenantId::from_uuid(uuid::Uuid::from_u128(1)));
+        let key = RoutingKey::new(KeyKind::Handle, "shop").unwrap();
+        cache.keep(&key, paused(tenant), 4);
+        assert!(cache.get(&key, None).is_some(), "nobody has looked yet");
+        cache.forget(&[tenant].into(), 5);
+        assert!(cache.get(&key, None).is_none());
+        cache.keep(&key, paused(tenant), 4);
+        assert!(cache.get(&key, None).is_none(), "read at 4, forgotten up to 5");
+        cache.keep(&key, paused(tenant), 5);
+        cache.forget(&[TenantId::PLATFORM].into(), 6);
+        assert!(cache.get(&key, None).is_some(), "another tenant's change");
+    }
+
+    #[test]
+    fn versions_that_nobody_holds_are_let_go() {
+        let cache = Cache::default();
+        let id = TierId::from_uuid(uuid::Uuid::from_u128(1));
+        let tier = |version| {
+            Arc::new(Loaded {
+                id,
+                name: "meera".parse().unwrap(),
+                version,
+                body: Human::default(),
+                tokens: crate::size::Tokens::default(),
+                bases: Vec::new(),
+            })
+        };
+        let held = tier(1);
+        cache.humans.pin().insert(vec![(id, 1)], held.clone());
+        cache.humans.pin().insert(vec![(id, 2)], tier(2));
+        cache.forget_all();
+        assert_eq!(cache.humans.len(), 1);
+        drop(held);
+    }
+}

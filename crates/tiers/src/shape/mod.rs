@@ -132,7 +132,7 @@ impl Shape {
                 format!("a table: keys {}, values {}", keys.expects, values.expects())
             }
             Self::Guardrail => {
-                "a rule's id such as \"no-discounts\", or { id = \"pricing-cooldown\", turns = 4 }".to_owned()
+                "a rule's id such as \"no-discount\", or { id = \"price-cooldown\", turns = 4 }".to_owned()
             }
             Self::Free => "a table".to_owned(),
         }

@@ -177,12 +177,12 @@ on_both_engines! {
     async fn an_unknown_rule_is_refused_where_rules_are_known(test: TestDb) {
         let shop = Shop::new("sharma");
         let folder = files::read(&shop.path(), None).unwrap().remove(0);
-        let rules = ["never-claims-human", "persona-lock", "no-discount", "pricing-cooldown", "no-model-name", "no-prompt-leak"];
+        let rules = ["never-human", "persona-lock", "no-discounted", "price-cooldown", "model-name", "prompt-leak"];
         let mut installed = crate::support::installed();
         installed.guardrails = Some(rules.map(str::to_owned).into());
         let refused = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap_err();
         let told = problems(refused);
-        assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discounts`\n  hint: did you mean `no-discount`?"), "{told}");
+        assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discount`\n  hint: did you mean `no-discounted`?"), "{told}");
         assert!(told.contains("guardrails[2]: there is no rule `no-secrets`"), "{told}");
         assert_eq!(told.matches("there is no rule").count(), 2, "{told}");
     }
