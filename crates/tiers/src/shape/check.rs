@@ -174,8 +174,7 @@ impl Walk<'_> {
                 Err(_) => self.refuse(at, path, "this number is too large", "a smaller one"),
             },
             DeValue::Float(number) => {
-                let read = number.as_str().replace('_', "").parse::<f64>().ok();
-                match read.and_then(serde_json::Number::from_f64) {
+                match number.as_str().replace('_', "").parse().ok().and_then(kept_number) {
                     Some(number) => Some(Value::Number(number)),
                     None => self.refuse(at, path, "this is no number that can be kept", "a plain number"),
                 }
@@ -241,6 +240,16 @@ impl Walk<'_> {
             let problem = Problem { hint: hint.map(str::to_owned), ..Problem::of_file(self.file, what) };
             self.problems.push(problem.at(place));
         }
+    }
+}
+
+/// A number that comes back from both engines as it was: Postgres knows no difference between 1.0 and 1, nor between 0
+/// and -0.
+fn kept_number(number: f64) -> Option<serde_json::Number> {
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    match number.fract() == 0.0 {
+        true => (number.abs() <= LARGEST).then_some((number as i64).into()),
+        false => serde_json::Number::from_f64(number),
     }
 }
 

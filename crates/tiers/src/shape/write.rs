@@ -103,7 +103,7 @@ fn on_one_line(value: &Value) -> String {
         // TOML has no null; none is ever in a body that was checked.
         Value::Null => "\"\"".to_owned(),
         Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => decimal(number),
+        Value::Number(number) => number.to_string(),
         Value::String(text) => quoted(text),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(on_one_line).collect();
@@ -120,13 +120,6 @@ fn on_one_line(value: &Value) -> String {
             if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
         }
     }
-}
-
-/// A whole number with a decimal point stays one.
-fn decimal(number: &serde_json::Number) -> String {
-    let text = number.to_string();
-    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    if number.is_f64() && is_whole { format!("{text}.0") } else { text }
 }
 
 fn key(name: &str) -> String {

@@ -41,6 +41,16 @@ on_both_engines! {
         assert_eq!(files::render(TierKind::Human, &meera.body), format!("{front}\n{prose}\n"));
     }
 
+    async fn every_number_and_letter_comes_back_from_the_database(test: TestDb) {
+        let shop = Shop::new("sharma");
+        let rules = "\n[[rules]]\nid = \"own\"\na = 1e15\nb = -0.0\nc = 1.5e-7\nd = 0.1\ne = 9007199254740993\nf = 1.0\ng = -12_345.678_9\nh = \"\\u2028\\u007F\\\\u0000 \\\\\"\ni = [[1, 2.5], { j = false }]\n";
+        let text = std::fs::read_to_string(shop.path().join("agents/standard.toml")).unwrap();
+        shop.write("agents/standard.toml", format!("{text}{rules}"));
+        shop.apply(&test).await.unwrap();
+        let again = shop.plan(&test.db, Vanished::Keep).await.unwrap();
+        assert!(again.is_empty(), "{again}");
+    }
+
     async fn what_is_exported_changes_nothing(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();

@@ -139,10 +139,17 @@ on_both_engines! {
             }
         }
         // The base of an agent is part of it.
+        let tokens = async || match nodes[0].resolver.resolve(&host(), None).await.unwrap() {
+            Answer::Bound(found) => found.agent.tokens.total,
+            other => panic!("{other:?}"),
+        };
+        let before = tokens().await;
         shop.edit("agents/standard.toml", "episodes = 3", "episodes = 2");
+        shop.edit("agents/standard.toml", "Look an item up", "Always and every time, look an item up");
         shop.apply(&test).await.unwrap();
         let took = nodes[0].until(|answer| matches!(answer, Answer::Bound(found) if found.agent.body.memory.episodes == 2)).await;
         assert!(took < Duration::from_secs(1), "{took:?}");
+        assert!(tokens().await > before, "counted with its base");
     }
 
     async fn a_turn_goes_on_with_the_versions_it_began_with(test: TestDb) {
