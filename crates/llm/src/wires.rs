@@ -68,6 +68,10 @@ async fn not_a_stream(target: &Target, answer: Answer) -> Fault {
 #[async_trait]
 impl Provider for Wires {
     async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        if !target.dialect.stream {
+            let events = self.complete(target, request).await?.into_events();
+            return Ok(Box::pin(futures_util::stream::iter(events.into_iter().map(Ok))));
+        }
         let protocol = protocol(target.wire)?;
         let asked = answer::prepare(target, request);
         let call = protocol.chat(target, &asked, Streamed::Yes)?;

@@ -1,4 +1,4 @@
-use crate::kinds::{Places, Quoted, Words, choice};
+use crate::kinds::{Count, Places, Quoted, Words, choice};
 use crate::names::OFFLINE;
 use crate::nearest;
 use crate::problem::{Place, Problem};
@@ -46,6 +46,12 @@ section! {
         json_strict: Words = [],
         /// Speech while somebody is on the line; else as `voice`.
         realtime_voice: Words = [],
+        /// Vectors for search. The first alone is used, since vectors of two models can't be compared; without one,
+        /// this machine makes its own.
+        embeddings: Words = [],
+        /// With a model configured: how sure, in hundredths, the offline model must be to answer without it. 0 asks it
+        /// never.
+        offline_when_sure: Count<0, 100> = 0,
         /// How the model for a turn is chosen.
         strategy: Strategy = "rule",
         /// Where data may go: the `residency` of every model that may be used. Empty permits all; `offline` always
@@ -56,7 +62,7 @@ section! {
 
 impl Routes {
     /// Every use by its name, with the targets it was given.
-    pub fn by_use(&self) -> [(&'static str, &[String]); 12] {
+    pub fn by_use(&self) -> [(&'static str, &[String]); 13] {
         [
             ("default", &self.default),
             ("cheap", &self.cheap),
@@ -70,6 +76,7 @@ impl Routes {
             ("chat_light", &self.chat_light),
             ("json_strict", &self.json_strict),
             ("realtime_voice", &self.realtime_voice),
+            ("embeddings", &self.embeddings),
         ]
     }
 }

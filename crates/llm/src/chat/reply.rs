@@ -36,6 +36,38 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// The events it would have come as.
+    pub fn into_events(self) -> Vec<Event> {
+        let mut events = vec![Event::Started { request_id: self.request_id, model: self.model }];
+        if !self.limits.is_empty() {
+            events.push(Event::Limits(self.limits));
+        }
+        let mut calls = 0;
+        for part in self.message.parts {
+            match part {
+                Part::Text { text } => events.push(Event::Text(text)),
+                Part::Thinking { text, signature } => {
+                    events.extend((!text.is_empty()).then_some(Event::Thinking(text)));
+                    events.extend(signature.map(Event::ThinkingSignature));
+                }
+                Part::SealedThinking { data } => events.push(Event::SealedThinking(data)),
+                Part::State { data } => events.push(Event::State(data)),
+                Part::ToolCall(ToolCall { id, name, arguments }) => {
+                    events.push(Event::ToolCallStarted { index: calls, id, name });
+                    let fragment = arguments.to_string();
+                    events.push(Event::ToolCallArguments { index: calls, fragment });
+                    calls += 1;
+                }
+                // A model says none of these.
+                Part::Image(_) | Part::Document(_) | Part::ToolResult(_) => {}
+            }
+        }
+        events.push(Event::Finished { stop: self.stop, usage: self.usage });
+        events
+    }
+}
+
 /// Collects events into a reply. Parts keep the order in which they began.
 #[derive(Debug, Default)]
 pub struct Assembler {
@@ -207,6 +239,27 @@ mod tests {
         };
         let expected = [thought("a", Some("1")), thought("", Some("2")), thought("b", None)];
         assert_eq!(assemble(&events).unwrap().message.parts, expected, "a hidden thought is one too");
+    }
+
+    #[test]
+    fn a_whole_reply_can_be_told_as_events() {
+        let call = |index| {
+            [
+                Event::ToolCallStarted { index, id: format!("c{index}"), name: "a".to_owned() },
+                Event::ToolCallArguments { index, fragment: "{\"x\":1}".to_owned() },
+            ]
+        };
+        let mut events = vec![
+            Event::Started { request_id: Some("r".to_owned()), model: None },
+            Event::Thinking("hm".to_owned()),
+            Event::ThinkingSignature("s".to_owned()),
+            Event::Text("look".to_owned()),
+            Event::State("q".to_owned()),
+        ];
+        events.extend([call(0), call(1)].concat());
+        events.push(end());
+        let reply = assemble(&events).unwrap();
+        assert_eq!(reply.clone().into_events(), events);
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Price {
     }
 }
 
-/// Prices by model. A tenant's book is laid over the installation's.
+/// Prices by the target's own name (`models.NAME`), by provider and model (`sarvam/sarvam-m`), or by model alone, the
+/// narrowest first. A tenant's book is laid over the installation's.
 #[derive(Clone, Debug, Default)]
 pub struct PriceBook {
     own: BTreeMap<String, Price>,
@@ -62,14 +63,21 @@ impl PriceBook {
         if target.wire == Wire::Offline {
             return Some(Cost::ZERO);
         }
-        let own = self
-            .own
-            .get(&format!("{}/{}", target.price_provider, target.model))
-            .or_else(|| self.own.get(&target.model));
-        match own {
+        match self.own_price(target) {
             Some(price) => Some(price.of(usage)),
             None => from_the_book(target, usage, at),
         }
+    }
+}
+
+impl PriceBook {
+    fn own_price(&self, target: &Target) -> Option<&Price> {
+        if self.own.is_empty() {
+            return None;
+        }
+        let by_provider = || self.own.get(&format!("{}/{}", target.price_provider, target.model));
+        let by_target = self.own.get(&format!("models.{}", target.name));
+        by_target.or_else(by_provider).or_else(|| self.own.get(&target.model))
     }
 }
 

@@ -78,6 +78,31 @@ impl Output {
         }
     }
 
+    /// A piece of a text that comes bit by bit. It is from outside, so nothing in it may drive the terminal.
+    pub(crate) fn piece(&self, text: &str) -> Result<()> {
+        let shown: String =
+            text.chars().map(|letter| if is_harmful(letter) { ' ' } else { letter }).collect();
+        let mut out = std::io::stdout().lock();
+        match write!(out, "{shown}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::failed(format!("the answer can't be written: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the line that pieces of a text have left open.
+    pub(crate) fn line_end(&self, text: &str) -> Result<()> {
+        if self.is_json() || text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.piece("\n") }
+    }
+
+    /// Something beside the answer, for a person.
+    pub(crate) fn aside(&self, words: impl FnOnce(Painter) -> String) {
+        if !self.is_json() {
+            to_stderr(&words(self.paint.on(&std::io::stderr())));
+        }
+    }
+
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.is_json() {
             to_stderr(&failure.to_json().to_string());
@@ -94,6 +119,10 @@ impl Output {
     pub(crate) fn bar(&self, doing: &str) -> Bar {
         Bar::new(doing, !self.is_json() && std::io::stderr().is_terminal())
     }
+}
+
+fn is_harmful(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\n' | '\t')
 }
 
 pub(crate) fn as_line(value: &impl Serialize) -> Result<String> {
