@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::palette::{Choice, Field, Form, Kind, Tool};
 use crate::rank::{Sight, personal};
 use crate::reading::Reading;
-use crate::spans::{Role, Span};
+use crate::roles::Role;
+use crate::spans::Span;
 use crate::when;
 
 /// What could be filled, and what is open.
@@ -15,6 +16,8 @@ pub(crate) struct Filled {
     pub arguments: Map<String, Value>,
     /// Fields with more than one reading, with the readings.
     pub doubts: Vec<(String, Vec<Value>)>,
+    /// A number has one reading, but not a certain one.
+    pub is_faint: bool,
     /// Words that name something no field has a place for.
     pub left_over: usize,
     /// Numbers that no field has a place for.
@@ -126,9 +129,10 @@ fn put(number: &Amount, field: &Field, filled: &mut Filled) {
     if let Some(before) = filled.arguments.remove(&field.name) {
         readings.insert(0, before);
         filled.doubts.push((field.name.clone(), readings));
-    } else if number.certainty == Certainty::Ambiguous {
+    } else if readings.len() > 1 {
         filled.doubts.push((field.name.clone(), readings));
     } else {
+        filled.is_faint |= number.certainty == Certainty::Ambiguous;
         filled.arguments.insert(field.name.clone(), first);
     }
 }
@@ -181,7 +185,7 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
     let Some(best) = likely.first().copied() else { return };
     // Two people in the same part: Ramesh aur Suresh ko.
     let rival = likely.get(1).filter(|other| {
-        other.role.is_some()
+        other.takes_part()
             && (personal(other) - personal(best)).abs() < 0.3
             && (!has_item || personal(other) >= 3.0)
     });
@@ -201,8 +205,7 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
 
 fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, filled: &mut Filled) {
     let Some(field) = field.filter(|field| !filled.arguments.contains_key(&field.name)) else { return };
-    let likely =
-        |span: &&Span| !matches!(span.role, Some(Role::To | Role::By | Role::From)) || span.is_counted;
+    let likely = |span: &&Span| !span.takes_part() || span.is_counted;
     let best = left
         .iter()
         .copied()
@@ -216,7 +219,7 @@ fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, fi
 
 /// An item with what hangs on it by a genitive: bijli ka bill.
 fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> String {
-    if span.role == Some(Role::Of)
+    if span.role() == Some(Role::Of)
         && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
     {
         left.retain(|span| span.from != next.from);

@@ -13,7 +13,7 @@
 //! # Layout
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between
-//! - `reading`, `spans`, `clauses`, `words`: a message by its grammar
+//! - `reading`, `spans`, `roles`, `clauses`, `words`: a message by its grammar
 //! - `palette`: tools made ready; `rank`: which one is meant; `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
 //! - `say`, `tell`: words for people
@@ -28,6 +28,7 @@ mod palette;
 mod plan;
 mod rank;
 mod reading;
+mod roles;
 mod say;
 mod spans;
 mod state;

@@ -5,7 +5,7 @@ use munshi_lang::Kind as Counts;
 use crate::fill::{Filled, fill};
 use crate::palette::{Palette, Tool};
 use crate::rank::{Ranked, Sight, rank};
-use crate::reading::Reading;
+use crate::reading::{Before, Reading};
 
 /// From this confidence on a reading is as good as certain: something is written without asking.
 pub const SURE: f32 = 0.8;
@@ -40,7 +40,7 @@ pub(crate) fn plan(
     palette: &Palette,
     only: Option<&[String]>,
 ) -> (Option<Plan>, usize) {
-    let sight = Sight::new(reading, palette);
+    let sight = sight(reading, palette);
     let known = sight.known();
     let mut ranked = rank(&sight, palette);
     if let Some(only) = only {
@@ -59,10 +59,26 @@ pub(crate) fn plan(
     (Some(Plan { tool: best.tool, filled, confidence, is_unreal: best.is_unreal, rival }), known)
 }
 
+/// The message through the palette, read once more when the tools' phrases tell its language better.
+fn sight<'m>(reading: Reading<'m>, palette: &Palette) -> Sight<'m> {
+    let (message, before) = (reading.message, reading.before());
+    let sight = Sight::new(reading, palette);
+    match sight.better_language(palette) {
+        Some(language) => {
+            Sight::new(Reading::new(message, &Before { language: Some(language), ..before }), palette)
+        }
+        None => sight,
+    }
+}
+
 fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Ranked>, filled: &Filled) -> f32 {
     let margin = (best.score - second.map_or(0.0, |second| second.score)) / best.score.max(0.01);
-    let mut confidence = (best.score / 0.72).min(1.0) * (0.55 + 1.5 * margin).min(1.0);
-    let is_unclear = sight.spans.iter().any(|span| span.is_unclear);
+    let mut confidence = (best.score / 0.7).min(1.0) * (0.55 + 1.6 * margin).min(1.0);
+    // Heard as one number, but not clearly: said back before it is written.
+    if filled.is_faint {
+        confidence = confidence.min(SURE - 0.05);
+    }
+    let is_unclear = sight.spans.iter().any(|span| span.told.is_some_and(|told| told.is_unclear));
     let writes = tool.spec.effect.writes();
     for (is_so, factor) in
         [(best.is_unreal, 0.35), (best.is_turned, 0.5), (is_unclear && writes, 0.6), (best.cover < 0.6, 0.8)]
@@ -72,7 +88,7 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
         }
     }
     // Words that name something the tool has no place for may change what is meant.
-    confidence *= powers(if writes { 0.78 } else { 0.9 }, filled.left_over);
+    confidence *= powers(if writes { 0.7 } else { 0.9 }, filled.left_over);
     confidence *= powers(0.6, filled.unplaced);
     // Telephone and account numbers in something to be written belong to another kind of message.
     let strange = sight.counts(&[Counts::Account]);

@@ -4,12 +4,14 @@
 //! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
 //! and which things the tool has a place for.
 
-use munshi_lang::Kind as Counts;
+use munshi_lang::lexicon::Languages;
+use munshi_lang::{Form, Kind as Counts};
 use munshi_types::Language;
 
 use crate::palette::{Kind, Match, Palette, Pattern, Tool};
 use crate::reading::{Mood, Reading};
-use crate::spans::{Role, Span, spans};
+use crate::roles::{Role, is_opposite};
+use crate::spans::{Known, Span, spans};
 
 /// A message looked at through a palette.
 #[derive(Debug)]
@@ -34,35 +36,58 @@ pub(crate) struct Ranked {
 }
 
 impl<'m> Sight<'m> {
-    pub(crate) fn new(reading: Reading<'m>, palette: &Palette) -> Self {
+    pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
+        reading.release(|key| palette.vocabulary.is_cue(key));
         let matches: Vec<Vec<Match>> = reading
             .words
             .iter()
-            .map(|word| match word.is_content() {
-                // A name is no misspelt verb.
-                true => palette.vocabulary.find(&word.stem, word.is_capital),
-                false => Vec::new(),
-            })
+            .map(|word| if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() })
             .collect();
-        let is_cue = |at: usize| {
+        let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
-            let is_cue =
-                |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
-            found.any(|found| found.likeness > 0.7 && is_cue(found.entry))
-                || reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key))
+            let is_cue = |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
+            let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
+                true => Known::Cue,
+                false if matches.get(at).is_some_and(|found| is_exact(found)) => Known::Thing,
+                false => Known::No,
+            }
         };
-        let spans = spans(&reading, is_cue);
+        let spans = spans(&reading, known);
         Self { reading, matches, spans }
     }
 
     /// The spans as one tool sees them: words that only other tools' phrases have may name something here.
     pub(crate) fn spans_for(&self, tool: &Tool, palette: &Palette) -> Vec<Span> {
-        let is_cue = |at: usize| {
-            let mut found = self.matches.get(at).into_iter().flatten();
-            found.any(|found| found.likeness > 0.7 && tool.cues.contains(&found.entry))
-                || self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key))
+        let languages = &self.reading.languages;
+        let known = |at: usize| {
+            let found = self.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_cue = |one: &Match| one.likeness > 0.7 && tool.has_cue(one.entry, languages);
+            let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.iter().any(is_cue) {
+                true => Known::Cue,
+                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => Known::Thing,
+                false => Known::No,
+            }
         };
-        spans(&self.reading, is_cue)
+        spans(&self.reading, known)
+    }
+
+    /// A language whose phrases have more of the words than those of the language it was read in.
+    pub(crate) fn better_language(&self, palette: &Palette) -> Option<Language> {
+        let exact: Vec<Languages> = self
+            .matches
+            .iter()
+            .filter_map(|found| found.iter().find(|found| found.likeness >= 0.75))
+            .filter(|found| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue))
+            .filter_map(|found| palette.vocabulary.entries.get(found.entry).map(|entry| entry.languages))
+            .collect();
+        let count = |language: Language| exact.iter().filter(|languages| languages.has(language)).count();
+        let read = *self.reading.languages.first()?;
+        let form = self.reading.voice.form;
+        let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
+        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
+        (count(best) > count(read).max(1)).then_some(best)
     }
 
     /// How many words of it any phrase has.
@@ -81,11 +106,16 @@ impl<'m> Sight<'m> {
     }
 }
 
+fn is_exact(found: &[Match]) -> bool {
+    found.iter().any(|found| found.likeness >= 1.0)
+}
+
 /// How much a span looks like a person.
 pub(crate) fn personal(span: &Span) -> f32 {
-    let role = match span.role {
-        Some(Role::To | Role::By | Role::From) => 3.0,
+    let role = match span.role() {
+        Some(_) if span.takes_part() => 3.0,
         Some(Role::Of) => 0.8,
+        Some(_) => 1.2,
         None => 0.5,
     };
     let counted = if span.is_counted { -2.5 } else { 0.0 };
@@ -96,7 +126,7 @@ pub(crate) fn personal(span: &Span) -> f32 {
 
 /// Every tool with its score, the best first.
 pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
-    let votes = votes(sight, palette);
+    let (votes, explained) = votes(sight, palette);
     let said: Vec<f32> = {
         let mut all = vec![0.0; palette.vocabulary.entries.len()];
         for found in sight.matches.iter().flatten() {
@@ -112,8 +142,10 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
         .enumerate()
         .filter_map(|(at, tool)| {
             let best = best_pattern(sight, palette, tool, &said)?;
-            let vote = votes.get(at).copied().unwrap_or(0.0);
-            let score = (0.45 * vote + 0.55 * best.fit) * place(sight, tool);
+            let of = |all: &[f32]| all.get(at).copied().unwrap_or(0.0);
+            // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
+            let fit = best.fit * (0.35 + 0.65 * of(&explained));
+            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool);
             Some(Ranked {
                 tool: at,
                 score,
@@ -127,9 +159,10 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
     ranked
 }
 
-/// Each tool's share of the words that any tool knows.
-fn votes(sight: &Sight<'_>, palette: &Palette) -> Vec<f32> {
+/// Each tool's share of the words that any tool knows, and how much of them, by weight, it knows at all.
+fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
     let mut votes = vec![0.0; palette.tools.len()];
+    let mut explained = vec![0.0; palette.tools.len()];
     let mut all = 0.0;
     for found in &sight.matches {
         let Some(best) = found.first() else { continue };
@@ -143,12 +176,15 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> Vec<f32> {
                     *vote += entry.weight * part * share * best.likeness;
                 }
             }
+            for (tool, explained) in palette.tools.iter().zip(&mut explained) {
+                *explained += entry.weight * part * tool.explains(one.entry);
+            }
         }
     }
     if all > 0.0 {
-        votes.iter_mut().for_each(|vote| *vote /= all);
+        votes.iter_mut().chain(&mut explained).for_each(|sum| *sum /= all);
     }
-    votes
+    (votes, explained)
 }
 
 struct Fit {
@@ -206,6 +242,8 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     }
     if is_turned {
         fit *= 0.4;
+    } else if pattern.has_person && differs(sight, pattern) {
+        fit *= 0.75;
     }
     // A phrase that asks or denies is not what a plain sentence says.
     if writes && !pattern.mood.beyond(reading.mood).is_plain() {
@@ -223,21 +261,19 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
 /// Whether the person has the opposite part.
 fn turned(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool) -> bool {
     let Some(person) = sight.person().filter(|_| tool.wants(&Kind::Person).is_some()) else { return false };
-    match (person.role, pattern.role) {
-        (Some(said), Some(meant)) => side(said) != side(meant) && side(said) != 0 && side(meant) != 0,
+    match (person.role(), pattern.role) {
+        (Some(said), Some(meant)) => is_opposite(said, meant),
         // Whoever has no marker acts, where the language marks whom it is done to.
         (None, Some(Role::To)) | (Some(Role::To), None) => tool.spec.effect.writes(),
         _ => false,
     }
 }
 
-/// 1 for those something goes to, 2 for those it comes from.
-const fn side(role: Role) -> u8 {
-    match role {
-        Role::To => 1,
-        Role::By | Role::From => 2,
-        Role::Of => 0,
-    }
+/// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya.
+fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
+    let said = sight.person().and_then(Span::role);
+    let parts = said.zip(pattern.role).filter(|(said, meant)| ![*said, *meant].contains(&Role::Of));
+    parts.is_some_and(|(said, meant)| said != meant)
 }
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use munshi_lang::lexicon::{Languages, Meaning};
 use munshi_lang::token::{self, Token};
-use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
+use munshi_lang::{Amount, Context, DateFound, Form, Voice, When, detect, fold, understand};
 use munshi_types::Language;
 
 use crate::words::{Class, Classes, SmallWords};
@@ -30,6 +30,7 @@ pub(crate) struct Reading<'m> {
     pub words: Vec<Word<'m>>,
     pub mood: Mood,
     pub actor: Option<Actor>,
+    before: Before,
 }
 
 #[derive(Clone, Debug)]
@@ -117,7 +118,8 @@ impl<'m> Reading<'m> {
             today: before.today,
             contacts: None,
         };
-        let found = understand(message, &context);
+        let mut found = understand(message, &context);
+        drop_names(&mut found.numbers);
         let has_letters = message.chars().any(char::is_alphabetic);
         let voice = match before.voice {
             Some(voice) if !has_letters => voice,
@@ -135,9 +137,14 @@ impl<'m> Reading<'m> {
         for time in &found.times {
             hold(&mut words, time.start, time.text.len(), Held::Time);
         }
-        let mood = mood(&words, &tokens, &languages);
+        let mood = mood(&words, &tokens, &languages, &found.dates);
         let actor = actor(&words, &languages);
-        Self { message, voice, languages, numbers: found.numbers, dates: found.dates, words, mood, actor }
+        Self { message, voice, languages, numbers: found.numbers, dates: found.dates, words, mood, actor, before: before.clone() }
+    }
+
+    /// What it was read with.
+    pub(crate) fn before(&self) -> Before {
+        self.before.clone()
     }
 
     /// Whether every word that is no sign has one of these classes, and there is one.
@@ -148,6 +155,22 @@ impl<'m> Reading<'m> {
             && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
     }
 
+    /// Takes back as words the bare numbers in words that are something else: आठवण is no 58 where it is asked for.
+    pub(crate) fn release(&mut self, is_word: impl Fn(&str) -> bool) {
+        for (at, number) in self.numbers.iter_mut().enumerate() {
+            let held: Vec<usize> = (0..self.words.len())
+                .filter(|word| self.words.get(*word).is_some_and(|word| word.held == Some(Held::Number(at))))
+                .collect();
+            let [only] = held.as_slice() else { continue };
+            let Some(word) = self.words.get_mut(*only) else { continue };
+            if number.kind == munshi_lang::Kind::Plain && !word.key.is_empty() && is_word(&word.key) {
+                word.held = None;
+                // It stays in its place, so that the others keep theirs, and counts nothing.
+                number.kind = munshi_lang::Kind::Date;
+            }
+        }
+    }
+
     pub(crate) fn text(&self, from: usize, to: usize) -> &'m str {
         let start = self.words.get(from).map_or(0, |word| word.start);
         let end = to.checked_sub(1).and_then(|last| self.words.get(last)).map_or(start, Word::end);
@@ -156,6 +179,17 @@ impl<'m> Reading<'m> {
 
     pub(crate) fn is_latin(&self) -> bool {
         self.voice.form == Form::Latin
+    }
+}
+
+/// Shah is a hundred and Dutta two, but not beside another number and with a capital.
+fn drop_names(numbers: &mut Vec<Amount>) {
+    let is_name = |number: &Amount| {
+        let is_capital = number.text.chars().next().is_some_and(char::is_uppercase);
+        number.kind == munshi_lang::Kind::Plain && is_capital && !number.text.contains(' ')
+    };
+    if numbers.iter().any(|number| !is_name(number)) {
+        numbers.retain(|number| !is_name(number));
     }
 }
 
@@ -193,10 +227,11 @@ fn hold(words: &mut [Word<'_>], start: usize, length: usize, held: Held) {
     }
 }
 
-fn mood(words: &[Word<'_>], tokens: &[Token<'_>], languages: &[Language]) -> Mood {
+fn mood(words: &[Word<'_>], tokens: &[Token<'_>], languages: &[Language], dates: &[DateFound]) -> Mood {
     let known = languages.iter().fold(Languages::NONE, |set, language| set.with(*language));
     let small = SmallWords::get();
-    let mut bits = 0;
+    let lies_ahead = |date: &DateFound| date.readings.iter().all(|one| matches!(one.when, When::Day { offset: 1.. }));
+    let mut bits = if dates.iter().any(lies_ahead) { Mood::FUTURE } else { 0 };
     let mut past = false;
     let is_said = |word: &&Word<'_>| !word.is_sign && word.held.is_none();
     // Verbs stand at the end; only a condition comes before.

@@ -1,22 +1,13 @@
-//! The words of a message that name somebody or something, and the part each has in it.
+//! The words of a message that name somebody or something.
 //!
 //! Nobody tells the model who the contacts are, so names are taken by grammar: by a case marker or ending, a word of
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::is_honorific;
-use munshi_types::Language;
 
 use crate::reading::{Held, Reading, Word};
+use crate::roles::{CASES, Role, Told, beside, ending};
 use crate::words::{Class, Classes, SmallWords};
-
-/// The part of a name in a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    To,
-    By,
-    From,
-    Of,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Span {
@@ -25,58 +16,87 @@ pub(crate) struct Span {
     pub to: usize,
     /// As said, without its case ending.
     pub text: String,
-    pub role: Option<Role>,
-    /// Two languages read the marker differently, and nothing tells which it is.
-    pub is_unclear: bool,
+    pub told: Option<Told>,
+    /// By an ending, which was cut off.
+    is_fused: bool,
     pub is_capital: bool,
     pub has_honorific: bool,
     /// A quantity stands right beside it.
     pub is_counted: bool,
 }
 
-const CASES: Classes = Classes::of(&[Class::To, Class::By, Class::From, Class::Of]);
+impl Span {
+    pub(crate) fn role(&self) -> Option<Role> {
+        self.told.map(|told| told.role)
+    }
 
-fn role(class: Class) -> Option<Role> {
-    Some(match class {
-        Class::To => Role::To,
-        Class::By => Role::By,
-        Class::From => Role::From,
-        Class::Of => Role::Of,
-        _ => return None,
-    })
+    /// Whether something says outright that it gives or takes, as people do.
+    pub(crate) fn takes_part(&self) -> bool {
+        self.told.is_some_and(|told| told.is_marked && told.role != Role::Of)
+    }
 }
 
-/// Every run of words that may be a name. `is_cue` says which words the tools' phrases claim.
-pub(crate) fn spans(reading: &Reading<'_>, is_cue: impl Fn(usize) -> bool) -> Vec<Span> {
+/// What the tools' phrases say of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    No,
+    /// It says what is wanted.
+    Cue,
+    /// It names a thing, whole as it stands: what looks like an ending is none.
+    Thing,
+}
+
+/// Every run of words that may be a name.
+pub(crate) fn spans(reading: &Reading<'_>, known: impl Fn(usize) -> Known) -> Vec<Span> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < reading.words.len() {
-        if !is_free(reading, at, &is_cue) {
+        if !is_free(reading, at, &known) {
             at += 1;
             continue;
         }
-        let to = run_end(reading, at, &is_cue);
-        found.push(span(reading, at, to, &is_cue));
+        let to = run_end(reading, at, &known);
+        found.push(span(reading, at, to, &known));
         at = to;
     }
+    restore(reading, &mut found);
     found
 }
 
-fn is_free(reading: &Reading<'_>, at: usize, is_cue: &impl Fn(usize) -> bool) -> bool {
+/// Gives a thing back what only looked like an ending: after its price saruku is no case of saru, when somebody else
+/// already has that part.
+fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
+    let is_priced = |span: &Span| {
+        let before = span.from.checked_sub(1).and_then(|at| reading.words.get(at));
+        before.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
+    };
+    for at in 0..spans.len() {
+        let others = spans.iter().enumerate().any(|(other, span)| other != at && span.takes_part());
+        if let Some(span) = spans.get_mut(at)
+            && (others && span.is_fused && is_priced(span))
+        {
+            span.told = None;
+            reading.text(span.from, span.to).clone_into(&mut span.text);
+        }
+    }
+}
+
+fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
     const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If]);
     reading.words.get(at).is_some_and(|word| {
         let is_trade = word.classes.has(Class::Trade);
         (word.is_content() || (is_trade && word.held.is_none()))
             && !word.classes.meets(NEVER)
-            && (is_trade || !is_cue(at))
+            && (is_trade || known(at) != Known::Cue)
     })
 }
 
 /// Where the run that begins at a word ends.
-fn run_end(reading: &Reading<'_>, from: usize, is_cue: &impl Fn(usize) -> bool) -> usize {
+fn run_end(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> usize {
     let mut at = from;
-    while is_free(reading, at, is_cue) {
-        let ends = has_ending(reading, at) || splits(reading, from, at);
+    while is_free(reading, at, known) {
+        let ends = has_ending(reading, at, known) || splits(reading, from, at);
         at += 1;
         if ends {
             break;
@@ -86,9 +106,10 @@ fn run_end(reading: &Reading<'_>, from: usize, is_cue: &impl Fn(usize) -> bool) 
 }
 
 /// Whether a word carries a case of its own, so that what follows is another thing.
-fn has_ending(reading: &Reading<'_>, at: usize) -> bool {
+fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
     let next_is_case = reading.words.get(at + 1).is_some_and(|next| next.classes.meets(CASES));
-    reading.words.get(at).is_some_and(|word| !next_is_case && ending(word, &reading.languages).is_some())
+    let ends = |word: &Word<'_>| ending(word, &reading.languages).is_some();
+    known(at) != Known::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
 }
 
 /// Whether a name ends between a word and the next: gave Ramesh goods.
@@ -98,98 +119,50 @@ fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
     reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.classes.has(Class::Trade)
 }
 
-/// The word without its case ending, and the case.
-fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w str, Role)> {
-    if word.classes.has(Class::Trade) {
-        return None;
-    }
-    let (front, class) = SmallWords::get().ending(word.text, languages, CASES)?;
-    let ending = word.text.len() - front.len();
-    let letters = front.chars().filter(|letter| letter.is_alphabetic()).count();
-    // One letter of an ending is as likely the name's own: Kumar, Mohan.
-    let single = word.text.get(front.len()..).is_some_and(|tail| tail.chars().count() == 1);
-    let latin = word.text.is_ascii();
-    let enough = match (single, latin) {
-        (true, _) => 3,
-        (_, true) if ending < 3 => 4,
-        _ => 2,
-    };
-    (letters >= enough).then_some(front).zip(role(class))
-}
-
-fn span(reading: &Reading<'_>, from: usize, to: usize, is_cue: &impl Fn(usize) -> bool) -> Span {
+fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
     let words = reading.words.get(from..to).unwrap_or_default();
     let mut text = reading.text(from, to).to_owned();
-    let mut after = to;
-    let mut has_honorific = words.iter().any(|word| is_honorific(&word.key));
-    while reading.words.get(after).is_some_and(|word| is_honorific(&word.key) && word.held.is_none()) {
-        has_honorific = true;
-        after += 1;
-    }
-    let (mut role, mut is_unclear) = marked(reading, from, after, is_cue);
-    if role.is_none()
-        && let Some((last, case)) = words.last().and_then(|word| ending(word, &reading.languages))
+    // Bengali's word of respect is Punjabi's "of".
+    let is_respect = |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
+    let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
+    let after = to + respect;
+    let mut told = beside(reading, from, after, known);
+    let last = words.last().filter(|_| known(to - 1) != Known::Thing);
+    if told.is_none()
+        && let Some((word, (front, role))) = last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
     {
-        role = Some(case);
-        text.truncate(text.len() - words.last().map_or(0, |word| word.text.len() - last.len()));
-        is_unclear = false;
+        told = Some(Told { role, is_marked: true, is_unclear: false });
+        text.truncate(text.len() - (word.text.len() - front.len()));
     }
-    if role == Some(Role::Of)
-        && let Some((front, _)) =
-            SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
-        && front.chars().count() > 3
+    let is_fused = text.len() < reading.text(from, to).len();
+    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    if is_of
+        && let Some((front, _)) = SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
+        && front.chars().count() >= if front.is_ascii() { 4 } else { 3 }
     {
         text.truncate(front.len());
     }
+    Span {
+        from,
+        to: after,
+        text,
+        told,
+        is_fused,
+        is_capital: words.iter().any(|word| word.is_capital),
+        has_honorific: respect > 0 || words.iter().any(is_respect),
+        is_counted: is_counted(reading, from, after, told),
+    }
+}
+
+/// Whether a quantity stands beside some words, a marker between them left out.
+fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
         matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(|number| number.unit.is_some()))
     };
-    let marker = usize::from(role.is_some() && after < reading.words.len());
-    let before = |steps: usize| from.checked_sub(steps);
-    let is_counted = counts(Some(after))
-        || counts(Some(after + marker))
-        || counts(before(1))
-        || (role == Some(Role::Of) && counts(before(2)));
-    let is_capital = words.iter().any(|word| word.is_capital);
-    Span { from, to: after, text, role, is_unclear, is_capital, has_honorific, is_counted }
-}
-
-/// The role a separate marker gives: after the name, in English before it.
-fn marked(
-    reading: &Reading<'_>,
-    from: usize,
-    to: usize,
-    is_cue: &impl Fn(usize) -> bool,
-) -> (Option<Role>, bool) {
-    let is_english = |language: &Language| *language == Language::English;
-    let small = SmallWords::get();
-    let mut roles: Vec<Role> = Vec::new();
-    if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
-        for language in reading.languages.iter().filter(|language| !is_english(language)) {
-            let classes = small.classes(&next.key, std::slice::from_ref(language));
-            let cases = [Class::To, Class::By, Class::From, Class::Of];
-            roles.extend(cases.into_iter().filter(|case| classes.has(*case)).filter_map(role));
-        }
-    }
-    if roles.is_empty() && reading.languages.iter().any(is_english) {
-        roles.extend(english(reading, from, is_cue));
-    }
-    roles.dedup();
-    (roles.first().copied(), roles.len() > 1)
-}
-
-/// Prepositions stand before the name; without one, who stands before the verb does it.
-fn english(reading: &Reading<'_>, from: usize, is_cue: &impl Fn(usize) -> bool) -> Option<Role> {
-    let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
-    if let Some(before) = before.filter(|before| before.held.is_none()) {
-        let cases = [Class::To, Class::From, Class::Of, Class::By];
-        if let Some(case) = cases.into_iter().find(|case| before.classes.has(*case)) {
-            return role(case);
-        }
-    }
-    if from == 0 {
-        return Some(Role::By);
-    }
-    is_cue(from - 1).then_some(Role::To)
+    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    counts(Some(to))
+        || (told.is_some() && counts(Some(to + 1)))
+        || counts(from.checked_sub(1))
+        || (is_of && counts(from.checked_sub(2)))
 }

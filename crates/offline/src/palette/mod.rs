@@ -13,6 +13,8 @@ pub(crate) use vocabulary::{Match, Vocabulary};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use munshi_lang::lexicon::Languages;
+use munshi_types::Language;
 use munshi_types::tool::ToolSpec;
 
 #[derive(Debug)]
@@ -28,13 +30,30 @@ pub(crate) struct Tool {
     pub spec: Arc<ToolSpec>,
     pub fields: Vec<Field>,
     pub patterns: Vec<Pattern>,
-    /// The words of its phrases, as places in the vocabulary.
-    pub cues: HashSet<usize>,
+    /// The words of its phrases, as places in the vocabulary, with the languages they are said in.
+    cues: HashMap<usize, Languages>,
+    /// Words that name an argument in its examples.
+    pub named: HashSet<usize>,
 }
 
 impl Tool {
     pub(crate) fn name(&self) -> &str {
         self.spec.name.as_str()
+    }
+
+    /// Whether a word says in one of these languages that the tool is wanted. English is mixed into all of them.
+    pub(crate) fn has_cue(&self, entry: usize, languages: &[Language]) -> bool {
+        let said = self.cues.get(&entry).copied().unwrap_or(Languages::NONE);
+        said.has(Language::English) || languages.iter().any(|language| said.has(*language))
+    }
+
+    /// How far its phrases account for a word: a tool with a place for a thing may take it for one.
+    pub(crate) fn explains(&self, entry: usize) -> f32 {
+        match self.cues.contains_key(&entry) || self.named.contains(&entry) {
+            true => 1.0,
+            false if self.wants(&Kind::Item).is_some() => 0.4,
+            false => 0.0,
+        }
     }
 
     pub(crate) fn field(&self, name: &str) -> Option<&Field> {
@@ -49,6 +68,17 @@ impl Tool {
     pub(crate) fn needs(&self, kind: &Kind) -> bool {
         self.wants(kind).is_some_and(|field| field.is_required)
     }
+}
+
+fn cues(patterns: &[Pattern]) -> HashMap<usize, Languages> {
+    let mut found: HashMap<usize, Languages> = HashMap::new();
+    for pattern in patterns {
+        for word in &pattern.words {
+            let languages = found.entry(*word).or_insert(Languages::NONE);
+            *languages = languages.with(pattern.language);
+        }
+    }
+    found
 }
 
 impl Palette {
@@ -66,8 +96,9 @@ impl Palette {
                     *counts.entry((word, at)).or_default() += count;
                 }
             }
-            let cues = patterns.iter().flat_map(|pattern| pattern.words.iter().copied()).collect();
-            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues });
+            let named = patterns.iter().flat_map(|pattern| pattern.named.iter().copied()).collect();
+            let cues = cues(&patterns);
+            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues, named });
         }
         vocabulary.share(&counts, tools.len());
         let chosen =

@@ -3,13 +3,15 @@
 //! A word in braces stands for an argument: `{person} ko udhaar diya`. It is read with a stand-in there, so that the
 //! grammar around it is understood exactly as in a message.
 
+use munshi_lang::fold;
 use munshi_types::Language;
 use munshi_types::tool::ToolSpec;
 
 use super::fields::{Field, Kind};
 use super::vocabulary::Vocabulary;
 use crate::reading::{Actor, Before, Mood, Reading};
-use crate::spans::{Role, spans};
+use crate::roles::Role;
+use crate::spans::{Known, spans};
 
 /// A name that is no word of any language here.
 const SOMEBODY: &str = "Xzibqo";
@@ -61,9 +63,10 @@ const fn is_named(kind: &Kind) -> bool {
 
 fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Vocabulary) -> Pattern {
     let before = Before { language: Some(language), ..Before::default() };
-    let reading = Reading::new(text, &before);
-    let is_value =
-        |word: &str| values.iter().any(|value| value.split_whitespace().any(|part| word.starts_with(part)));
+    let mut reading = Reading::new(text, &before);
+    reading.release(|_| true);
+    let parts = || values.iter().flat_map(|value| value.split_whitespace());
+    let is_value = |word: &str| parts().any(|part| word.starts_with(part));
     let stands_in = |word: &str| [SOMEBODY, SOMETHING].contains(&word);
     let names: Vec<bool> =
         reading.words.iter().map(|word| stands_in(word.text) || is_value(word.text)).collect();
@@ -73,20 +76,22 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
             continue;
         }
         let is_name = names.get(at).copied().unwrap_or(false);
-        let place = vocabulary.add(&word.stem, !is_name);
+        // A thing is kept as it is called, not as the sentence bends it.
+        let called = parts().find(|part| word.text.starts_with(part)).map(fold::key).filter(|_| is_name);
+        let place = vocabulary.add(called.as_deref().unwrap_or(&word.key), language, !is_name);
         let list = if is_name { &mut named } else { &mut words };
         if !list.contains(&place) {
             list.push(place);
         }
     }
-    let spans = spans(&reading, |at| !names.get(at).copied().unwrap_or(false));
+    let spans = spans(&reading, |at| if names.get(at) == Some(&true) { Known::No } else { Known::Cue });
     let is_person = |text: &str| text.contains(SOMEBODY) || (is_value(text) && !text.contains(SOMETHING));
     let person = spans.iter().find(|span| is_person(&span.text));
     Pattern {
         language,
         words,
         named,
-        role: person.and_then(|span| span.role),
+        role: person.and_then(|span| span.role()),
         actor: reading.actor,
         mood: reading.mood,
         has_person: person.is_some(),

@@ -3,9 +3,15 @@
 use std::collections::HashMap;
 
 use munshi_lang::fold;
+use munshi_lang::lexicon::Languages;
+use munshi_types::Language;
 
-/// From this likeness on, a word may be another spelling of one.
-const ALIKE: f32 = 0.62;
+use crate::reading::Word;
+
+/// From this likeness on, a word may be another spelling of one; of few letters more must agree.
+const fn alike(letters: usize) -> f32 {
+    if letters < 7 { 0.8 } else { 0.7 }
+}
 
 /// Words shorter than this are themselves or nothing.
 const SHORT: usize = 5;
@@ -13,14 +19,18 @@ const SHORT: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     pub entries: Vec<Entry>,
-    by_stem: HashMap<String, usize>,
+    by_key: HashMap<String, usize>,
+    by_stem: HashMap<String, Vec<usize>>,
     by_skeleton: HashMap<String, Vec<usize>>,
     by_gram: HashMap<[u8; 3], Vec<usize>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Entry {
-    pub stem: String,
+    /// Its fold, with the sounds merged that spellings mix.
+    stem: String,
+    /// The languages whose phrases have it.
+    pub languages: Languages,
     /// How little it is shared among tools: 1 for a word of one tool.
     pub weight: f32,
     /// Each tool's share of the word; they add up to 1.
@@ -37,24 +47,30 @@ pub(crate) struct Match {
 }
 
 impl Vocabulary {
-    /// The place of a stem, made when it is new.
-    pub(crate) fn add(&mut self, stem: &str, is_cue: bool) -> usize {
-        let at = match self.by_stem.get(stem) {
+    /// The place of a folded word, made when it is new.
+    pub(crate) fn add(&mut self, key: &str, language: Language, is_cue: bool) -> usize {
+        let at = match self.by_key.get(key) {
             Some(at) => *at,
-            None => {
-                let at = self.entries.len();
-                self.entries.push(Entry { stem: stem.to_owned(), ..Entry::default() });
-                self.by_stem.insert(stem.to_owned(), at);
-                self.by_skeleton.entry(fold::skeleton(stem)).or_default().push(at);
-                for gram in grams(stem) {
-                    self.by_gram.entry(gram).or_default().push(at);
-                }
-                at
-            }
+            None => self.make(key),
         };
         if let Some(entry) = self.entries.get_mut(at) {
             entry.is_cue |= is_cue;
+            entry.languages = entry.languages.with(language);
         }
+        at
+    }
+
+    fn make(&mut self, key: &str) -> usize {
+        let at = self.entries.len();
+        let stem = fold::stem(key);
+        self.by_key.insert(key.to_owned(), at);
+        self.by_stem.entry(stem.clone()).or_default().push(at);
+        self.by_skeleton.entry(fold::skeleton(&stem)).or_default().push(at);
+        for gram in grams(&stem) {
+            self.by_gram.entry(gram).or_default().push(at);
+        }
+        let languages = Languages::NONE;
+        self.entries.push(Entry { stem, languages, weight: 0.0, shares: Vec::new(), is_cue: false });
         at
     }
 
@@ -82,24 +98,42 @@ impl Vocabulary {
         }
     }
 
-    /// The word itself, or else the few most like it.
-    pub(crate) fn find(&self, stem: &str, is_exact: bool) -> Vec<Match> {
-        if let Some(at) = self.by_stem.get(stem) {
-            return vec![Match { entry: *at, likeness: 1.0 }];
-        }
-        if is_exact || stem.len() < 3 {
-            return Vec::new();
-        }
-        let mut found: Vec<Match> = Vec::new();
-        let bones = fold::skeleton(stem);
-        if bones.len() >= SHORT - 1 {
-            let same = self.by_skeleton.get(&bones).into_iter().flatten();
-            found.extend(same.map(|at| Match { entry: *at, likeness: 0.9 }));
-        }
-        if found.is_empty() && stem.len() >= SHORT {
-            found = self.near(stem);
+    /// Whether a folded word is one of a phrase.
+    pub(crate) fn is_cue(&self, key: &str) -> bool {
+        let entry = self.by_key.get(key).and_then(|at| self.entries.get(*at));
+        entry.is_some_and(|entry| entry.is_cue)
+    }
+
+    /// The word itself, or else the few most like it. A word of other languages than the message's counts less.
+    pub(crate) fn find(&self, word: &Word<'_>, languages: &[Language]) -> Vec<Match> {
+        let mut found = match self.by_key.get(&word.key) {
+            Some(at) => vec![Match { entry: *at, likeness: 1.0 }],
+            // A name is no misspelt verb.
+            None if word.is_capital || word.stem.len() < SHORT - 1 => Vec::new(),
+            None => self.alike(&word.stem),
+        };
+        let is_own = |entry: &Entry| {
+            entry.languages.has(Language::English) || languages.iter().any(|language| entry.languages.has(*language))
+        };
+        for one in &mut found {
+            if !self.entries.get(one.entry).is_some_and(is_own) {
+                one.likeness *= 0.75;
+            }
         }
         found
+    }
+
+    fn alike(&self, stem: &str) -> Vec<Match> {
+        let all = |places: Option<&Vec<usize>>, likeness: f32| -> Vec<Match> {
+            places.into_iter().flatten().map(|at| Match { entry: *at, likeness }).collect()
+        };
+        let same = all(self.by_stem.get(stem), 0.95);
+        if !same.is_empty() {
+            return same;
+        }
+        let bones = fold::skeleton(stem);
+        let close = if bones.len() >= SHORT - 1 { all(self.by_skeleton.get(&bones), 0.9) } else { Vec::new() };
+        if !close.is_empty() || stem.len() < SHORT { close } else { self.near(stem) }
     }
 
     fn near(&self, stem: &str) -> Vec<Match> {
@@ -119,7 +153,7 @@ impl Vocabulary {
         let mut found: Vec<Match> = shared
             .into_iter()
             .map(|(at, shared)| Match { entry: at, likeness: likeness(at, shared) })
-            .filter(|found| found.likeness >= ALIKE)
+            .filter(|found| found.likeness >= alike(stem.len()))
             .collect();
         found.sort_by(|one, other| other.likeness.total_cmp(&one.likeness).then(one.entry.cmp(&other.entry)));
         let best = found.first().map_or(0.0, |best| best.likeness);
@@ -139,15 +173,13 @@ fn grams(stem: &str) -> impl Iterator<Item = [u8; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reading::{Before, Reading};
 
-    fn likeliest(words: &[&str], word: &str) -> Option<(String, f32)> {
+    fn is_found(known: &str, said: &str) -> bool {
         let mut vocabulary = Vocabulary::default();
-        for word in words {
-            vocabulary.add(&fold::stem(&fold::key(word)), true);
-        }
-        let found = vocabulary.find(&fold::stem(&fold::key(word)), false);
-        let best = found.first()?;
-        Some((vocabulary.entries[best.entry].stem.clone(), best.likeness))
+        vocabulary.add(&fold::key(known), Language::Hindi, true);
+        let reading = Reading::new(said, &Before::default());
+        reading.words.first().is_some_and(|word| !vocabulary.find(word, &[Language::Hindi]).is_empty())
     }
 
     #[test]
@@ -159,9 +191,10 @@ mod tests {
             ("vandhuchu", "vandhuchchu"),
             ("esheche", "এসেছে"),
         ] {
-            assert!(likeliest(&[known], said).is_some(), "{known} {said}");
+            assert!(is_found(known, said), "{known} {said}");
         }
-        assert!(likeliest(&["udhaar"], "Ramesh").is_none());
-        assert!(likeliest(&["diya"], "dukan").is_none());
+        for (known, other) in [("udhaar", "Ramesh"), ("diya", "dukan"), ("toot", "doodh"), ("batil", "Patil")] {
+            assert!(!is_found(known, other), "{known} {other}");
+        }
     }
 }
