@@ -1,0 +1,302 @@
+//! Which tool a message asks for, by the tools' own phrases.
+//!
+//! Every word of the message that some phrase has votes for the tools that have it; the phrase that is said most
+//! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
+//! and which things the tool has a place for.
+
+use munshi_lang::lexicon::Languages;
+use munshi_lang::{Form, Kind as Counts};
+use munshi_types::Language;
+
+use crate::palette::{Kind, Match, Palette, Pattern, Tool};
+use crate::reading::{Mood, Reading};
+use crate::roles::{Role, is_opposite};
+use crate::spans::{Known, Span, spans};
+
+/// A message looked at through a palette.
+#[derive(Debug)]
+pub(crate) struct Sight<'m> {
+    pub reading: Reading<'m>,
+    /// For each word, what it is in the vocabulary.
+    pub matches: Vec<Vec<Match>>,
+    pub spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked {
+    /// Its place in the palette.
+    pub tool: usize,
+    pub score: f32,
+    /// How much of its best phrase was said, before the grammar had its say.
+    pub cover: f32,
+    /// The message asks, denies, supposes or foresees what the phrase tells as done.
+    pub is_unreal: bool,
+    /// The person has another part in the message than in any phrase of the tool.
+    pub is_turned: bool,
+}
+
+impl<'m> Sight<'m> {
+    pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
+        reading.release(|key| palette.vocabulary.is_cue(key));
+        let matches: Vec<Vec<Match>> = reading
+            .words
+            .iter()
+            .map(|word| if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() })
+            .collect();
+        let known = |at: usize| {
+            let mut found = matches.get(at).into_iter().flatten();
+            let is_cue = |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
+            let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
+                true => Known::Cue,
+                false if matches.get(at).is_some_and(|found| is_exact(found)) => Known::Thing,
+                false => Known::No,
+            }
+        };
+        let spans = spans(&reading, known);
+        Self { reading, matches, spans }
+    }
+
+    /// The spans as one tool sees them: words that only other tools' phrases have may name something here.
+    pub(crate) fn spans_for(&self, tool: &Tool, palette: &Palette) -> Vec<Span> {
+        let languages = &self.reading.languages;
+        let known = |at: usize| {
+            let found = self.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_cue = |one: &Match| one.likeness > 0.7 && tool.has_cue(one.entry, languages);
+            let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.iter().any(is_cue) {
+                true => Known::Cue,
+                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => Known::Thing,
+                false => Known::No,
+            }
+        };
+        spans(&self.reading, known)
+    }
+
+    /// A language whose phrases have more of the words than those of the language it was read in.
+    pub(crate) fn better_language(&self, palette: &Palette) -> Option<Language> {
+        let exact: Vec<Languages> = self
+            .matches
+            .iter()
+            .filter_map(|found| found.iter().find(|found| found.likeness >= 0.75))
+            .filter(|found| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue))
+            .filter_map(|found| palette.vocabulary.entries.get(found.entry).map(|entry| entry.languages))
+            .collect();
+        let count = |language: Language| exact.iter().filter(|languages| languages.has(language)).count();
+        let read = *self.reading.languages.first()?;
+        let form = self.reading.voice.form;
+        let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
+        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
+        (count(best) > count(read).max(1)).then_some(best)
+    }
+
+    /// How many words of it any phrase has.
+    pub(crate) fn known(&self) -> usize {
+        self.matches.iter().filter(|found| !found.is_empty()).count()
+    }
+
+    pub(crate) fn counts(&self, wanted: &[Counts]) -> usize {
+        self.reading.numbers.iter().filter(|number| wanted.contains(&number.kind)).count()
+    }
+
+    /// The span that is most likely a person.
+    pub(crate) fn person(&self) -> Option<&Span> {
+        let likely = self.spans.iter().filter(|span| personal(span) > 0.0);
+        likely.max_by(|one, other| personal(one).total_cmp(&personal(other)).then(other.from.cmp(&one.from)))
+    }
+}
+
+fn is_exact(found: &[Match]) -> bool {
+    found.iter().any(|found| found.likeness >= 1.0)
+}
+
+/// How much a span looks like a person.
+pub(crate) fn personal(span: &Span) -> f32 {
+    let role = match span.role() {
+        Some(_) if span.takes_part() => 3.0,
+        Some(Role::Of) => 0.8,
+        Some(_) => 1.2,
+        None => 0.5,
+    };
+    let counted = if span.is_counted { -2.5 } else { 0.0 };
+    let respect = if span.has_honorific { 2.0 } else { 0.0 };
+    let capital = if span.is_capital { 1.0 } else { 0.0 };
+    role + counted + respect + capital
+}
+
+/// Every tool with its score, the best first.
+pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
+    let (votes, explained) = votes(sight, palette);
+    let said: Vec<f32> = {
+        let mut all = vec![0.0; palette.vocabulary.entries.len()];
+        for found in sight.matches.iter().flatten() {
+            if let Some(best) = all.get_mut(found.entry) {
+                *best = f32::max(*best, found.likeness);
+            }
+        }
+        all
+    };
+    let mut ranked: Vec<Ranked> = palette
+        .tools
+        .iter()
+        .enumerate()
+        .filter_map(|(at, tool)| {
+            let best = best_pattern(sight, palette, tool, &said)?;
+            let of = |all: &[f32]| all.get(at).copied().unwrap_or(0.0);
+            // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
+            let fit = best.fit * (0.35 + 0.65 * of(&explained));
+            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool);
+            Some(Ranked {
+                tool: at,
+                score,
+                cover: best.cover,
+                is_unreal: best.is_unreal,
+                is_turned: best.is_turned,
+            })
+        })
+        .collect();
+    ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.tool.cmp(&other.tool)));
+    ranked
+}
+
+/// Each tool's share of the words that any tool knows, and how much of them, by weight, it knows at all.
+fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
+    let mut votes = vec![0.0; palette.tools.len()];
+    let mut explained = vec![0.0; palette.tools.len()];
+    let mut all = 0.0;
+    for found in &sight.matches {
+        let Some(best) = found.first() else { continue };
+        #[allow(clippy::cast_precision_loss, reason = "at most four")]
+        let part = 1.0 / found.len() as f32;
+        for one in found {
+            let Some(entry) = palette.vocabulary.entries.get(one.entry) else { continue };
+            all += entry.weight * part;
+            for (tool, share) in &entry.shares {
+                if let Some(vote) = votes.get_mut(*tool) {
+                    *vote += entry.weight * part * share * best.likeness;
+                }
+            }
+            for (tool, explained) in palette.tools.iter().zip(&mut explained) {
+                *explained += entry.weight * part * tool.explains(one.entry);
+            }
+        }
+    }
+    if all > 0.0 {
+        votes.iter_mut().chain(&mut explained).for_each(|sum| *sum /= all);
+    }
+    (votes, explained)
+}
+
+struct Fit {
+    fit: f32,
+    cover: f32,
+    is_unreal: bool,
+    is_turned: bool,
+}
+
+fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
+    let mut best: Option<Fit> = None;
+    for pattern in &tool.patterns {
+        let cover = cover(pattern, palette, said);
+        if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
+            continue;
+        }
+        let fit = fit(sight, pattern, tool, cover);
+        if best.as_ref().is_none_or(|best| fit.fit > best.fit) {
+            best = Some(fit);
+        }
+    }
+    best
+}
+
+/// How much of a pattern's words, by weight, the message has.
+fn cover(pattern: &Pattern, palette: &Palette, said: &[f32]) -> f32 {
+    let (mut have, mut want) = (0.0, 0.0);
+    let words =
+        pattern.words.iter().map(|word| (word, 1.0)).chain(pattern.named.iter().map(|word| (word, 0.8)));
+    for (word, part) in words {
+        let weight = part * palette.vocabulary.entries.get(*word).map_or(0.0, |entry| entry.weight);
+        want += weight;
+        have += weight * said.get(*word).copied().unwrap_or(0.0);
+    }
+    if want > 0.0 { have / want } else { 0.0 }
+}
+
+fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
+    let reading = &sight.reading;
+    let is_foreign = !reading.languages.contains(&pattern.language);
+    let beyond = reading.mood.beyond(pattern.mood);
+    let writes = tool.spec.effect.writes();
+    // A question is how one asks to see something; about something to be written it changes everything.
+    let is_unreal = match writes {
+        true => !beyond.is_plain(),
+        false => beyond.is(Mood::NEGATED) || beyond.is(Mood::CONDITIONAL),
+    };
+    let is_turned = pattern.has_person && turned(sight, pattern, tool);
+    let mut fit = cover;
+    if is_foreign {
+        fit *= if pattern.language == Language::English { 0.97 } else { 0.92 };
+    }
+    if is_unreal {
+        fit *= 0.6;
+    }
+    if is_turned {
+        fit *= 0.4;
+    } else if pattern.has_person && differs(sight, pattern) {
+        fit *= 0.75;
+    }
+    // A phrase that asks or denies is not what a plain sentence says.
+    if writes && !pattern.mood.beyond(reading.mood).is_plain() {
+        fit *= 0.75;
+    }
+    if let (Some(said), Some(meant)) = (reading.actor, pattern.actor)
+        && said != meant
+        && writes
+    {
+        fit *= 0.5;
+    }
+    Fit { fit, cover, is_unreal, is_turned }
+}
+
+/// Whether the person has the opposite part.
+fn turned(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool) -> bool {
+    let Some(person) = sight.person().filter(|_| tool.wants(&Kind::Person).is_some()) else { return false };
+    match (person.role(), pattern.role) {
+        (Some(said), Some(meant)) => is_opposite(said, meant),
+        // Whoever has no marker acts, where the language marks whom it is done to.
+        (None, Some(Role::To)) | (Some(Role::To), None) => tool.spec.effect.writes(),
+        _ => false,
+    }
+}
+
+/// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya.
+fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
+    let said = sight.person().and_then(Span::role);
+    let parts = said.zip(pattern.role).filter(|(said, meant)| ![*said, *meant].contains(&Role::Of));
+    parts.is_some_and(|(said, meant)| said != meant)
+}
+
+/// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
+fn place(sight: &Sight<'_>, tool: &Tool) -> f32 {
+    let money = sight.counts(&[Counts::Money]) > 0;
+    let number = money || sight.counts(&[Counts::Plain]) > 0;
+    let quantity = sight.counts(&[Counts::Quantity]) > 0;
+    let person = sight.person().is_some_and(|span| personal(span) >= 2.0);
+    let has = |kind: &Kind| tool.wants(kind).is_some();
+    let needs = |kind: &Kind| tool.needs(kind);
+    let mut fit = 1.0;
+    for (is_so, factor) in [
+        (money && !has(&Kind::Money), 0.55),
+        (quantity && !has(&Kind::Quantity), 0.7),
+        (person && !has(&Kind::Person), 0.6),
+        (!number && needs(&Kind::Money), 0.85),
+        (!quantity && !number && needs(&Kind::Quantity), 0.8),
+        (sight.spans.is_empty() && needs(&Kind::Person), 0.7),
+        (sight.spans.is_empty() && needs(&Kind::Item), 0.85),
+    ] {
+        if is_so {
+            fit *= factor;
+        }
+    }
+    fit
+}
