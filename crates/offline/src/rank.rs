@@ -41,11 +41,14 @@ impl<'m> Sight<'m> {
         let matches: Vec<Vec<Match>> = reading
             .words
             .iter()
-            .map(|word| if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() })
+            .map(|word| {
+                if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
+            })
             .collect();
         let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
-            let is_cue = |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
+            let is_cue =
+                |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
             let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
                 true => Known::Cue,
@@ -66,7 +69,9 @@ impl<'m> Sight<'m> {
             let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.iter().any(is_cue) {
                 true => Known::Cue,
-                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => Known::Thing,
+                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => {
+                    Known::Thing
+                }
                 false => Known::No,
             }
         };

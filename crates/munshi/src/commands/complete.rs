@@ -114,7 +114,11 @@ fn tell(context: &Context, answer: &Answer, live: &Live, cost: Option<Cost>) -> 
     if context.output.is_json() {
         return context.output.answer(answer, |_, _| String::new());
     }
-    let cost = cost.map_or_else(|| "at an unknown price".to_owned(), |cost| format!("for {cost}"));
+    let cost = match cost {
+        None => "at an unknown price".to_owned(),
+        Some(Cost::ZERO) => "free".to_owned(),
+        Some(cost) => format!("for {cost}"),
+    };
     let tokens =
         format!("{} tokens in, {} out", answer.usage.total() - answer.usage.output, answer.usage.output);
     let about = format!("{}: {tokens}, {cost}, {} ms", live.target().name, answer.total_ms);

@@ -80,8 +80,7 @@ impl Output {
 
     /// A piece of a text that comes bit by bit. It is from outside, so nothing in it may drive the terminal.
     pub(crate) fn piece(&self, text: &str) -> Result<()> {
-        let shown: String =
-            text.chars().map(|letter| if is_harmful(letter) { ' ' } else { letter }).collect();
+        let shown = without_commands(text);
         let mut out = std::io::stdout().lock();
         match write!(out, "{shown}").and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -121,8 +120,10 @@ impl Output {
     }
 }
 
-fn is_harmful(letter: char) -> bool {
-    letter.is_control() && !matches!(letter, '\n' | '\t')
+/// The text with blanks where a terminal would be told to do something.
+fn without_commands(text: &str) -> String {
+    let is_command = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    text.chars().map(|letter| if is_command(letter) { ' ' } else { letter }).collect()
 }
 
 pub(crate) fn as_line(value: &impl Serialize) -> Result<String> {
@@ -147,4 +148,12 @@ pub(crate) fn usage_problem(error: &clap::Error) {
 fn to_stderr(text: &str) {
     // Where stderr is closed there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_models_words_can_not_drive_the_terminal() {
+        assert_eq!(super::without_commands("a\n\tb\u{1b}[2J\u{7}\u{9b}c"), "a\n\tb [2J  c");
+    }
 }

@@ -21,8 +21,9 @@ use crate::wiring::models::Models;
 
 /// A breaker remembers no further back: five minutes of failures and ten of rest.
 const LOOK_BACK: Duration = Duration::from_secs(15 * 60);
-/// Prices are told by the million tokens.
-const MILLION: u64 = 1_000_000;
+/// Prices are told by the million tokens, and asked for by fewer: some are dearer in very long calls.
+const ASKED: u64 = 10_000;
+const TOLD: i64 = 1_000_000;
 
 #[derive(Debug, Serialize)]
 struct Listing {
@@ -85,8 +86,8 @@ fn item(wired: &Wired, target: &Target, health: Option<&Breaker>, now: Timestamp
         Some(_) if failures_lately > 0 => State::Shaky,
         Some(_) => State::Well,
     };
-    let input = Usage { input: MILLION, ..Usage::default() };
-    let output = Usage { output: MILLION, ..Usage::default() };
+    let input = Usage { input: ASKED, ..Usage::default() };
+    let output = Usage { output: ASKED, ..Usage::default() };
     Item {
         name: target.name.clone(),
         provider: target.provider_name().to_owned(),
@@ -111,7 +112,8 @@ fn uses(wired: &Wired, target: &Target) -> Vec<String> {
 }
 
 fn price(gateway: &Gateway, target: &Target, usage: &Usage, now: Timestamp) -> Option<i64> {
-    gateway.prices().cost(target, usage, now).map(Cost::as_micros)
+    let times = TOLD / i64::try_from(ASKED).unwrap_or(1);
+    gateway.prices().cost(target, usage, now).map(|cost| cost.as_micros() * times)
 }
 
 fn words(listing: &Listing, painter: Painter) -> String {

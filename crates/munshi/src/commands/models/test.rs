@@ -78,7 +78,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 /// What every model should manage, and what this one is said to.
 fn questions(target: &Target) -> Vec<(&'static str, ChatRequest)> {
     let plain = ChatRequest {
-        messages: vec![Message::user("Hello! Please answer with one short greeting.")],
+        messages: vec![Message::user("Hello!")],
         max_output_tokens: 64,
         ..ChatRequest::default()
     };
