@@ -48,7 +48,15 @@ pub(crate) fn plan(
             palette.tools.get(one.tool).is_some_and(|tool| only.iter().any(|name| name == tool.name()))
         });
     }
-    let Some(best) = ranked.first().copied() else { return (None, known) };
+    // A tool that must be called needs no phrase.
+    let named = || {
+        only.and_then(|only| {
+            palette.tools.iter().position(|tool| only.iter().any(|name| name == tool.name()))
+        })
+    };
+    let Some(best) = ranked.first().copied().or_else(|| named().map(Ranked::unspoken)) else {
+        return (None, known);
+    };
     let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
     let filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
     let second = ranked.get(1).copied();

@@ -35,17 +35,27 @@ pub(crate) struct Ranked {
     pub is_turned: bool,
 }
 
+impl Ranked {
+    /// A tool that no word speaks for.
+    pub(crate) const fn unspoken(tool: usize) -> Self {
+        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false }
+    }
+}
+
 impl<'m> Sight<'m> {
     pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
         reading.release(|key| palette.vocabulary.is_cue(key));
         let matches: Vec<Vec<Match>> = reading
             .words
             .iter()
-            .map(|word| if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() })
+            .map(|word| {
+                if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
+            })
             .collect();
         let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
-            let is_cue = |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
+            let is_cue =
+                |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
             let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
                 true => Known::Cue,
@@ -66,14 +76,16 @@ impl<'m> Sight<'m> {
             let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.iter().any(is_cue) {
                 true => Known::Cue,
-                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => Known::Thing,
+                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => {
+                    Known::Thing
+                }
                 false => Known::No,
             }
         };
         spans(&self.reading, known)
     }
 
-    /// A language whose phrases have more of the words than those of the language it was read in.
+    /// The language the tools' phrases tell, where the message left several open or they know more of its words.
     pub(crate) fn better_language(&self, palette: &Palette) -> Option<Language> {
         let exact: Vec<Languages> = self
             .matches
@@ -87,7 +99,13 @@ impl<'m> Sight<'m> {
         let form = self.reading.voice.form;
         let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
         let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
-        (count(best) > count(read).max(1)).then_some(best)
+        if count(best) > count(read).max(1) {
+            return Some(best);
+        }
+        let others = self.reading.languages.iter().skip(1);
+        let is_told =
+            others.clone().count() > 0 && others.into_iter().all(|other| count(*other) < count(read));
+        is_told.then_some(read)
     }
 
     /// How many words of it any phrase has.

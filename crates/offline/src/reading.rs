@@ -139,7 +139,17 @@ impl<'m> Reading<'m> {
         }
         let mood = mood(&words, &tokens, &languages, &found.dates);
         let actor = actor(&words, &languages);
-        Self { message, voice, languages, numbers: found.numbers, dates: found.dates, words, mood, actor, before: before.clone() }
+        Self {
+            message,
+            voice,
+            languages,
+            numbers: found.numbers,
+            dates: found.dates,
+            words,
+            mood,
+            actor,
+            before: before.clone(),
+        }
     }
 
     /// What it was read with.
@@ -230,7 +240,8 @@ fn hold(words: &mut [Word<'_>], start: usize, length: usize, held: Held) {
 fn mood(words: &[Word<'_>], tokens: &[Token<'_>], languages: &[Language], dates: &[DateFound]) -> Mood {
     let known = languages.iter().fold(Languages::NONE, |set, language| set.with(*language));
     let small = SmallWords::get();
-    let lies_ahead = |date: &DateFound| date.readings.iter().all(|one| matches!(one.when, When::Day { offset: 1.. }));
+    let lies_ahead =
+        |date: &DateFound| date.readings.iter().all(|one| matches!(one.when, When::Day { offset: 1.. }));
     let mut bits = if dates.iter().any(lies_ahead) { Mood::FUTURE } else { 0 };
     let mut past = false;
     let is_said = |word: &&Word<'_>| !word.is_sign && word.held.is_none();

@@ -62,7 +62,12 @@ pub(crate) fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w
 }
 
 /// The role of the words from one place to another, by what stands beside them.
-pub(crate) fn beside(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Option<Told> {
+pub(crate) fn beside(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    known: &impl Fn(usize) -> Known,
+) -> Option<Told> {
     let is_english = |language: &Language| *language == Language::English;
     let mut roles: Vec<Role> = Vec::new();
     if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
@@ -73,7 +78,11 @@ pub(crate) fn beside(reading: &Reading<'_>, from: usize, to: usize, known: &impl
     }
     roles.dedup();
     if let Some(role) = roles.first() {
-        return Some(Told { role: *role, is_marked: true, is_unclear: roles.iter().any(|other| is_opposite(*role, *other)) });
+        return Some(Told {
+            role: *role,
+            is_marked: true,
+            is_unclear: roles.iter().any(|other| is_opposite(*role, *other)),
+        });
     }
     let speaks_english = reading.languages.iter().any(is_english);
     speaks_english.then(|| in_english(reading, from, known)).flatten()
@@ -82,9 +91,9 @@ pub(crate) fn beside(reading: &Reading<'_>, from: usize, to: usize, known: &impl
 /// Prepositions stand before the name; without one, who stands before the verb does it.
 fn in_english(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> Option<Told> {
     let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
-    let case = before.filter(|before| before.held.is_none()).and_then(|before| {
-        EACH.into_iter().find(|case| before.classes.has(*case)).and_then(role)
-    });
+    let case = before
+        .filter(|before| before.held.is_none())
+        .and_then(|before| EACH.into_iter().find(|case| before.classes.has(*case)).and_then(role));
     if let Some(role) = case {
         return Some(Told { role, is_marked: true, is_unclear: false });
     }

@@ -123,13 +123,15 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let words = reading.words.get(from..to).unwrap_or_default();
     let mut text = reading.text(from, to).to_owned();
     // Bengali's word of respect is Punjabi's "of".
-    let is_respect = |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
+    let is_respect =
+        |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
     let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
     let after = to + respect;
     let mut told = beside(reading, from, after, known);
     let last = words.last().filter(|_| known(to - 1) != Known::Thing);
     if told.is_none()
-        && let Some((word, (front, role))) = last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
+        && let Some((word, (front, role))) =
+            last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
     {
         told = Some(Told { role, is_marked: true, is_unclear: false });
         text.truncate(text.len() - (word.text.len() - front.len()));
@@ -137,7 +139,8 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let is_fused = text.len() < reading.text(from, to).len();
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     if is_of
-        && let Some((front, _)) = SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
+        && let Some((front, _)) =
+            SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
         && front.chars().count() >= if front.is_ascii() { 4 } else { 3 }
     {
         text.truncate(front.len());

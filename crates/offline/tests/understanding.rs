@@ -41,13 +41,17 @@ async fn run() -> Vec<Outcome> {
     for (language, lines) in SAID {
         for line in lines.lines() {
             let (text, meant) = line.split_once(" => ").unwrap();
-            let request =
-                ChatRequest { messages: vec![Message::user(text)], tools: tools.clone(), ..ChatRequest::default() };
+            let request = ChatRequest {
+                messages: vec![Message::user(text)],
+                tools: tools.clone(),
+                ..ChatRequest::default()
+            };
             let reply = offline.complete(&Target::offline(), &request).await.unwrap();
             let confidence = offline.judge(&request).confidence;
             let calls: Vec<&ToolCall> = reply.tool_calls().collect();
             let is_right = is_meant(&calls, meant, &reply);
-            let shown: Vec<String> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
+            let shown: Vec<String> =
+                calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
             let seen = format!("{} {}", shown.join(" && "), reply.text());
             outcomes.push(Outcome { language, text, confidence, acted: !calls.is_empty(), is_right, seen });
         }
@@ -78,7 +82,8 @@ fn is_call(call: &ToolCall, wanted: &str) -> bool {
                 "amount" => given.as_i64() == value.parse::<i64>().ok().map(|rupees| rupees * 100),
                 "quantity" => given.as_f64() == value.parse().ok(),
                 "person" | "item" => given.as_str().is_some_and(|given| {
-                    names::score(value, given) >= names::SAME || names::name_key(value) == names::name_key(given)
+                    names::score(value, given) >= names::SAME
+                        || names::name_key(value) == names::name_key(given)
                 }),
                 _ => given.as_str() == Some(value),
             }

@@ -67,7 +67,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
     reading.release(|_| true);
     let parts = || values.iter().flat_map(|value| value.split_whitespace());
     let is_value = |word: &str| parts().any(|part| word.starts_with(part));
-    let stands_in = |word: &str| [SOMEBODY, SOMETHING].contains(&word);
+    let stands_in = |word: &str| [SOMEBODY, SOMETHING].iter().any(|name| word.starts_with(name));
     let names: Vec<bool> =
         reading.words.iter().map(|word| stands_in(word.text) || is_value(word.text)).collect();
     let (mut words, mut named) = (Vec::new(), Vec::new());

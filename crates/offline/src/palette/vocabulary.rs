@@ -113,7 +113,8 @@ impl Vocabulary {
             None => self.alike(&word.stem),
         };
         let is_own = |entry: &Entry| {
-            entry.languages.has(Language::English) || languages.iter().any(|language| entry.languages.has(*language))
+            entry.languages.has(Language::English)
+                || languages.iter().any(|language| entry.languages.has(*language))
         };
         for one in &mut found {
             if !self.entries.get(one.entry).is_some_and(is_own) {
@@ -132,7 +133,8 @@ impl Vocabulary {
             return same;
         }
         let bones = fold::skeleton(stem);
-        let close = if bones.len() >= SHORT - 1 { all(self.by_skeleton.get(&bones), 0.9) } else { Vec::new() };
+        let close =
+            if bones.len() >= SHORT - 1 { all(self.by_skeleton.get(&bones), 0.9) } else { Vec::new() };
         if !close.is_empty() || stem.len() < SHORT { close } else { self.near(stem) }
     }
 
@@ -193,7 +195,8 @@ mod tests {
         ] {
             assert!(is_found(known, said), "{known} {said}");
         }
-        for (known, other) in [("udhaar", "Ramesh"), ("diya", "dukan"), ("toot", "doodh"), ("batil", "Patil")] {
+        for (known, other) in [("udhaar", "Ramesh"), ("diya", "dukan"), ("toot", "doodh"), ("batil", "Patil")]
+        {
             assert!(!is_found(known, other), "{known} {other}");
         }
     }
