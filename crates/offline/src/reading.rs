@@ -98,6 +98,19 @@ const GRAMMAR: Classes = Classes::of(&[
     Class::And,
 ]);
 
+const CAREFUL: Classes = Classes::of(&[
+    Class::Question,
+    Class::Not,
+    Class::If,
+    Class::Will,
+    Class::Yes,
+    Class::No,
+    Class::Stop,
+    Class::Hello,
+    Class::Thanks,
+    Class::Help,
+]);
+
 impl Word<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -215,7 +228,10 @@ fn languages(message: &str, chosen: Language, confidence: f32, is_told: bool) ->
 
 fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     let words = SmallWords::get();
-    let classes = words.classes(&token.key, languages);
+    // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
+    // them is believed.
+    let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
+    let classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
     let is_sign = matches!(token.kind, token::Kind::Sign);
     let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
     Word {
