@@ -113,6 +113,19 @@ impl<'m> Sight<'m> {
         self.matches.iter().filter(|found| !found.is_empty()).count()
     }
 
+    /// Whether the verb, which stands last, is known only with another ending: that may ask, deny or suppose.
+    pub(crate) fn is_bent(&self, palette: &Palette) -> bool {
+        let known = self.reading.words.iter().zip(&self.matches).rfind(|(_, found)| !found.is_empty());
+        let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).unwrap_or_default().to_owned();
+        known.is_some_and(|(word, found)| {
+            let ends_alike = |one: &Match| {
+                let entry = palette.vocabulary.entries.get(one.entry);
+                entry.is_some_and(|entry| tail(&entry.stem) == tail(&word.stem))
+            };
+            !found.iter().any(ends_alike)
+        })
+    }
+
     pub(crate) fn counts(&self, wanted: &[Counts]) -> usize {
         self.reading.numbers.iter().filter(|number| wanted.contains(&number.kind)).count()
     }

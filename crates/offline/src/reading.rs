@@ -263,6 +263,7 @@ fn mood(words: &[Word<'_>], tokens: &[Token<'_>], languages: &[Language], dates:
     let is_said = |word: &&Word<'_>| !word.is_sign && word.held.is_none();
     // Verbs stand at the end; only a condition comes before.
     let verbs = words.iter().filter(is_said).rev().nth(1).map_or(0, |word| word.start);
+    let last = words.iter().rfind(is_said).map_or(0, |word| word.start);
     for (word, token) in words.iter().zip(tokens) {
         if word.is_sign && matches!(word.text, "?" | "？" | "؟") {
             bits |= Mood::QUESTION;
@@ -286,9 +287,10 @@ fn mood(words: &[Word<'_>], tokens: &[Token<'_>], languages: &[Language], dates:
         past |= token.means(Meaning::Past, known);
         // Names end like anything; verbs are written small.
         if !word.is_capital && word.text.chars().count() > 4 {
-            let wanted = match word.start >= verbs {
-                true => Classes::of(&[Class::Question, Class::Not, Class::If, Class::Will]),
-                false => Classes::of(&[Class::If]),
+            let wanted = match word.start {
+                start if start >= last => Classes::of(&[Class::Question, Class::Not, Class::If, Class::Will]),
+                start if start >= verbs => Classes::of(&[Class::Not, Class::If, Class::Will]),
+                _ => Classes::of(&[Class::If]),
             };
             match small.ending(word.text, languages, wanted) {
                 Some((_, Class::Not)) => bits |= Mood::NEGATED,

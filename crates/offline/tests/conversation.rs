@@ -3,7 +3,7 @@
 #[path = "../shop/mod.rs"]
 mod shop;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use munshi_lang::{Form, Phrasebook, Voice, detect};
 use munshi_llm::chat::{Output, ToolResult};
@@ -11,18 +11,21 @@ use munshi_llm::provider::Provider;
 use munshi_llm::{ChatRequest, Fault, Message, Part, Reply, Role, StopReason, Target, ToolChoice};
 use munshi_offline::{Offline, SURE, Verdict};
 use munshi_types::Language;
+use munshi_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
 /// A conversation with the shop's tools, turn by turn.
 struct Talk {
-    offline: Offline,
+    offline: &'static Offline,
     request: ChatRequest,
 }
 
 impl Talk {
     fn new() -> Self {
-        let offline = Offline::new(Phrasebook::core().unwrap()).unwrap();
-        Self { offline, request: ChatRequest { tools: shop::tools(), ..ChatRequest::default() } }
+        static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+        let (offline, tools) =
+            SHOP.get_or_init(|| (Offline::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
+        Self { offline, request: ChatRequest { tools: tools.clone(), ..ChatRequest::default() } }
     }
 
     async fn say(&mut self, text: &str) -> Reply {

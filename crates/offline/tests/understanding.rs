@@ -11,7 +11,7 @@ use munshi_llm::provider::Provider;
 use munshi_llm::{ChatRequest, Message, Reply, Target, ToolCall};
 use munshi_offline::{Offline, SURE};
 
-const SAID: [(&str, &str); 11] = [
+const SAID: [(&str, &str); 12] = [
     ("en", include_str!("said/en.txt")),
     ("hi", include_str!("said/hi.txt")),
     ("bn", include_str!("said/bn.txt")),
@@ -23,6 +23,7 @@ const SAID: [(&str, &str); 11] = [
     ("pa", include_str!("said/pa.txt")),
     ("ta", include_str!("said/ta.txt")),
     ("te", include_str!("said/te.txt")),
+    ("traps", include_str!("said/traps.txt")),
 ];
 
 struct Outcome {
