@@ -4,9 +4,10 @@ use munshi_lang::Kind as Counts;
 
 use crate::fill::{Filled, fill};
 use crate::palette::{Palette, Tool};
-use crate::rank::{Ranked, Sight, personal, rank};
+use crate::rank::{Ranked, rank};
 use crate::reading::{Before, Reading};
 use crate::roles::Role;
+use crate::sight::{Sight, personal};
 use crate::spans::Span;
 
 /// From this confidence on a reading is as good as certain: something is written without asking.

@@ -1,5 +1,7 @@
 //! Conversations: questions back, answers to them, corrections, another subject, and results put into words.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
+
 #[path = "../shop/mod.rs"]
 mod shop;
 

@@ -1,5 +1,7 @@
 //! Whatever comes, it answers: no text, state or result makes it panic, and rubbish makes it call nothing.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
+
 #[path = "../shop/mod.rs"]
 mod shop;
 

@@ -3,6 +3,8 @@
 //! `said/` has them, one a line: `SENTENCE => TOOL; argument=value` or `=> no act`, which means that nothing is written
 //! and nobody is asked to confirm it. They were written without looking at the phrases of the shop.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
+
 #[path = "../shop/mod.rs"]
 mod shop;
 

@@ -9,9 +9,10 @@ use munshi_types::tool::ToolSpec;
 
 use super::fields::{Field, Kind};
 use super::vocabulary::Vocabulary;
-use crate::reading::{Actor, Before, Mood, Reading};
+use crate::mood::{Actor, Mood};
+use crate::reading::{Before, Reading};
 use crate::roles::Role;
-use crate::spans::{Known, spans};
+use crate::spans::{Known, Span, spans};
 
 /// A name that is no word of any language here.
 const SOMEBODY: &str = "Xzibqo";
@@ -91,7 +92,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
         language,
         words,
         named,
-        role: person.and_then(|span| span.role()),
+        role: person.and_then(Span::role),
         actor: reading.actor,
         mood: reading.mood,
         has_person: person.is_some(),
