@@ -3,6 +3,7 @@
 //! One file a tool in `tools/`. `LANGUAGE = PHRASE; PHRASE`, where braces stand for arguments, and
 //! `LANGUAGE example = SENTENCE | ITEM; …`, which becomes an example with that item as its argument.
 #![allow(dead_code, reason = "each test and example uses its part")]
+#![allow(clippy::unwrap_used, reason = "a file that can't be read must fail the test")]
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use crate::fill::{Filled, fill};
 use crate::judgement::Verdict;
 use crate::palette::{Field, Tool};
 use crate::plan::{Plan, SURE, plan};
-use crate::rank::Sight;
 use crate::reading::{Before, Reading};
+use crate::sight::Sight;
 use crate::state::{Open, Want};
 use crate::turn::{Answer, Turn};
 use crate::words::Class;
@@ -89,9 +89,8 @@ impl Turn<'_> {
         }
         let is_answered = filled.arguments.contains_key(&field.name)
             || filled.doubts.iter().any(|(name, _)| *name == field.name);
-        if is_answered && reading.mood.is_plain()
-            || is_answered && sight.counts(&[Counts::Money, Counts::Plain]) > 0
-        {
+        let says_a_number = sight.counts(&[Counts::Money, Counts::Plain]) > 0;
+        if is_answered && (reading.mood.is_plain() || says_a_number) {
             return self.filled_up(tool, filled, reading);
         }
         self.again(open, tool, reading)

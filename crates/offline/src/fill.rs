@@ -4,9 +4,9 @@ use munshi_lang::{Amount, Certainty, Kind as Counts, Number, Unit};
 use serde_json::{Map, Value};
 
 use crate::palette::{Choice, Field, Form, Kind, Tool};
-use crate::rank::{Sight, personal};
 use crate::reading::Reading;
 use crate::roles::Role;
+use crate::sight::{Sight, personal};
 use crate::spans::Span;
 use crate::when;
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::fill::fill;
 use crate::palette::{Palette, fields};
-use crate::rank::Sight;
 use crate::reading::{Before, Reading};
+use crate::sight::Sight;
 
 /// The object a schema asks for, filled from the last message; refused unless every required field is certain.
 pub(crate) fn answer(message: Option<&Message>, schema: &Value) -> Result<String, Fault> {

@@ -13,8 +13,8 @@
 //! # Layout
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between
-//! - `reading`, `spans`, `roles`, `clauses`, `words`: a message by its grammar
-//! - `palette`: tools made ready; `rank`: which one is meant; `plan`: and how surely
+//! - `reading`, `mood`, `spans`, `roles`, `clauses`, `words`: a message by its grammar
+//! - `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
 //! - `say`, `tell`: words for people
 
@@ -23,6 +23,7 @@ mod continued;
 mod fill;
 mod json;
 pub mod judgement;
+mod mood;
 pub mod offline;
 mod palette;
 mod plan;
@@ -30,6 +31,7 @@ mod rank;
 mod reading;
 mod roles;
 mod say;
+mod sight;
 mod spans;
 mod state;
 mod tell;

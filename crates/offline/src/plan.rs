@@ -4,8 +4,11 @@ use munshi_lang::Kind as Counts;
 
 use crate::fill::{Filled, fill};
 use crate::palette::{Palette, Tool};
-use crate::rank::{Ranked, Sight, rank};
+use crate::rank::{Ranked, rank};
 use crate::reading::{Before, Reading};
+use crate::roles::Role;
+use crate::sight::{Sight, personal};
+use crate::spans::Span;
 
 /// From this confidence on a reading is as good as certain: something is written without asking.
 pub const SURE: f32 = 0.8;
@@ -48,11 +51,22 @@ pub(crate) fn plan(
             palette.tools.get(one.tool).is_some_and(|tool| only.iter().any(|name| name == tool.name()))
         });
     }
-    let Some(best) = ranked.first().copied() else { return (None, known) };
+    // A tool that must be called needs no phrase.
+    let named = || {
+        only.and_then(|only| {
+            palette.tools.iter().position(|tool| only.iter().any(|name| name == tool.name()))
+        })
+    };
+    let Some(best) = ranked.first().copied().or_else(|| named().map(Ranked::unspoken)) else {
+        return (None, known);
+    };
     let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
     let filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
     let second = ranked.get(1).copied();
-    let confidence = confidence(&sight, tool, &best, second, &filled);
+    let mut confidence = confidence(&sight, tool, &best, second, &filled);
+    if tool.spec.effect.writes() && sight.is_bent(palette) {
+        confidence = confidence.min(SURE - 0.05);
+    }
     let rival = second
         .filter(|second| second.score > best.score * 0.92 && best.score > 0.35)
         .map(|second| second.tool);
@@ -80,9 +94,13 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
     }
     let is_unclear = sight.spans.iter().any(|span| span.told.is_some_and(|told| told.is_unclear));
     let writes = tool.spec.effect.writes();
-    for (is_so, factor) in
-        [(best.is_unreal, 0.35), (best.is_turned, 0.5), (is_unclear && writes, 0.6), (best.cover < 0.6, 0.8)]
-    {
+    for (is_so, factor) in [
+        (best.is_unreal, 0.35),
+        (best.is_turned, 0.5),
+        (is_unclear && writes, 0.6),
+        (best.cover < 0.6, 0.8),
+        (writes && is_among_others(sight), 0.4),
+    ] {
         if is_so {
             confidence *= factor;
         }
@@ -93,6 +111,12 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
     // Telephone and account numbers in something to be written belong to another kind of message.
     let strange = sight.counts(&[Counts::Account]);
     confidence * powers(if writes { 0.7 } else { 1.0 }, strange)
+}
+
+/// Whether one person gives and another receives: what they do between them is not the speaker's.
+fn is_among_others(sight: &Sight<'_>) -> bool {
+    let people = || sight.spans.iter().filter(|span| personal(span) >= 2.0).filter_map(Span::role);
+    people().any(|role| role == Role::To) && people().any(|role| matches!(role, Role::By | Role::From))
 }
 
 fn powers(base: f32, count: usize) -> f32 {

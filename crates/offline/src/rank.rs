@@ -4,23 +4,14 @@
 //! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
 //! and which things the tool has a place for.
 
-use munshi_lang::lexicon::Languages;
-use munshi_lang::{Form, Kind as Counts};
+use munshi_lang::Kind as Counts;
 use munshi_types::Language;
 
-use crate::palette::{Kind, Match, Palette, Pattern, Tool};
-use crate::reading::{Mood, Reading};
+use crate::mood::Mood;
+use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::roles::{Role, is_opposite};
-use crate::spans::{Known, Span, spans};
-
-/// A message looked at through a palette.
-#[derive(Debug)]
-pub(crate) struct Sight<'m> {
-    pub reading: Reading<'m>,
-    /// For each word, what it is in the vocabulary.
-    pub matches: Vec<Vec<Match>>,
-    pub spans: Vec<Span>,
-}
+use crate::sight::{Sight, personal};
+use crate::spans::Span;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
@@ -127,6 +118,11 @@ pub(crate) fn personal(span: &Span) -> f32 {
     let respect = if span.has_honorific { 2.0 } else { 0.0 };
     let capital = if span.is_capital { 1.0 } else { 0.0 };
     role + counted + respect + capital
+impl Ranked {
+    /// A tool that no word speaks for.
+    pub(crate) const fn unspoken(tool: usize) -> Self {
+        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false }
+    }
 }
 
 /// Every tool with its score, the best first.

@@ -1,11 +1,11 @@
 //! A message as the offline model sees it: what `lang` found in it, and the words between.
 
 use jiff::civil::Date;
-use munshi_lang::lexicon::{Languages, Meaning};
 use munshi_lang::token::{self, Token};
-use munshi_lang::{Amount, Context, DateFound, Form, Voice, When, detect, fold, understand};
+use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
 use munshi_types::Language;
 
+use crate::mood::{Actor, Mood, actor, mood};
 use crate::words::{Class, Classes, SmallWords};
 
 /// What is known before a message is read.
@@ -54,37 +54,6 @@ pub(crate) enum Held {
     Time,
 }
 
-/// Who did it, where the grammar says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Actor {
-    Me,
-    Other,
-}
-
-/// What keeps a sentence from telling a plain fact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mood(u8);
-
-impl Mood {
-    pub(crate) const QUESTION: u8 = 1;
-    pub(crate) const NEGATED: u8 = 2;
-    pub(crate) const CONDITIONAL: u8 = 4;
-    pub(crate) const FUTURE: u8 = 8;
-
-    pub(crate) const fn is(self, bit: u8) -> bool {
-        self.0 & bit != 0
-    }
-
-    /// What this sentence has and the other lacks.
-    pub(crate) const fn beyond(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    pub(crate) const fn is_plain(self) -> bool {
-        self.0 == 0
-    }
-}
-
 /// Words that say nothing about what is wanted.
 const GRAMMAR: Classes = Classes::of(&[
     Class::To,
@@ -96,6 +65,19 @@ const GRAMMAR: Classes = Classes::of(&[
     Class::ToMe,
     Class::Small,
     Class::And,
+]);
+
+const CAREFUL: Classes = Classes::of(&[
+    Class::Question,
+    Class::Not,
+    Class::If,
+    Class::Will,
+    Class::Yes,
+    Class::No,
+    Class::Stop,
+    Class::Hello,
+    Class::Thanks,
+    Class::Help,
 ]);
 
 impl Word<'_> {
@@ -215,7 +197,10 @@ fn languages(message: &str, chosen: Language, confidence: f32, is_told: bool) ->
 
 fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     let words = SmallWords::get();
-    let classes = words.classes(&token.key, languages);
+    // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
+    // them is believed.
+    let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
+    let classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
     let is_sign = matches!(token.kind, token::Kind::Sign);
     let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
     Word {

@@ -119,7 +119,7 @@ fn lines(mouth: &Mouth<'_>, content: &Value) -> String {
             }
         }
         Value::Array(items) => {
-            out.extend(items.iter().map(|item| format!("• {}", in_line(item, mouth.voice))))
+            out.extend(items.iter().map(|item| format!("• {}", in_line(item, mouth.voice))));
         }
         other => out.extend(written("", other, mouth.voice)),
     }

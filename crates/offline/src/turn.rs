@@ -19,6 +19,9 @@ use crate::state::{Open, Want};
 use crate::tell::tell;
 use crate::words::Class;
 
+/// Below this not even two guesses are offered.
+const GUESS: f32 = 0.3;
+
 /// What is answered, and how sure that is.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -198,7 +201,8 @@ impl Turn<'_> {
         }
         let least = if writes { LIKELY } else { LOOK };
         if plan.confidence < least && !must {
-            return match plan.rival.and_then(|rival| self.palette.tools.get(rival)) {
+            let rival = plan.rival.filter(|_| plan.confidence >= GUESS);
+            return match rival.and_then(|rival| self.palette.tools.get(rival)) {
                 Some(rival) => self.which_tool(tool, rival, plan, reading, mouth),
                 None => self.lost(mouth),
             };

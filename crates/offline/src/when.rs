@@ -25,7 +25,7 @@ pub(crate) fn period(reading: &Reading<'_>) -> Option<Value> {
 }
 
 fn name(date: &DateFound) -> Option<&'static str> {
-    let past = date.readings.iter().find_map(|reading| match reading.when {
+    date.readings.iter().find_map(|reading| match reading.when {
         When::Day { offset: 0 } => Some("today"),
         When::Day { offset: -1 } => Some("yesterday"),
         When::Week { offset: 0 } => Some("this_week"),
@@ -35,6 +35,5 @@ fn name(date: &DateFound) -> Option<&'static str> {
         When::Year { offset: 0 } => Some("this_year"),
         When::Year { offset: -1 } => Some("last_year"),
         _ => None,
-    });
-    past
+    })
 }

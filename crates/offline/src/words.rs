@@ -101,6 +101,10 @@ impl Classes {
         self.0 & other.0 != 0
     }
 
+    pub(crate) const fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     pub(crate) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -3,6 +3,8 @@
 //! `said/` has them, one a line: `SENTENCE => TOOL; argument=value` or `=> no act`, which means that nothing is written
 //! and nobody is asked to confirm it. They were written without looking at the phrases of the shop.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
+
 #[path = "../shop/mod.rs"]
 mod shop;
 
@@ -11,7 +13,7 @@ use munshi_llm::provider::Provider;
 use munshi_llm::{ChatRequest, Message, Reply, Target, ToolCall};
 use munshi_offline::{Offline, SURE};
 
-const SAID: [(&str, &str); 11] = [
+const SAID: [(&str, &str); 12] = [
     ("en", include_str!("said/en.txt")),
     ("hi", include_str!("said/hi.txt")),
     ("bn", include_str!("said/bn.txt")),
@@ -23,6 +25,7 @@ const SAID: [(&str, &str); 11] = [
     ("pa", include_str!("said/pa.txt")),
     ("ta", include_str!("said/ta.txt")),
     ("te", include_str!("said/te.txt")),
+    ("traps", include_str!("said/traps.txt")),
 ];
 
 struct Outcome {

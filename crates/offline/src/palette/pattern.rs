@@ -9,9 +9,10 @@ use munshi_types::tool::ToolSpec;
 
 use super::fields::{Field, Kind};
 use super::vocabulary::Vocabulary;
-use crate::reading::{Actor, Before, Mood, Reading};
+use crate::mood::{Actor, Mood};
+use crate::reading::{Before, Reading};
 use crate::roles::Role;
-use crate::spans::{Known, spans};
+use crate::spans::{Known, Span, spans};
 
 /// A name that is no word of any language here.
 const SOMEBODY: &str = "Xzibqo";
@@ -67,7 +68,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
     reading.release(|_| true);
     let parts = || values.iter().flat_map(|value| value.split_whitespace());
     let is_value = |word: &str| parts().any(|part| word.starts_with(part));
-    let stands_in = |word: &str| [SOMEBODY, SOMETHING].contains(&word);
+    let stands_in = |word: &str| [SOMEBODY, SOMETHING].iter().any(|name| word.starts_with(name));
     let names: Vec<bool> =
         reading.words.iter().map(|word| stands_in(word.text) || is_value(word.text)).collect();
     let (mut words, mut named) = (Vec::new(), Vec::new());
@@ -91,7 +92,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
         language,
         words,
         named,
-        role: person.and_then(|span| span.role()),
+        role: person.and_then(Span::role),
         actor: reading.actor,
         mood: reading.mood,
         has_person: person.is_some(),

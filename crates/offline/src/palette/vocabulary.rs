@@ -28,7 +28,7 @@ pub(crate) struct Vocabulary {
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Its fold, with the sounds merged that spellings mix.
-    stem: String,
+    pub stem: String,
     /// The languages whose phrases have it.
     pub languages: Languages,
     /// How little it is shared among tools: 1 for a word of one tool.
