@@ -7,6 +7,7 @@ use futures_util::stream;
 use jiff::tz::TimeZone;
 use munshi_lang::{Form, PhraseError, Phrasebook, Voice};
 use munshi_llm::chat::Output;
+use munshi_llm::embeddings::{DIMENSION, hashed};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, StopReason, Target, Usage};
 use munshi_types::Language;
 use munshi_types::clock::Clock;
@@ -116,7 +117,15 @@ impl Provider for Offline {
         Ok(Box::pin(stream::iter(self.events(request)?.into_iter().map(Ok))))
     }
 
-    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
-        Err(Fault::Rejected { status: 400, message: "the offline model makes no vectors".to_owned() })
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1000")]
+    fn confidence(&self, _: &Target, request: &ChatRequest) -> Option<u16> {
+        let judgement = self.judge(request);
+        let known = judgement.verdict != crate::Verdict::Unknown;
+        Some(if known { (judgement.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16 } else { 0 })
+    }
+
+    async fn embed(&self, _: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+        let vectors = texts.iter().map(|text| hashed(text)).collect();
+        Ok(Embedding { vectors, dimension: DIMENSION, input_tokens: Some(0) })
     }
 }

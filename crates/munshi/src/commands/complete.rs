@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 
 async fn ask(context: &Context, wired: &Wired, call: Call) -> Result<()> {
     let began = Instant::now();
-    let mut live = wired.gateway.stream(call).await.map_err(refused)?;
+    let mut live = wired.gateway.stream(call).await?;
     let (mut text, mut first, mut end) = (String::new(), None, None);
     while let Some(event) = live.next().await {
         match event {
@@ -90,11 +90,11 @@ async fn ask(context: &Context, wired: &Wired, call: Call) -> Result<()> {
             Ok(_) => {}
             Err(fault) => {
                 context.output.line_end(&text)?;
-                return Err(refused(fault));
+                return Err(fault.into());
             }
         }
     }
-    let (stop, usage) = end.ok_or_else(|| refused(Fault::Interrupted))?;
+    let (stop, usage) = end.ok_or(Fault::Interrupted)?;
     context.output.line_end(&text)?;
     let cost = wired.gateway.prices().cost(live.target(), &usage, context.now());
     let answer = Answer {
@@ -174,20 +174,6 @@ pub(super) fn only(wired: &Wired, name: &str) -> Result<Route> {
             .hint(format!("the settings have {}; see `munshi models`", known.join(", "))));
     }
     Ok(Route { targets: [(Use::Default, vec![name.to_owned()])].into(), ..Route::default() })
-}
-
-pub(super) fn refused(fault: Fault) -> Failure {
-    let failure = Failure::failed(fault.to_string());
-    match fault {
-        Fault::Unauthorised => failure.hint("see that the model's key is right: `munshi config show`"),
-        Fault::Unreachable(_) | Fault::Timeout(_) => {
-            failure.hint("see that the server runs and base_url is right; `munshi models` shows it")
-        }
-        Fault::NoTarget(_) => {
-            failure.hint("`munshi models` shows which models there are and which are resting")
-        }
-        _ => failure,
-    }
 }
 
 const fn word(stop: &StopReason) -> &'static str {

@@ -11,7 +11,7 @@ use munshi_llm::{ChatRequest, Event, Message, Target};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::commands::complete::{only, refused};
+use crate::commands::complete::only;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::Painter;
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let route = Arc::new(only(&wired, &arguments.target)?);
         let book = Book::open(&config).await?;
         let account = book.account();
-        let target = wired.gateway.target(&arguments.target).map_err(refused)?.clone();
+        let target = wired.gateway.target(&arguments.target)?.clone();
         let mut checks = Vec::new();
         for (what, request) in questions(&target) {
             let call = Call {
