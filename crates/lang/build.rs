@@ -12,6 +12,8 @@ use std::path::Path;
 #[path = "src/fold.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 mod fold;
+#[path = "src/lexicon/slots.rs"]
+mod slots;
 
 type Table = BTreeMap<String, BTreeMap<String, u16>>;
 type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -25,6 +27,7 @@ fn main() -> Fallible<()> {
     println!("cargo::rerun-if-changed=lexicon");
     println!("cargo::rerun-if-changed=src/fold.rs");
     println!("cargo::rerun-if-changed=src/fold");
+    println!("cargo::rerun-if-changed=src/lexicon");
     println!("cargo::rerun-if-changed=build.rs");
     let mut words = Table::new();
     let mut skeletons = Table::new();
@@ -48,7 +51,8 @@ fn main() -> Fallible<()> {
         .iter()
         .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
         .collect();
-    writeln!(out, "static CLASHES: &[&str] = &{clashes:?};", clashes = clashes.iter().collect::<Vec<_>>())?;
+    let clashes = clashes.into_iter().map(|word| (word, BTreeMap::new())).collect();
+    write_table(&mut out, "CLASHES", &clashes)?;
     for code in DRAVIDIAN {
         pieces(code, &mut out)?;
     }
@@ -246,7 +250,7 @@ fn everyday(code: &str, words: &mut Table) -> Fallible<()> {
 }
 
 fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
-    writeln!(out, "static {name}: &[(&str, &[Sense])] = &[")?;
+    writeln!(out, "static {name}: Table = Table {{ entries: &[")?;
     for (key, senses) in table {
         write!(out, "({key:?}, &[")?;
         for (meaning, mask) in senses {
@@ -254,8 +258,23 @@ fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
         }
         writeln!(out, "]),")?;
     }
-    writeln!(out, "];")?;
+    let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+    writeln!(out, "], slots: &{:?} }};", filled(&keys)?)?;
     Ok(())
+}
+
+/// The slots of a table: the place of each key in it, where a reader looks for it.
+fn filled(keys: &[&str]) -> Fallible<Vec<u16>> {
+    let mut slots = vec![slots::EMPTY; slots::count(keys.len())];
+    for (place, key) in keys.iter().enumerate() {
+        let mut at = slots::first(key, slots.len());
+        while slots[at] != slots::EMPTY {
+            at = (at + 1) % slots.len();
+        }
+        slots[at] =
+            u16::try_from(place).ok().filter(|place| *place != slots::EMPTY).ok_or("too many words")?;
+    }
+    Ok(slots)
 }
 
 /// The keys that change the number after them by a fraction, the longest first.
@@ -315,10 +334,13 @@ fn pieces(code: &str, out: &mut String) -> Fallible<()> {
             }
         }
     }
-    writeln!(out, "static PIECES_{}: &[Piece] = &[", code.to_uppercase())?;
+    // Where the forms of each letter begin, and where those of z end.
+    let begins = |letter: u8| forms.keys().filter(|(form, _)| form.as_bytes()[0] < letter).count();
+    let from: Vec<usize> = (b'a'..=b'z' + 1).map(begins).collect();
+    writeln!(out, "static PIECES_{}: Pieces = Pieces {{ from: {from:?}, all: &[", code.to_uppercase())?;
     for ((form, atom), (end, joins)) in forms {
         writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, end: End::{end:?}, joins: {joins} }},")?;
     }
-    writeln!(out, "];")?;
+    writeln!(out, "] }};")?;
     Ok(())
 }

@@ -156,8 +156,7 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
     if everyday.count() > 0 {
         return (everyday, 1.0);
     }
-    let numbers =
-        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
+    let numbers = numbers::number_word_in(token, fitting);
     if other.count() > 0 {
         return (Languages(other.0 | numbers.0), 0.7);
     }

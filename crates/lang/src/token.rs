@@ -1,5 +1,7 @@
 //! A message cut into words, digits and signs, each with what the lexicon knows of it.
 
+use std::cell::OnceCell;
+
 use munshi_types::Script;
 
 use crate::fold;
@@ -22,6 +24,10 @@ pub struct Token<'t> {
     /// Its fold; empty for digits and signs.
     pub key: String,
     pub senses: &'static [Sense],
+    clashes: bool,
+    /// Made when a reader first asks, since eleven languages may.
+    stem: OnceCell<String>,
+    near: OnceCell<&'static [Sense]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +70,18 @@ impl Token<'_> {
     }
 
     /// Whether it is also an ordinary word or a name.
-    pub fn clashes(&self) -> bool {
-        if self.text.bytes().any(|b| b.is_ascii_uppercase()) {
-            return lexicon::clashes(&self.text.to_ascii_lowercase());
-        }
-        lexicon::clashes(self.text)
+    pub const fn clashes(&self) -> bool {
+        self.clashes
+    }
+
+    /// Its [`fold::stem`].
+    pub fn stem(&self) -> &str {
+        self.stem.get_or_init(|| fold::stem(&self.key))
+    }
+
+    /// The number senses of words spelled nearly like it.
+    pub(crate) fn near(&self) -> &'static [Sense] {
+        self.near.get_or_init(|| lexicon::near_numbers(&fold::skeleton(&self.key)))
     }
 }
 
@@ -231,6 +244,13 @@ fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     (*last == 3 && (alike(2) || alike(3)) && ends).then_some(far)
 }
 
+fn clashes(text: &str) -> bool {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        return lexicon::clashes(&text.to_ascii_lowercase());
+    }
+    lexicon::clashes(text)
+}
+
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
     let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
@@ -245,7 +265,8 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
             key = spoken;
         }
     }
-    Token { text, start, kind, glued, key, senses }
+    let clashes = known && clashes(text);
+    Token { text, start, kind, glued, key, senses, clashes, stem: OnceCell::new(), near: OnceCell::new() }
 }
 
 #[cfg(test)]

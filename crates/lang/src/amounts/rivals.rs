@@ -1,5 +1,7 @@
 //! What languages the message was not taken to be in would make of a number.
 
+use munshi_types::Language;
+
 use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{Certainty, Found};
@@ -17,7 +19,7 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
             token.is_word() && (scale || found.bare_scale || !reader.sure)
         })
     });
-    for line in reader.every_line() {
+    for line in Language::ALL.map(|language| reader.line(language)) {
         if let Some(longer) = before.and_then(|at| line.read(&reader.tokens, at)).filter(|longer| {
             longer.to >= found.to && longer.spoken.readings.first() != found.spoken.readings.first()
         }) {

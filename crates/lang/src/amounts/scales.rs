@@ -88,12 +88,11 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
     if named || token.key.len() < 3 {
         return None;
     }
-    let stem = fold::stem(&token.key);
     STEMS
         .iter()
         .find(|(form, _)| {
             token.key.starts_with(form)
-                || stem.starts_with(&fold::stem(form))
+                || token.stem().starts_with(&fold::stem(form))
                 || (token.key.len() > 3 && distance(&token.key, form) < 2)
                 || bones(&token.key) == bones(form)
         })

@@ -4,7 +4,6 @@ use munshi_types::{Language, Script};
 
 use super::compose::Tens;
 use super::{Part, digits, segment};
-use crate::fold;
 use crate::lexicon::{self, End, Languages, Sense};
 use crate::token::{Kind, Token};
 
@@ -112,7 +111,7 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         return Some(Lexeme { parts, other, tens, weak: token.clashes(), guessed: false });
     }
     if Languages::DRAVIDIAN.has(language) {
-        let segment::Pieces { parts, end, rival } = segment::pieces(&fold::stem(&token.key), language)?;
+        let segment::Pieces { parts, end, rival } = segment::pieces(token.stem(), language)?;
         return Some(Lexeme {
             parts,
             other: rival,
@@ -174,8 +173,7 @@ fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     if token.key.len() < 4 || everyday || !latin || token.clashes() {
         return None;
     }
-    let skeleton = fold::skeleton(&token.key);
-    let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
+    let (first, other) = two(token.near(), Languages::only(language));
     Some(Lexeme {
         parts: vec![first?],
         other: other.into_iter().collect(),
@@ -224,7 +222,7 @@ pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: us
     // Names in Latin letters are many; a native word must share less to be doubted.
     let least = least + usize::from(token.script() == Some(Script::Latin));
     if Languages::DRAVIDIAN.has(language) {
-        return segment::begins_with_piece(&token.key, language, least);
+        return segment::begins_with_piece(token.stem(), language, least);
     }
     let Some(front) = token.key.get(..least) else { return false };
     lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
@@ -233,18 +231,15 @@ pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: us
 /// The scale an unknown southern word begins with.
 pub(crate) fn begins_with_scale(token: &Token<'_>, language: Language) -> Option<u64> {
     let unknown = token.is_word() && token.senses.is_empty() && script_fits(token, language);
-    segment::first_scale(&token.key, language).filter(|_| unknown)
+    segment::first_scale(token.stem(), language).filter(|_| unknown)
 }
 
-/// The languages among those given in which a key is a run-together number word.
-pub(crate) fn number_word_in(key: &str, script: Script, languages: Languages) -> Languages {
-    if key.len() < 3 {
-        return Languages::NONE;
-    }
-    let stem = if languages.meets(Languages::DRAVIDIAN) { fold::stem(key) } else { String::new() };
+/// The languages among those given in which a word is a run-together number word.
+pub(crate) fn number_word_in(token: &Token<'_>, languages: Languages) -> Languages {
+    let Some(script) = token.script().filter(|_| token.key.len() > 2) else { return Languages::NONE };
     let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
-        true => segment::pieces(&stem, *language).is_some(),
-        false => segment::fused(key, script, Languages::only(*language)).is_some(),
+        true => segment::pieces(token.stem(), *language).is_some(),
+        false => segment::fused(&token.key, script, Languages::only(*language)).is_some(),
     };
     languages.iter().filter(is_number).fold(Languages::NONE, Languages::with)
 }

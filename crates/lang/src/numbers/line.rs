@@ -1,6 +1,7 @@
 //! A message's tokens read in one language, and the number that begins at one of them.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use munshi_types::Language;
 
@@ -10,27 +11,33 @@ use super::{Certainty, Found, Part, Spoken, digits};
 use crate::number::Number;
 use crate::token::{Kind, Token};
 
-/// What every token of a message contributes to numbers in one language. Made once per message: dates, times
-/// and amounts all read from it.
+/// What every token of a message contributes to numbers in one language. One for each language of a message:
+/// dates, times and amounts all read from it, and a token is looked up when the first of them comes to it.
 pub(crate) struct Line {
-    lexemes: Vec<Option<Lexeme>>,
+    lexemes: Vec<OnceCell<Option<Lexeme>>>,
     language: Language,
 }
 
 impl Line {
     pub(crate) fn new(tokens: &[Token<'_>], language: Language) -> Self {
-        Self { lexemes: tokens.iter().map(|token| lexeme(token, language)).collect(), language }
+        Self { lexemes: vec![OnceCell::new(); tokens.len()], language }
+    }
+
+    /// What a token contributes wherever it stands.
+    fn lexeme(&self, tokens: &[Token<'_>], at: usize) -> Option<&Lexeme> {
+        let token = tokens.get(at)?;
+        self.lexemes.get(at)?.get_or_init(|| lexeme(token, self.language)).as_ref()
     }
 
     /// What a token contributes where it stands.
     fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;
-        placed(token, place).map(Cow::Owned).or_else(|| self.lexemes.get(at)?.as_ref().map(Cow::Borrowed))
+        placed(token, place).map(Cow::Owned).or_else(|| self.lexeme(tokens, at).map(Cow::Borrowed))
     }
 
     /// The number that begins at a token; none when none does. `tokens` may be cut short of the message.
     pub(crate) fn read(&self, tokens: &[Token<'_>], from: usize) -> Option<Found> {
-        let first = self.lexemes.get(from)?.as_ref()?;
+        let first = self.lexeme(tokens, from)?;
         let mut found = read(self, tokens, from)?;
         // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
         let doubtful = first.guessed

@@ -91,18 +91,16 @@ fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
     joined
 }
 
-/// Whether a word begins with a piece long enough not to be chance.
-pub(super) fn begins_with_piece(key: &str, language: Language, least: usize) -> bool {
-    let stem = fold::stem(key);
+/// Whether a stem begins with a piece long enough not to be chance.
+pub(super) fn begins_with_piece(stem: &str, language: Language, least: usize) -> bool {
     let first = stem.bytes().next().unwrap_or_default();
     lexicon::pieces(language, first)
         .iter()
         .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
 }
 
-/// The scale a word begins with, in four letters or more.
-pub(super) fn first_scale(key: &str, language: Language) -> Option<u64> {
-    let stem = fold::stem(key);
+/// The scale a stem begins with, in four letters or more.
+pub(super) fn first_scale(stem: &str, language: Language) -> Option<u64> {
     let first = stem.bytes().next()?;
     lexicon::pieces(language, first).iter().find_map(|piece| match piece.atom {
         Atom::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
