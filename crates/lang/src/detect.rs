@@ -7,7 +7,7 @@
 use munshi_types::{Language, Script};
 use serde::Serialize;
 
-use crate::lexicon::{Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning};
 use crate::numbers;
 use crate::token::{Token, tokens};
 
@@ -143,6 +143,13 @@ fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
 
 /// The languages a word speaks for, and how strongly.
 fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
+    if token.script() == Some(Script::Devanagari) {
+        let spelled = lexicon::devanagari_number(token.text).iter();
+        let languages = Languages(spelled.fold(0, |all, sense| all | sense.languages.0) & fitting.0);
+        if languages.count() > 0 {
+            return (if languages == fitting { Languages::NONE } else { languages }, 0.7);
+        }
+    }
     let mut everyday = Languages::NONE;
     let mut other = Languages::NONE;
     for sense in token.senses {
@@ -158,7 +165,9 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
     }
     let numbers = numbers::number_word_in(token, fitting);
     if other.count() > 0 {
-        return (Languages(other.0 | numbers.0), 0.7);
+        // English numbers are said in every language.
+        let weight = if other == Languages::only(Language::English) { 0.35 } else { 0.7 };
+        return (Languages(other.0 | numbers.0), weight);
     }
     if !token.senses.is_empty() {
         return (Languages::NONE, 0.0);

@@ -207,6 +207,16 @@ pub fn english_number(word: &str) -> &'static [Sense] {
     ENGLISH_NUMBERS.senses(&word.to_ascii_lowercase())
 }
 
+/// The number senses of a word of Devanagari by its very spelling.
+pub fn devanagari_number(word: &str) -> &'static [Sense] {
+    DEVANAGARI_NUMBERS.senses(&crate::fold::spelling(word))
+}
+
+/// What an English number word written in another script means.
+pub fn loan(word: &str) -> Option<Meaning> {
+    LOANS.find(&crate::fold::spelling(word))?.first().map(|sense| sense.meaning)
+}
+
 /// Whether a word as written is also an ordinary word or a name.
 pub fn clashes(word: &str) -> bool {
     CLASHES.find(word).is_some()

@@ -32,7 +32,7 @@ pub(crate) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(crate) fn new(mut tokens: Vec<Token<'t>>, languages: Vec<Language>, sure: bool) -> Self {
-        numbers_before_dates(&mut tokens);
+        days_of_their_language(&mut tokens, &languages, sure);
         let known =
             languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
         let inflected = tokens.iter().map(|token| inflections(token, known)).collect();
@@ -110,19 +110,20 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// An English number word that folds like a day (nine, ninne) is the number before what numbers count.
-fn numbers_before_dates(tokens: &mut [Token<'_>]) {
+/// An English number word that folds like a day (nine, ninne) is that day where the message is surely in the
+/// day's language and nothing follows that numbers count.
+fn days_of_their_language(tokens: &mut [Token<'_>], languages: &[Language], sure: bool) {
+    let Some(language) = languages.first().filter(|language| sure && **language != Language::English) else {
+        return;
+    };
     for at in 0..tokens.len() {
         let counted = |meaning| {
             matches!(meaning, Meaning::Scale(_) | Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_))
                 .then_some(())
         };
         let next = tokens.get(at + 1).is_some_and(|next| next.find(Languages::EVERY, counted).is_some());
-        let Some(token) = tokens.get_mut(at).filter(|_| next) else { continue };
-        let day = |meaning| matches!(meaning, Meaning::Day(_) | Meaning::Either(_)).then_some(());
-        let english = lexicon::english_number(token.text);
-        if !english.is_empty() && token.find(Languages::EVERY, day).is_some() {
-            token.senses = english;
+        if let Some(token) = tokens.get_mut(at).filter(|_| !next) {
+            token.read_as_day(Languages::only(*language));
         }
     }
 }

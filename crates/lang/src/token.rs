@@ -74,6 +74,15 @@ impl Token<'_> {
         self.clashes
     }
 
+    /// Gives an English number word the senses its fold has, when a day of the languages is among them.
+    pub(crate) fn read_as_day(&mut self, languages: Languages) {
+        let day = |sense: &Sense| is_day(sense) && sense.languages.meets(languages);
+        let senses = lexicon::senses(&self.key);
+        if senses.iter().any(day) {
+            self.senses = senses;
+        }
+    }
+
     /// Its [`fold::stem`].
     pub fn stem(&self) -> &str {
         self.stem.get_or_init(|| fold::stem(&self.key))
@@ -182,6 +191,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             rest.next();
         }
         if kind == Kind::Digits
+            && !found.last().is_some_and(dates_what_follows)
             && let Some(far) = spaced(text, start, end)
         {
             end = far;
@@ -217,6 +227,12 @@ fn after_unseen(text: &str, at: usize) -> bool {
     rest.next().and_then(digit).is_some()
 }
 
+/// Whether digits after the word are a day: in Aug 15 500 the 500 is another number.
+fn dates_what_follows(token: &Token<'_>) -> bool {
+    let dates = |meaning| matches!(meaning, Meaning::MonthName(_) | Meaning::DayOfMonth).then_some(());
+    token.find(Languages::EVERY, dates).is_some()
+}
+
 /// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500. The reader doubts it.
 fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
@@ -244,6 +260,10 @@ fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     (*last == 3 && (alike(2) || alike(3)) && ends).then_some(far)
 }
 
+fn is_day(sense: &Sense) -> bool {
+    matches!(sense.meaning, Meaning::Day(_) | Meaning::Either(_))
+}
+
 fn clashes(text: &str) -> bool {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
         return lexicon::clashes(&text.to_ascii_lowercase());
@@ -264,6 +284,11 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
         if !senses.is_empty() {
             key = spoken;
         }
+    }
+    if kind == Kind::Word(Script::Latin) && senses.iter().any(is_day) {
+        // `nine` is nine, though ninne folds to the same.
+        let english = lexicon::english_number(text);
+        senses = if english.is_empty() { senses } else { english };
     }
     let clashes = known && clashes(text);
     Token { text, start, kind, glued, key, senses, clashes, stem: OnceCell::new(), near: OnceCell::new() }

@@ -2,7 +2,7 @@
 
 use munshi_types::{Language, Script};
 
-use crate::lexicon::{Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, Found};
 use crate::reader::Reader;
@@ -45,6 +45,8 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     doubt_letter(reader, &mut best);
     super::scales::doubt_scale(reader, &mut best);
     super::rivals::doubt(reader, &mut best);
+    doubt_loan(reader, &mut best);
+    doubt_kodi(reader, &mut best);
     Some(best)
 }
 
@@ -150,12 +152,50 @@ pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool)
     }
 }
 
-/// A minus before digits, with nothing before it, may take them away.
-pub(super) fn doubt_minus(reader: &Reader<'_>, found: &mut Found) {
-    let minus = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|sign| {
-        matches!(sign.text, "-" | "\u{2212}" | "\u{2013}") && (!sign.glued || found.from == 1)
+/// `number 500 diya` may only name the 500.
+pub(super) fn doubt_named(reader: &Reader<'_>, found: &mut Found) {
+    let phone = |meaning| (meaning == Meaning::Phone).then_some(());
+    let named = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|token| {
+        let number = ["num", "nam", "nem"].iter().any(|front| token.key.starts_with(front));
+        number && token.find(Languages::EVERY, phone).is_some()
     });
-    if minus && found.digits && reader.token(found.from).is_some_and(|token| token.glued) {
+    if named {
         found.spoken.certainty = Certainty::Ambiguous;
     }
+}
+
+/// English in another script says no bare hundred: what says how many was not understood.
+fn doubt_loan(reader: &Reader<'_>, found: &mut Found) {
+    let loan =
+        |token: &Token<'_>| token.script() != Some(Script::Latin) && lexicon::loan(token.text).is_some();
+    if found.bare_scale && reader.token(found.from).is_some_and(loan) {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `5 kodi` is five crore in Tamil and Malayalam, five score in the north, and `500 kodi` is "give 500" in Kannada.
+fn doubt_kodi(reader: &Reader<'_>, found: &mut Found) {
+    let kodi = |at: usize| {
+        at > found.from
+            && reader
+                .token(at)
+                .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "kodi" | "kori"))
+    };
+    let Some(at) = [found.to, found.to.saturating_sub(1)].into_iter().find(|at| kodi(*at)) else { return };
+    let southern = Languages::DRAVIDIAN.has(reader.language());
+    if reader.sure && southern {
+        return;
+    }
+    let Some(count) = reader.numbers(found.from, at).find_map(|count| count.spoken.readings.first().copied())
+    else {
+        return;
+    };
+    let (crores, scores) = (count.times(10_000_000), count.times(20));
+    let readings = match reader.language() {
+        Language::Kannada | Language::Telugu => [Some(count), crores, scores],
+        _ if southern || !reader.sure => [crores, scores, Some(count)],
+        _ => [scores, Some(count), crores],
+    };
+    found.spoken.readings = readings.into_iter().flatten().collect();
+    found.spoken.certainty = Certainty::Ambiguous;
 }

@@ -156,11 +156,11 @@ fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
 
 fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lexemes: &[Said<'_>]) -> Found {
     let mut readings: Vec<Number> = composer.value().into_iter().chain(composer.other_value()).collect();
-    for changed in 0..lexemes.len() {
-        if let Some(value) = with_other(lexemes, changed)
-            && !readings.contains(&value)
-        {
-            readings.push(value);
+    for (changed, (_, lexeme)) in lexemes.iter().enumerate() {
+        for value in lexeme.others.iter().filter_map(|other| with_other(lexemes, changed, other)) {
+            if !readings.contains(&value) {
+                readings.push(value);
+            }
         }
     }
     let digits_alone = match lexemes {
@@ -168,7 +168,9 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
         _ => None,
     };
     let guessed = lexemes.iter().any(|(_, lexeme)| lexeme.guessed);
-    let mut certainty = if readings.len() > 1 || guessed { Certainty::Ambiguous } else { Certainty::Exact };
+    let unclear = lexemes.iter().any(|(_, lexeme)| lexeme.unclear);
+    let mut certainty =
+        if readings.len() > 1 || guessed || unclear { Certainty::Ambiguous } else { Certainty::Exact };
     if let Some(written) = digits_alone.and_then(|token| digits::read(token.text)) {
         (certainty, readings) = (written.certainty, written.readings);
     }
@@ -191,9 +193,7 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
 }
 
 /// The number when one word is read as its other meaning.
-fn with_other(lexemes: &[Said<'_>], changed: usize) -> Option<Number> {
-    let other =
-        lexemes.get(changed).map(|(_, lexeme)| lexeme.other.as_slice()).filter(|other| !other.is_empty())?;
+fn with_other(lexemes: &[Said<'_>], changed: usize, other: &[Part]) -> Option<Number> {
     let mut composer = Composer::default();
     for (place, (_, lexeme)) in lexemes.iter().enumerate() {
         let parts = if place == changed { other } else { lexeme.parts.as_slice() };

@@ -60,19 +60,22 @@ pub(super) struct Pieces {
     pub parts: Vec<Part>,
     pub end: End,
     /// Another way to lay the pieces, which may make another number; empty when there is none.
-    pub rival: Vec<Part>,
+    pub rival: Option<Vec<Part>>,
 }
 
 /// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
 pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
     for end in [End::Free, End::Open] {
-        let mut covers = Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), found: Vec::new() };
+        let mut covers =
+            Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), glides: 0, found: Vec::new() };
         covers.lay(stem);
-        let mut all = covers.found.into_iter();
+        // Letters that mean something are likelier than letters that only carry a vowel on.
+        covers.found.sort_by_key(|(glides, _)| *glides);
+        let mut all = covers.found.into_iter().map(|(_, parts)| parts);
         if let Some(parts) = all.next() {
             // What is one piece as a whole is not two by chance: mukkal is three quarters.
             let whole = parts.len() == 1;
-            let rival = all.find(|other| *other != parts && !whole).unwrap_or_default();
+            let rival = all.find(|other| *other != parts && !whole);
             return Some(Pieces { parts, end, rival });
         }
     }
@@ -89,6 +92,17 @@ fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
         }
     }
     joined
+}
+
+/// The ten or more whose form a stem misses by one letter.
+pub(super) fn near_piece(stem: &str, language: Language) -> Option<Vec<Part>> {
+    let first = stem.bytes().next()?;
+    let near = |piece: &&lexicon::Piece| {
+        let ten = matches!(piece.atom, Atom::Cardinal(10..));
+        ten && piece.end == End::Free && piece.form.len() > 4 && fold::distance(stem, piece.form) == 1
+    };
+    let piece = lexicon::pieces(language, first).iter().find(near)?;
+    Some(split(piece.atom).into_iter().flatten().collect())
 }
 
 /// Whether a stem begins with a piece long enough not to be chance.
@@ -113,7 +127,10 @@ struct Covers {
     language: Language,
     end: End,
     parts: Vec<[Option<Part>; 2]>,
-    found: Vec<Vec<Part>>,
+    /// Letters passed over on the way.
+    glides: usize,
+    /// What covers the word, with the letters it passed over.
+    found: Vec<(usize, Vec<Part>)>,
 }
 
 impl Covers {
@@ -134,12 +151,14 @@ impl Covers {
             // A scale is put in its oblique form before a case ending: ayirattukku.
             let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
             if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
-                self.found.push(join_teens(&self.parts));
+                self.found.push((self.glides, join_teens(&self.parts)));
             } else if piece.joins && !after.is_empty() {
                 self.lay(after);
                 // A `y` or `v` may only carry one vowel to the next.
                 if let Some(after) = after.strip_prefix(['y', 'v']) {
+                    self.glides += 1;
                     self.lay(after);
+                    self.glides -= 1;
                 }
             }
             self.parts.pop();
