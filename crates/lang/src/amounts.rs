@@ -14,6 +14,7 @@ mod rivals;
 mod scales;
 pub(crate) mod written;
 
+use munshi_types::Language;
 use serde::Serialize;
 
 use crate::identifiers::{self, Naming};
@@ -226,7 +227,8 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     doubt::doubt_run_in(reader, &mut found, marked);
     doubt::doubt_named(reader, &mut found);
     let Found { mut spoken, weak, scaled, .. } = found;
-    if weak && !marked && unit.is_none() && !reader.is_whole(from, to) {
+    let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
+    if unsaid && !reader.is_whole(from, to) {
         return None;
     }
     let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
@@ -242,6 +244,13 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     }
     draft.from = ahead.filter(|_| after.is_none()).unwrap_or(from);
     Some(draft)
+}
+
+/// Gujarati ends its sentences with chhe, which is six elsewhere.
+fn is_verb(reader: &Reader<'_>, from: usize, to: usize) -> bool {
+    let last = (to..reader.tokens.len()).all(|at| reader.token(at).is_some_and(|token| !token.is_word()));
+    let chhe = reader.token(from).is_some_and(|token| token.key == "che");
+    chhe && to == from + 1 && last && reader.known.has(Language::Gujarati)
 }
 
 /// Beside a rupee sign 125,450 is one amount, grouped as the west does it.

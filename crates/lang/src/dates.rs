@@ -138,6 +138,7 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: O
 
 fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
     written(reader, at)
+        .or_else(|| month_between(reader, at))
         .or_else(|| relative_word(reader, at))
         .or_else(|| next_or_last(reader, at))
         .or_else(|| counted(reader, at))
@@ -182,6 +183,24 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         }
         None => None,
     }
+}
+
+/// 14-Nov-26, 14/Nov/2026, 14Nov26: as banks write it.
+fn month_between(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    let token = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+    let day: i8 = numbers::digits::ascii(token.text).parse().ok()?;
+    let after_sign = |at: usize| {
+        let sign = reader.token(at).is_some_and(|sign| matches!(sign.text, "-" | "/") && sign.glued);
+        at + usize::from(sign)
+    };
+    let at = after_sign(from + 1);
+    let month = month_name(reader, at).filter(|_| reader.token(at).is_some_and(|token| token.glued))?;
+    let place = after_sign(at + 1);
+    let year = reader.token(place).filter(|token| token.kind == Kind::Digits && token.glued)?;
+    let year = numbers::digits::ascii(year.text);
+    let year: i16 = if year.len() == 2 { format!("20{year}").parse().ok()? } else { year.parse().ok()? };
+    let whens = dated_whens(reader, from, day, month, Some(year).filter(|year| (1990..2100).contains(year)));
+    (!whens.is_empty()).then(|| dated(from, place + 1, whens))
 }
 
 fn counts_next(reader: &Reader<'_>, at: usize) -> bool {

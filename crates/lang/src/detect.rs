@@ -147,7 +147,8 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
         let spelled = lexicon::devanagari_number(token.text).iter();
         let languages = Languages(spelled.fold(0, |all, sense| all | sense.languages.0) & fitting.0);
         if languages.count() > 0 {
-            return (if languages == fitting { Languages::NONE } else { languages }, 0.7);
+            let weight = if token.clashes() { 0.2 } else { 0.7 };
+            return (if languages == fitting { Languages::NONE } else { languages }, weight);
         }
     }
     let mut everyday = Languages::NONE;

@@ -85,9 +85,9 @@ pub(crate) fn end(reader: &Reader<'_>, at: usize) -> Option<usize> {
     let ending = reader.token(place)?;
     let is = |known: &&str| ending.text.eq_ignore_ascii_case(known) || same(ending.text, known);
     let fits = if ending.glued {
-        ENDINGS.iter().any(|known| is(&known))
+        ENDINGS.iter().any(|known| is(known))
     } else {
-        APART.iter().any(|known| is(&known))
+        APART.iter().any(|known| is(known))
     };
     ((1..=MOST).contains(&value) && fits).then_some(place + 1)
 }

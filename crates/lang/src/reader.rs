@@ -65,6 +65,11 @@ impl<'t> Reader<'t> {
         if let Some(found) = token.find(Languages::EVERY, &want) {
             return Some(found);
         }
+        // What a word itself means comes before what it may be under an ending: kattanu is "paid" and no bag.
+        let own = |sense: &Sense| sense.meaning != Meaning::Word && sense.languages.meets(self.known);
+        if token.senses.iter().any(own) {
+            return None;
+        }
         self.inflected.get(at)?.iter().find_map(|sense| want(sense.meaning))
     }
 

@@ -158,8 +158,8 @@ fn kind_of(letter: char) -> Option<Kind> {
     Some(Kind::Sign)
 }
 
-/// English words whose fold is a word of other languages: `call` is not kal.
-const NO_SENSE: &[&str] = &["call", "calls", "called"];
+/// English words whose fold is another word: `call` is not kal, and nothing is `free` on Fridays.
+const NO_SENSE: &[&str] = &["call", "calls", "called", "free"];
 
 /// Words whose fold is another word's, with the spelling they are to be looked up by. Malayalam "gave" is written
 /// with the soft t, which the fold does not tell from that of a tonne.

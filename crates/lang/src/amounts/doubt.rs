@@ -45,6 +45,7 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     doubt_letter(reader, &mut best);
     super::scales::doubt_scale(reader, &mut best);
     super::rivals::doubt(reader, &mut best);
+    doubt_particle(reader, &mut best);
     doubt_loan(reader, &mut best);
     doubt_kodi(reader, &mut best);
     Some(best)
@@ -160,6 +161,19 @@ pub(super) fn doubt_named(reader: &Reader<'_>, found: &mut Found) {
         number && token.find(Languages::EVERY, phone).is_some()
     });
     if named {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `do hi sau` is two hundred, and only that: a small word may stand between a scale and its count.
+fn doubt_particle(reader: &Reader<'_>, found: &mut Found) {
+    const ONLY: &[&str] = &["hi", "bhi", "to", "toh", "ही", "भी", "तो", "च", "j", "જ", "ਹੀ"];
+    let Some(at) = found.from.checked_sub(2).filter(|_| found.bare_scale) else { return };
+    let only = reader.token(at + 1).is_some_and(|token| ONLY.contains(&token.text));
+    let count = reader.numbers(at, at + 1).find_map(|count| count.spoken.readings.first()?.as_whole());
+    if let Some(count) = count.filter(|_| only) {
+        let times = found.spoken.readings.iter().filter_map(|value| value.times(count)).collect::<Vec<_>>();
+        found.spoken.readings.splice(0..0, times);
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }

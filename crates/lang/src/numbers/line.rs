@@ -51,7 +51,24 @@ impl Line {
             found.spoken.readings.extend(rest.spoken.readings);
             found.spoken.certainty = Certainty::Ambiguous;
         }
+        self.doubt_tail(tokens, &mut found);
         Some(found)
+    }
+
+    /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
+    fn doubt_tail(&self, tokens: &[Token<'_>], found: &mut Found) {
+        let last = found.to.saturating_sub(1);
+        let guessed = last > found.from && self.lexeme(tokens, last).is_some_and(|lexeme| lexeme.guessed);
+        let Some(shorter) =
+            tokens.get(..last).filter(|_| guessed).and_then(|cut| read(self, cut, found.from))
+        else {
+            return;
+        };
+        if shorter.to == last && !shorter.guessed {
+            let longer = std::mem::replace(&mut found.spoken.readings, shorter.spoken.readings);
+            found.spoken.readings.extend(longer);
+            found.spoken.certainty = Certainty::Ambiguous;
+        }
     }
 }
 

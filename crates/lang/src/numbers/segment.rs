@@ -91,6 +91,10 @@ fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
             _ => joined.push(part),
         }
     }
+    // A lakh and a half is one and a half lakh.
+    if let [Part::Scale(scale), Part::Suffix(part)] = *joined.as_slice() {
+        joined = vec![Part::Fraction(100 + part), Part::Scale(scale)];
+    }
     joined
 }
 
@@ -188,9 +192,9 @@ fn follows(parts: &[[Option<Part>; 2]], part: &[Option<Part>; 2]) -> bool {
         // Half a lakh is said, half a hundred is not.
         (Some(Part::Suffix(_)), Some(Part::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
         (Some(Part::Scale(high)), Some(Part::Scale(low))) => low < high,
-        (Some(Part::Scale(_)), Some(Part::Suffix(_))) | (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => {
-            false
-        }
+        // Telugu says a lakh and a half in one word: lakshannara.
+        (Some(Part::Scale(scale)), Some(Part::Suffix(_))) => parts.len() == 1 && scale >= 100_000,
+        (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => false,
         _ => true,
     }
 }
@@ -256,6 +260,7 @@ fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
     for ending in ["ta", "ti", "te", "to", "tay", "khana", "jon"] {
         if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
             && let Some(part @ Part::Cardinal(1..=20)) = parts_of(front, here)
+                .or_else(|| front.strip_suffix('a').and_then(|bare| parts_of(bare, here)))
         {
             return Some(vec![part]);
         }
