@@ -226,6 +226,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     }
     doubt::doubt_run_in(reader, &mut found, marked);
     doubt::doubt_named(reader, &mut found);
+    doubt::doubt_foreign(reader, &mut found);
     let Found { mut spoken, weak, scaled, .. } = found;
     let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
     if unsaid && !reader.is_whole(from, to) {

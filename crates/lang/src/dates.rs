@@ -372,6 +372,10 @@ fn is_day_word(meaning: Meaning) -> Option<()> {
 }
 
 fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
+    // `me` is "in" to most, and May only in Marathi's own letters.
+    if reader.token(at)?.text.eq_ignore_ascii_case("me") {
+        return None;
+    }
     reader.find(at, |meaning| match meaning {
         Meaning::MonthName(month) => Some(month),
         _ => None,

@@ -7,7 +7,7 @@
 use munshi_types::{Language, Script};
 use serde::Serialize;
 
-use crate::lexicon::{self, Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning, Sense};
 use crate::numbers;
 use crate::token::{Token, tokens};
 
@@ -72,8 +72,11 @@ pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Opti
     let recent = last_five.get(last_five.len().saturating_sub(5)..).unwrap_or_default();
     let count = |language: &Language| recent.iter().filter(|other| *other == language).count();
     // The latest of those used most: `max_by_key` keeps the last of equals.
-    let guess =
-        message.filter(|found| native.is_some() || found.confidence >= GUESS).map(|found| found.language);
+    // A weak guess is better than an English that knows none of the words.
+    let foreign = |found: &Detection| !found.plausible.contains(&Language::English);
+    let guess = message
+        .filter(|found| native.is_some() || found.confidence >= GUESS || foreign(found))
+        .map(|found| found.language);
     let usual = recent.iter().copied().filter(fits).max_by_key(count);
     usual.or(profile.filter(fits)).or(guess).unwrap_or(Language::English)
 }
@@ -162,7 +165,10 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
         }
     }
     if everyday.count() > 0 {
-        return (everyday, 1.0);
+        // Jan is a month before it is "to go".
+        let month = |sense: &Sense| matches!(sense.meaning, Meaning::MonthName(_));
+        let shared = token.key != "me" && token.senses.iter().any(month);
+        return if shared { (Languages::NONE, 0.0) } else { (everyday, 1.0) };
     }
     let numbers = numbers::number_word_in(token, fitting);
     if other.count() > 0 {

@@ -84,11 +84,7 @@ pub(crate) fn end(reader: &Reader<'_>, at: usize) -> Option<usize> {
     let place = at + 1 + usize::from(hyphen);
     let ending = reader.token(place)?;
     let is = |known: &&str| ending.text.eq_ignore_ascii_case(known) || same(ending.text, known);
-    let fits = if ending.glued {
-        ENDINGS.iter().any(|known| is(known))
-    } else {
-        APART.iter().any(|known| is(known))
-    };
+    let fits = if ending.glued { ENDINGS.iter().any(&is) } else { APART.iter().any(is) };
     ((1..=MOST).contains(&value) && fits).then_some(place + 1)
 }
 

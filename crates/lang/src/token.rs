@@ -191,7 +191,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             rest.next();
         }
         if kind == Kind::Digits
-            && !found.last().is_some_and(dates_what_follows)
+            && !found.last().is_some_and(stands_apart)
             && let Some(far) = spaced(text, start, end)
         {
             end = far;
@@ -227,8 +227,12 @@ fn after_unseen(text: &str, at: usize) -> bool {
     rest.next().and_then(digit).is_some()
 }
 
-/// Whether digits after the word are a day: in Aug 15 500 the 500 is another number.
-fn dates_what_follows(token: &Token<'_>) -> bool {
+/// Whether digits after the token are no group of another number: in Aug 15 500 the 15 is a day, and 1800 123 456 is
+/// dialled.
+fn stands_apart(token: &Token<'_>) -> bool {
+    if token.kind == Kind::Digits {
+        return matches!(token.text, "1800" | "1860");
+    }
     let dates = |meaning| matches!(meaning, Meaning::MonthName(_) | Meaning::DayOfMonth).then_some(());
     token.find(Languages::EVERY, dates).is_some()
 }

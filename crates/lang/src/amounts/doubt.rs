@@ -46,6 +46,9 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     super::scales::doubt_scale(reader, &mut best);
     super::rivals::doubt(reader, &mut best);
     doubt_particle(reader, &mut best);
+    doubt_gap(reader, &mut best);
+    doubt_and(reader, &mut best);
+    doubt_hyphen(reader, &mut best);
     doubt_loan(reader, &mut best);
     doubt_kodi(reader, &mut best);
     Some(best)
@@ -174,6 +177,61 @@ fn doubt_particle(reader: &Reader<'_>, found: &mut Found) {
     if let Some(count) = count.filter(|_| only) {
         let times = found.spoken.readings.iter().filter_map(|value| value.times(count)).collect::<Vec<_>>();
         found.spoken.readings.splice(0..0, times);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// A word nobody knows between a number and its money word may be the rest of the number: eksho *poncash* taka.
+fn doubt_gap(reader: &Reader<'_>, found: &mut Found) {
+    let unknown = reader.token(found.to).is_some_and(|token| {
+        let small = !token.text.starts_with(|letter: char| letter.is_uppercase());
+        token.is_word() && token.senses.is_empty() && token.key.len() > 2 && small
+    });
+    let rupee = reader.find_inflected(found.to + 1, |meaning| (meaning == Meaning::Rupee).then_some(()));
+    if unknown && rupee.is_some() && !found.digits {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `ek hajar ne ek` is 1,001, or a thousand, and one more of something.
+fn doubt_and(reader: &Reader<'_>, found: &mut Found) {
+    const AND: &[&str] = &["aur", "ne", "ane", "ani", "ate", "और", "ને", "અને", "आणि", "ਅਤੇ"];
+    let joined = reader.token(found.to).is_some_and(|token| AND.contains(&token.text));
+    if !joined || !found.scaled || found.digits {
+        return;
+    }
+    let Some(rest) = reader.number(found.to + 1) else { return };
+    let [Some(small)] = *rest.spoken.readings.iter().map(|value| value.as_whole()).collect::<Vec<_>>() else {
+        return;
+    };
+    let ends = !super::counts(reader, rest.to) && small < 100 && !rest.digits;
+    let sum = found.spoken.readings.first().and_then(|value| value.plus(Number::from_whole(small)));
+    if let Some(sum) = sum.filter(|_| ends) {
+        found.spoken.readings.push(sum);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `hazaar-paanch sau` is 1,500, or some hundreds up to a thousand.
+fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
+    let hyphen = reader.token(found.from + 1).is_some_and(|token| token.text == "-");
+    if !(hyphen && found.bare_scale && found.to > found.from + 2) {
+        return;
+    }
+    let parts =
+        [reader.number_before(found.from, found.from + 1), reader.number_before(found.from + 2, found.to)];
+    let values: Vec<Number> = parts.into_iter().flatten().flat_map(|part| part.spoken.readings).collect();
+    found.spoken.readings.extend(values);
+    found.spoken.certainty = Certainty::Ambiguous;
+}
+
+/// Money of other countries is no rupees, whatever its number.
+pub(super) fn doubt_foreign(reader: &Reader<'_>, found: &mut Found) {
+    const FOREIGN: &[&str] =
+        &["$", "€", "£", "¥", "usd", "eur", "gbp", "aed", "dollar", "dollars", "euro", "euros", "dirham"];
+    let is = |token: &Token<'_>| FOREIGN.iter().any(|name| token.text.eq_ignore_ascii_case(name));
+    let before = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(is);
+    if before || reader.token(found.to).is_some_and(is) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }

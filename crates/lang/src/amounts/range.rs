@@ -26,6 +26,12 @@ pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
         let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![from, to] };
         return (Found { to: high.to, spoken, weak: false, scaled: high.scaled, ..low }, true);
     }
+    // Bengal also counts in scores: dui kuri.
+    let score = reader.token(next).is_some_and(|token| token.key == "kuri") && to == Number::from_whole(20);
+    if let Some(value) = from.times(20).filter(|_| score && !said && high.to == next + 1) {
+        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
+        return (Found { to: high.to, spoken, weak: false, ..low }, false);
+    }
     if let Some(value) = said_hundreds(from, to, &low, &high).filter(|_| !said) {
         let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
         return (Found { to: high.to, spoken, weak: false, ..low }, false);

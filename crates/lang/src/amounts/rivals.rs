@@ -2,10 +2,11 @@
 
 use munshi_types::Language;
 
-use crate::lexicon::{self, Languages, Meaning};
+use crate::lexicon::{self, Meaning};
 use crate::number::Number;
 use crate::numbers::{Certainty, Found};
 use crate::reader::Reader;
+use crate::token::Token;
 
 /// A number that reads otherwise in another language, or together with the word before it, is in doubt.
 pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
@@ -13,14 +14,13 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
         return;
     }
     doubt_last_vowel(reader, found);
-    let scale = |meaning| matches!(meaning, Meaning::Scale(_)).then_some(());
+    let lines = Language::ALL.map(|language| reader.line(language));
     let before = found.from.checked_sub(1).filter(|at| {
-        reader.token(*at).is_some_and(|token| {
-            let scale = token.find(Languages::EVERY, scale).is_some();
-            token.is_word() && (scale || found.bare_scale || !reader.sure)
-        })
+        let scale = || lines.iter().any(|line| line.is_scale(&reader.tokens, *at));
+        let word = reader.token(*at).is_some_and(Token::is_word);
+        word && (found.bare_scale || !reader.sure || scale())
     });
-    for line in Language::ALL.map(|language| reader.line(language)) {
+    for line in lines {
         if let Some(longer) = before.and_then(|at| line.read(&reader.tokens, at)).filter(|longer| {
             longer.to >= found.to && longer.spoken.readings.first() != found.spoken.readings.first()
         }) {
@@ -30,7 +30,7 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
             continue;
         };
         // However sure the language is, a word that only another one knows may go on with the number.
-        let goes_on = found.scaled
+        let goes_on = (found.scaled || rival.scaled)
             && rival.to > found.to
             && reader.token(found.to).is_some_and(|next| {
                 next.is_word()

@@ -51,7 +51,7 @@ const PRICED: &[&str] = &[
 
 /// A word just before the digits that says what they name.
 pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Option<Naming> {
-    if numbered(reader, from) || is_cheque(reader, from, digits) {
+    if numbered(reader, from) || is_place(reader, from, digits) || is_cheque(reader, from, digits) {
         return Some(Naming::Account);
     }
     let short = digits.len() < LONG;
@@ -114,6 +114,27 @@ fn numbered(reader: &Reader<'_>, from: usize) -> bool {
     });
     let dotted = before(1).is_some_and(|token| token.text == "." && token.glued);
     number && (thing || dotted)
+}
+
+/// `flat 302`, `room 7`: places have small numbers, and no round ones.
+fn is_place(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
+    const PLACES: &[&str] = &[
+        "flat",
+        "room",
+        "plot",
+        "seat",
+        "token",
+        "table",
+        "gate",
+        "ward",
+        "roll",
+        "page",
+        "kamra",
+        "फ्लैट",
+        "कमरा",
+    ];
+    let place = reader.before(from).is_some_and(|token| is(token, PLACES));
+    place && digits.len() < 4 && !digits.ends_with("00")
 }
 
 /// A cheque has six digits; round ones are its amount.

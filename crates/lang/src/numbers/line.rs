@@ -29,6 +29,12 @@ impl Line {
         self.lexemes.get(at)?.get_or_init(|| lexeme(token, self.language)).as_ref()
     }
 
+    /// Whether a token is a scale, or ends in one.
+    pub(crate) fn is_scale(&self, tokens: &[Token<'_>], at: usize) -> bool {
+        let last = self.lexeme(tokens, at).and_then(|lexeme| lexeme.parts.last());
+        matches!(last, Some(Part::Scale(_)))
+    }
+
     /// What a token contributes where it stands.
     fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;

@@ -257,7 +257,7 @@ fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
 fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
     let counting = Languages::only(Language::Bengali).with(Language::Odia);
     let here = Languages(languages.0 & counting.0);
-    for ending in ["ta", "ti", "te", "to", "tay", "khana", "jon"] {
+    for ending in ["ta", "ti", "te", "to", "tai", "khana", "jon"] {
         if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
             && let Some(part @ Part::Cardinal(1..=20)) = parts_of(front, here)
                 .or_else(|| front.strip_suffix('a').and_then(|bare| parts_of(bare, here)))
