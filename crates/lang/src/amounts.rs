@@ -176,17 +176,29 @@ fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<
     Some(draft(from, to, found.spoken, Kind::Date, None))
 }
 
+/// How often the digit after a word is meant: double nine.
+fn repeats(token: &Token<'_>) -> usize {
+    match token.text.to_ascii_lowercase().as_str() {
+        "double" | "dabal" => 2,
+        "triple" | "tripal" => 3,
+        _ => 1,
+    }
+}
+
 /// Four single digits or more said one by one are a number to dial or to copy.
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
-    while let Some(token) = reader.token(to)
-        && token.is_word()
-        && let Some(digit @ 0..=9) =
-            reader.numbers(to, to + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
-    {
-        digits.push_str(&digit.to_string());
-        to += 1;
+    while let Some(token) = reader.token(to) {
+        let times = repeats(token);
+        let at = to + usize::from(times > 1);
+        let said = reader.token(at).filter(|token| token.is_word());
+        let digit = said.and_then(|_| {
+            reader.numbers(at, at + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
+        });
+        let Some(digit @ 0..=9) = digit else { break };
+        digits.push_str(&digit.to_string().repeat(times));
+        to = at + 1;
     }
     if digits.len() < 4 {
         return None;
@@ -273,7 +285,11 @@ fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
 /// Where a rupee sign or short word before a number begins.
 fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
     let token = reader.token(at)?;
-    if is_short_rupee(token) {
+    // Rs 500, or rupaye 500; what 2 kilo counts is no money.
+    let rupee = |meaning| (meaning == Meaning::Rupee).then_some(());
+    let digits = reader.token(at + 1).is_some_and(|next| next.kind == TokenKind::Digits);
+    let full = digits && token.find(Languages::EVERY, rupee).is_some() && !counts(reader, at + 2);
+    if is_short_rupee(token) || full {
         return Some(at);
     }
     let dotted = matches!(token.text, "." | ":") && token.glued;
@@ -406,7 +422,12 @@ fn promote_bare(reader: &Reader<'_>, drafts: &mut [Draft]) {
     // One bare number beside goods, a telephone or an account is what is asked for them.
     let beside =
         drafts.iter().any(|draft| matches!(draft.kind, Kind::Quantity | Kind::Phone | Kind::Account));
-    for draft in drafts.iter_mut().filter(|draft| draft.kind == Kind::Plain && !explicit) {
+    // What is multiplied is counted: 2300 x 24.
+    let factor = |draft: &Draft| {
+        reader.before(draft.from).is_some_and(|token| matches!(token.text, "x" | "X" | "*" | "×"))
+    };
+    let plain = |draft: &&mut Draft| draft.kind == Kind::Plain && !explicit && !factor(draft);
+    for draft in drafts.iter_mut().filter(plain) {
         let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(10));
         if draft.scaled || (about_money && (bare == 1 || large)) || (beside && bare == 1) {
             draft.kind = Kind::Money;

@@ -158,6 +158,14 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     if let [day, month, year] = dots.as_slice() {
         return calendar::date_of(day, month, year).map(|when| dated(from, from + 1, when));
     }
+    // 15.08 is a day where a word for "on" or "until" follows.
+    if let [day, month @ ("01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | "10" | "11" | "12")] =
+        dots.as_slice()
+        && reader.token(from + 1).is_some_and(|token| matches!(token.text, "ko" | "tak" | "को" | "तक"))
+    {
+        let whens = calendar::day_and_month(day, month, &sides(reader, from))?;
+        return Some(dated(from, from + 1, whens));
+    }
     let sign = reader.token(from + 1).filter(|sign| matches!(sign.text, "/" | "-") && sign.glued)?;
     if written::is_fraction(reader, from) {
         return None;

@@ -113,7 +113,7 @@ pub fn digit(letter: char) -> Option<u8> {
 /// The comma or point that a separator inside digits stands for.
 pub(crate) const fn separator(letter: char) -> Option<char> {
     match letter {
-        ',' | '，' | '٬' | '﹐' => Some(','),
+        ',' | '，' | '٬' | '﹐' | '\'' | '’' | '_' => Some(','),
         '.' | '．' | '٫' | '﹒' => Some('.'),
         _ => None,
     }

@@ -15,7 +15,7 @@ const VAGUE: &[&str] =
 /// What the languages the message may be in make of the number at a token, taken together.
 pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     let mut all = reader.numbers(at, reader.tokens.len());
-    let mut best = all.next()?;
+    let Some(mut best) = all.next() else { return elsewhere(reader, at) };
     for other in all {
         // What one language knows outweighs what another only guesses.
         if best.guessed != other.guessed && best.to == other.to {
@@ -51,6 +51,25 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     doubt_hyphen(reader, &mut best);
     doubt_loan(reader, &mut best);
     doubt_kodi(reader, &mut best);
+    Some(best)
+}
+
+/// A number that only languages know which the message was not taken to be in.
+fn elsewhere(reader: &Reader<'_>, at: usize) -> Option<Found> {
+    reader.token(at).filter(|token| !reader.sure && token.is_word())?;
+    let counted = |found: &Found| !found.bare_scale && (found.scaled || super::counts(reader, found.to));
+    let read = |language: Language| reader.line(language).read(&reader.tokens, at);
+    let mut all = Language::ALL.into_iter().filter_map(read).filter(|found| !found.guessed && counted(found));
+    let mut best = all.next()?;
+    // The first word may be none of the number: chhe is "is" in Gujarati.
+    let rest = reader.number(at + 1).filter(|rest| rest.to == best.to);
+    let others = all.filter(|other| other.to == best.to).chain(rest);
+    for value in others.flat_map(|other| other.spoken.readings) {
+        if !best.spoken.readings.contains(&value) {
+            best.spoken.readings.push(value);
+        }
+    }
+    best.spoken.certainty = Certainty::Ambiguous;
     Some(best)
 }
 

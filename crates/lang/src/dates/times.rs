@@ -124,12 +124,24 @@ fn after_seconds(reader: &Reader<'_>, at: usize) -> usize {
 fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let number = reader.number(from)?;
     let [value] = number.spoken.readings.as_slice() else { return None };
+    if let Some((hour, minute)) = pointed(reader, from).filter(|_| number.to == from + 1) {
+        return Some((hour, minute, number.to, false));
+    }
     let minutes = value
         .times(60)?
         .as_whole()
         .filter(|minutes| *minutes < 24 * 60 && *value >= Number::from_hundredths(50))?;
     let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
     Some((hour, minute, number.to, false))
+}
+
+/// 5.30 is half past five, not three tenths past it.
+fn pointed(reader: &Reader<'_>, at: usize) -> Option<(i8, i8)> {
+    let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+    let written = numbers::digits::ascii(token.text);
+    let (hour, minute) = written.split_once('.').filter(|(_, minute)| minute.len() == 2)?;
+    let (hour, minute) = (hour.parse().ok()?, minute.parse().ok()?);
+    ((0..24).contains(&hour) && (0..60).contains(&minute)).then_some((hour, minute))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

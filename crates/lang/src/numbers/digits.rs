@@ -67,6 +67,11 @@ fn apart(plain: &str) -> Option<Spoken> {
             readings.push(part);
         }
     }
+    // 500 700 is likelier two amounts than half a million.
+    let groups: Vec<&str> = plain.split(' ').collect();
+    if groups.first().is_some_and(|first| first.len() == 3) && groups.last() != Some(&"000") {
+        readings.rotate_left(1);
+    }
     Some(Spoken { certainty: Certainty::Ambiguous, readings })
 }
 
@@ -149,6 +154,7 @@ mod tests {
             ("500,200,300", &["500200300", "500", "200", "300"]),
             ("1 50 000", &["150000", "1", "50", "0"]),
             ("1\u{A0}500", &["1500", "1", "500"]),
+            ("500 700", &["500", "700", "500700"]),
             ("1\u{200B}500", &["1500", "1", "500"]),
         ] {
             let found = read(text).unwrap();

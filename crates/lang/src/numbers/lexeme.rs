@@ -89,7 +89,7 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
         _ => match (token.key.as_str(), place) {
             ("half", _) => Part::Suffix(50),
             ("kuarter" | "kuarters", Place::Joined) => Part::Suffix(25),
-            ("kuarter" | "kuarters", Place::Inside) => Part::Quarters,
+            ("kuarter" | "kuarters" | "faurth" | "faurths", Place::Inside) => Part::Quarters,
             _ => return None,
         },
     };
