@@ -259,8 +259,10 @@ fn numbers(
         let (value, all) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
         let meaning = number_meaning(value)?;
         for word in all.split(' ') {
-            // Hundreds in one word have no endings to leave out, and the eighties end in shi, never in sha.
-            let fixed = value.parse::<u16>().is_ok_and(|value| value >= 200 || (80..90).contains(&value));
+            // Hundreds in one word and fractions have no endings to leave out (sab is "all", not saba), and the
+            // eighties end in shi, never in sha.
+            let fixed = value.starts_with(['+', '-'])
+                || value.parse::<u16>().is_ok_and(|value| value >= 200 || (80..90).contains(&value));
             let keys = keys(word, if fixed { "" } else { code })
                 .map_err(|error| format!("{code}: {line}: {error}"))?;
             for key in &keys {

@@ -118,21 +118,8 @@ fn numbered(reader: &Reader<'_>, from: usize) -> bool {
 
 /// `flat 302`, `room 7`: places have small numbers, and no round ones.
 fn is_place(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
-    const PLACES: &[&str] = &[
-        "flat",
-        "room",
-        "plot",
-        "seat",
-        "token",
-        "table",
-        "gate",
-        "ward",
-        "roll",
-        "page",
-        "kamra",
-        "फ्लैट",
-        "कमरा",
-    ];
+    const PLACES: &[&str] =
+        &["flat", "room", "plot", "seat", "token", "table", "gate", "ward", "kamra", "फ्लैट", "कमरा"];
     let place = reader.before(from).is_some_and(|token| is(token, PLACES));
     place && digits.len() < 4 && !digits.ends_with("00")
 }
