@@ -149,9 +149,10 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     if is_unreal {
         fit *= 0.6;
     }
+    let has_other_part = pattern.has_person && differs(sight, pattern);
     if is_turned {
         fit *= 0.4;
-    } else if pattern.has_person && differs(sight, pattern) {
+    } else if has_other_part {
         fit *= 0.75;
     }
     // A phrase that asks or denies is not what a plain sentence says.
@@ -164,7 +165,7 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     {
         fit *= 0.5;
     }
-    Fit { fit, cover, is_unreal, is_turned }
+    Fit { fit, cover, is_unreal, is_turned: is_turned || has_other_part }
 }
 
 /// Whether the person has the opposite part.
