@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<()> {
         ..ChatRequest::default()
     };
     let start = Instant::now();
-    black_box(offline.judge(&asked(MESSAGES[0])));
+    offline.prepare(&tools);
     println!("{} tools, {phrases} phrases; made ready in {} ms", tools.len(), start.elapsed().as_millis());
     for message in MESSAGES {
         let request = asked(message);

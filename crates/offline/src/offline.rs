@@ -11,6 +11,7 @@ use munshi_llm::embeddings::{DIMENSION, hashed};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, StopReason, Target, Usage};
 use munshi_types::Language;
 use munshi_types::clock::Clock;
+use munshi_types::tool::ToolSpec;
 
 use crate::json;
 use crate::judgement::Judgement;
@@ -64,6 +65,11 @@ impl Offline {
     #[must_use]
     pub fn at(self, clock: Arc<dyn Clock>, zone: TimeZone) -> Self {
         Self { time: Some((clock, zone)), ..self }
+    }
+
+    /// Makes tools ready before the first call that offers them: that takes some milliseconds a tool.
+    pub fn prepare(&self, tools: &[Arc<ToolSpec>]) {
+        self.palettes.get(tools);
     }
 
     /// What it would do with a request and how sure it is, without doing it. Changes nothing; takes well under a

@@ -11,7 +11,6 @@ use crate::mood::Mood;
 use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::roles::{Role, is_opposite};
 use crate::sight::{Sight, personal};
-use crate::spans::Span;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
@@ -149,9 +148,10 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     if is_unreal {
         fit *= 0.6;
     }
+    let has_other_part = writes && pattern.has_person && differs(sight, pattern);
     if is_turned {
         fit *= 0.4;
-    } else if pattern.has_person && differs(sight, pattern) {
+    } else if has_other_part {
         fit *= 0.75;
     }
     // A phrase that asks or denies is not what a plain sentence says.
@@ -164,7 +164,7 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     {
         fit *= 0.5;
     }
-    Fit { fit, cover, is_unreal, is_turned }
+    Fit { fit, cover, is_unreal, is_turned: is_turned || has_other_part }
 }
 
 /// Whether the person has the opposite part.
@@ -178,11 +178,12 @@ fn turned(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool) -> bool {
     }
 }
 
-/// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya.
+/// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya. Whoever has no
+/// marker acts.
 fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
-    let said = sight.person().and_then(Span::role);
-    let parts = said.zip(pattern.role).filter(|(said, meant)| ![*said, *meant].contains(&Role::Of));
-    parts.is_some_and(|(said, meant)| said != meant)
+    let Some(person) = sight.person() else { return false };
+    let (said, meant) = (person.role().unwrap_or(Role::By), pattern.role.unwrap_or(Role::By));
+    ![said, meant].contains(&Role::Of) && said != meant
 }
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.

@@ -77,6 +77,11 @@ impl<'m> Sight<'m> {
         if count(best) > count(read).max(1) {
             return Some(best);
         }
+        // One word is enough against a language that has none and was only a guess.
+        let is_guess = count(read) == 0 && self.reading.languages.len() > 1;
+        if is_guess && self.reading.languages.contains(&best) && count(best) > 0 {
+            return Some(best);
+        }
         let others = self.reading.languages.iter().skip(1);
         let is_told =
             others.clone().count() > 0 && others.into_iter().all(|other| count(*other) < count(read));

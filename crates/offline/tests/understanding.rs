@@ -1,7 +1,7 @@
 //! Sentences in every language and script with what they mean: the right call, or none.
 //!
 //! `said/` has them, one a line: `SENTENCE => TOOL; argument=value` or `=> no act`, which means that nothing is written
-//! and nobody is asked to confirm it. They were written without looking at the phrases of the shop.
+//! and nobody is asked to confirm it. `traps` are those that only look like facts, and who gave to whom.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
 
