@@ -1,6 +1,6 @@
 //! How long an answer takes with fifty tools.
 //!
-//! `cargo run --release -p munshi-offline --example speed`
+//! `cargo run --release -p munshi-offline --example offline_speed`
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "the figures are what this prints")]
 
