@@ -28,12 +28,12 @@ use tokio_util::task::TaskTracker;
 
 pub use breaker::{Breaker, Permission};
 pub use budget::{Budget, MemoryBudget, Reservation, Spend, Unlimited};
-pub use call::{About, Account, Call};
+pub use call::{Account, Call};
 pub use courtesy::courtesy;
 pub use live::Live;
-pub use route::{Route, Use};
-pub use strategy::{Hints, Strategy};
-pub use tab::{CallRecord, Ending, MemoryTab, Tab};
+pub use route::{Route, Strategy, Use};
+pub use strategy::Hints;
+pub use tab::{About, CallRecord, Ending, MemoryTab, Tab};
 
 use self::fallback::Search;
 use self::health::Health;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::strategy::Strategy;
 use crate::chat::{ChatRequest, Output, Part};
 use crate::fault::Fault;
 use crate::target::Target;
@@ -68,6 +67,19 @@ impl FromStr for Use {
             format!("`{text}` is nothing models are used for here: use one of {}", known.join(", "))
         })
     }
+}
+
+/// How the class of model for a turn is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// By what is known already: the channel, the language, the tools. Costs nothing.
+    #[default]
+    Rule,
+    /// A small model reads the message first.
+    Classifier,
+    /// The rule, and the small model only where a message leaves it open.
+    Hybrid,
 }
 
 /// A tenant's or an agent's choice of models, passed in with each call.
