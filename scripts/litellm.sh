@@ -6,13 +6,7 @@
 set -euo pipefail
 
 proxy='litellm[proxy]==1.106.2'
-if [ -n "${MUNSHI_CACHE:-}" ]; then
-  cache=$MUNSHI_CACHE
-elif [ "$(id -u)" = 0 ]; then
-  cache=/var/cache/munshi
-else
-  cache=${XDG_CACHE_HOME:-$HOME/.cache}/munshi
-fi
+. "$(dirname "$0")/cache.sh"
 home=$cache/litellm-${proxy#*==}
 here=$(cd "$(dirname "$0")/.." && pwd)
 
