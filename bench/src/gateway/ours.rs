@@ -1,4 +1,5 @@
-//! The gateway as the product uses it: route, budget, breaker, price, record.
+//! The gateway as the product uses it: route, budget, breaker, price. The record is made and thrown away: writing it is
+//! the caller's, in a transaction it has anyway.
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use super::limits::RateLimits;
 use super::message::{Message, Part, Role, ToolCall};
 use super::usage::Usage;
 use crate::fault::Fault;
-use crate::money::count;
-use crate::target::Wire;
+use crate::money::count_for;
+use crate::target::Target;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
@@ -134,10 +134,10 @@ impl Assembler {
     }
 
     /// The tokens said so far, counted here.
-    pub fn count(&self, wire: Wire) -> u64 {
+    pub fn count(&self, target: &Target) -> u64 {
         let texts = self.parts.iter().map(|piece| match piece {
-            Piece::Text(text) | Piece::Thinking { text, .. } => count(wire, text),
-            Piece::Call { name, arguments, .. } => count(wire, name) + count(wire, arguments),
+            Piece::Text(text) | Piece::Thinking { text, .. } => count_for(target, text),
+            Piece::Call { name, arguments, .. } => count_for(target, name) + count_for(target, arguments),
             Piece::Sealed(_) | Piece::State(_) => 0,
         });
         texts.sum()
@@ -164,7 +164,9 @@ impl Assembler {
     /// caller can ask again; they are never guessed.
     pub fn finish(self) -> Result<Reply, Fault> {
         let Some((stop, usage)) = self.end else { return Err(Fault::Interrupted) };
-        let parts = self.parts.into_iter().map(Piece::into_part).collect::<Result<Vec<_>, _>>()?;
+        let was_cut = stop == StopReason::MaxTokens;
+        let parts =
+            self.parts.into_iter().map(|piece| piece.into_part(was_cut)).collect::<Result<Vec<_>, _>>()?;
         let message = Message { role: Role::Assistant, parts };
         let (request_id, model, limits) = (self.request_id, self.model, self.limits);
         Ok(Reply { message, stop, usage, request_id, model, limits })
@@ -172,14 +174,16 @@ impl Assembler {
 }
 
 impl Piece {
-    fn into_part(self) -> Result<Part, Fault> {
+    fn into_part(self, was_cut: bool) -> Result<Part, Fault> {
         Ok(match self {
             Self::Text(text) => Part::Text { text },
             Self::Thinking { text, signature } => Part::Thinking { text, signature },
             Self::Sealed(data) => Part::SealedThinking { data },
             Self::State(data) => Part::State { data },
             Self::Call { id, name, arguments } => {
-                let text = if arguments.trim().is_empty() { "{}" } else { &arguments };
+                // No arguments are an empty object, unless they may have been cut off.
+                let is_bare = arguments.trim().is_empty() && !was_cut;
+                let text = if is_bare { "{}" } else { &arguments };
                 match serde_json::from_str::<Value>(text) {
                     Ok(arguments @ Value::Object(_)) => Part::ToolCall(ToolCall { id, name, arguments }),
                     _ => return Err(Fault::MalformedArguments { tool: name, text: arguments }),

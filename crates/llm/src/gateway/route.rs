@@ -98,9 +98,6 @@ pub struct Route {
     pub sure_above: Option<u16>,
 }
 
-/// The first choice and at most two others.
-const MOST_TARGETS: usize = 3;
-
 impl Route {
     /// The targets for a call, in order: named by the route, permitted, and able to do what the request asks.
     pub fn candidates(
@@ -121,8 +118,8 @@ impl Route {
                 "the plan or the place of the data permits no model for {wanted}"
             )));
         }
-        let able = permitted.into_iter().filter(|target| is_able(target, request));
-        let able: Vec<Arc<Target>> = able.take(MOST_TARGETS).cloned().collect();
+        let able: Vec<Arc<Target>> =
+            permitted.into_iter().filter(|target| is_able(target, request)).cloned().collect();
         if able.is_empty() {
             return Err(Fault::NoTarget(format!("no model for {wanted} can take what the request holds")));
         }
@@ -151,6 +148,11 @@ impl Route {
             next = purpose.otherwise();
         }
         &[]
+    }
+
+    /// Whether a target that no use names may answer this too.
+    pub(crate) fn admits(&self, target: &Target, request: &ChatRequest) -> bool {
+        self.permits(target) && is_able(target, request)
     }
 
     fn permits(&self, target: &Target) -> bool {
@@ -198,7 +200,7 @@ mod tests {
     fn a_use_without_models_of_its_own_falls_back() {
         let known = [target("a", "us"), target("b", "in"), target("c", "us"), target("d", "us")];
         let route = route(&[(Use::Default, &["a", "b", "c", "d"]), (Use::Cheap, &["c"])]);
-        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c"], "three at most");
+        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c", "d"]);
         assert_eq!(names(&route, Use::Summariser, &known).unwrap(), ["c"]);
         assert_eq!(names(&route, Use::RealtimeVoice, &known).unwrap(), ["c"]);
     }

@@ -66,7 +66,11 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         };
         let book = Book::open(&config).await?;
         let call = Call { wanted: arguments.wanted, route, request, account: book.account() };
-        let answer = ask(context, &wired, call).await;
+        let answer = tokio::select! {
+            answer = ask(context, &wired, call) => answer,
+            // Dropping the call closes its connection; what it has used until now is written down below.
+            _ = tokio::signal::ctrl_c() => Err(Failure::failed("interrupted")),
+        };
         wired.gateway.settled().await;
         book.close().await;
         answer

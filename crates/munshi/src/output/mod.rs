@@ -108,7 +108,7 @@ impl Output {
             return;
         }
         let painter = self.paint.on(&std::io::stderr());
-        to_stderr(&format!("{} {}", painter.bad("error:"), failure.message));
+        to_stderr(&format!("{} {}", painter.bad("error:"), without_commands(&failure.message)));
         if let Some(hint) = &failure.hint {
             to_stderr(&format!("{} {hint}", painter.dim("hint:")));
         }
@@ -122,7 +122,9 @@ impl Output {
 
 /// The text with blanks where a terminal would be told to do something.
 fn without_commands(text: &str) -> String {
-    let is_command = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    // Marks that turn the direction of writing can make a line read as another.
+    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_command = |letter: char| (letter.is_control() && !matches!(letter, '\n' | '\t')) || turns(letter);
     text.chars().map(|letter| if is_command(letter) { ' ' } else { letter }).collect()
 }
 

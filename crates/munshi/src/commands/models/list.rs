@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use munshi_llm::calls::{MODELS, health_since};
+use munshi_llm::calls::{MODELS, Seen, health_since};
 use munshi_llm::chat::Usage;
-use munshi_llm::gateway::Breaker;
 use munshi_llm::money::Cost;
 use munshi_llm::{Gateway, Target};
 use munshi_types::Timestamp;
@@ -43,6 +42,8 @@ struct Item {
     state: State,
     resting_until: Option<Timestamp>,
     failures_lately: usize,
+    /// Why the last attempt ended.
+    last_outcome: Option<String>,
     /// In millionths of a dollar for a million tokens; null where nobody knows.
     input_price: Option<i64>,
     output_price: Option<i64>,
@@ -54,7 +55,7 @@ struct Item {
 enum State {
     /// It answered when it was last asked.
     Well,
-    /// It failed lately, and is still asked.
+    /// It failed when it was last asked, or some other time lately, and is still asked.
     Shaky,
     Resting,
     /// Nobody has asked it lately.
@@ -76,13 +77,15 @@ pub(super) fn run(context: &Context) -> Result<()> {
     context.output.answer(&Listing { models, warnings }, words)
 }
 
-fn item(wired: &Wired, target: &Target, health: Option<&Breaker>, now: Timestamp) -> Item {
-    let resting_until = health.and_then(|breaker| breaker.closed_until(now));
-    let failures_lately = health.map_or(0, |breaker| breaker.recent_failures(now));
-    let state = match health {
+fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> Item {
+    let resting_until = seen.and_then(|seen| seen.breaker.closed_until(now));
+    let failures_lately = seen.map_or(0, |seen| seen.breaker.recent_failures(now));
+    let last = seen.and_then(|seen| seen.last.clone());
+    let state = match &last {
         _ if target.stays_here() => State::Well,
         None => State::Unknown,
         Some(_) if resting_until.is_some() => State::Resting,
+        Some((_, true)) => State::Shaky,
         Some(_) if failures_lately > 0 => State::Shaky,
         Some(_) => State::Well,
     };
@@ -97,6 +100,7 @@ fn item(wired: &Wired, target: &Target, health: Option<&Breaker>, now: Timestamp
         state,
         resting_until,
         failures_lately,
+        last_outcome: last.map(|(outcome, _)| outcome),
         input_price: price(&wired.gateway, target, &input, now),
         output_price: price(&wired.gateway, target, &output, now),
         residency: target.residency.clone(),
@@ -136,12 +140,18 @@ fn words(listing: &Listing, painter: Painter) -> String {
 fn state(item: &Item) -> Cell {
     match (item.state, item.resting_until) {
         (State::Well, _) => Cell::new("well", Tone::Good),
-        (State::Shaky, _) => {
-            Cell::new(format!("failed {} times lately", item.failures_lately), Tone::Doubtful)
-        }
+        (State::Shaky, _) => Cell::new(shaky(item), Tone::Doubtful),
         (State::Resting, Some(until)) => Cell::new(format!("resting until {} UTC", moment(until)), Tone::Bad),
         (State::Resting, None) => Cell::new("resting", Tone::Bad),
         (State::Unknown, _) => Cell::new("not asked lately", Tone::Dim),
+    }
+}
+
+fn shaky(item: &Item) -> String {
+    let last = item.last_outcome.as_deref().unwrap_or_default().replace('_', " ");
+    match item.failures_lately {
+        0 | 1 => format!("last: {last}"),
+        many => format!("failed {many} times, last: {last}"),
     }
 }
 

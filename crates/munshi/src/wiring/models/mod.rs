@@ -43,6 +43,7 @@ impl Models {
         targets.push(Target::offline());
         let route = route(config);
         findings.unpermitted(&route, &targets);
+        findings.too_many(&route);
         Problems::refuse(findings.problems)?;
         Ok(Self { targets, route, prices: PriceBook::new(prices), warnings: findings.warnings })
     }
@@ -80,7 +81,24 @@ struct Findings<'a> {
     warnings: Vec<Problem>,
 }
 
+/// As many targets as a call tries; the offline model may come after them.
+const MOST_TARGETS: usize = 3;
+
 impl Findings<'_> {
+    /// A fourth choice looks like a safety net and is none.
+    fn too_many(&mut self, route: &Route) {
+        for (wanted, names) in &route.targets {
+            let others = names.iter().filter(|name| *name != OFFLINE).count();
+            if others > MOST_TARGETS {
+                let what = format!("a call tries {MOST_TARGETS} models, and {others} are named");
+                let hint = "keep three; `offline` may stand after them".to_owned();
+                let place = self.config.place("routes", wanted.as_str());
+                let key = Some(format!("routes.{wanted}"));
+                self.warnings.push(Problem { place, key, what, hint: Some(hint) });
+            }
+        }
+    }
+
     /// A target that is in a route but whose data may not go where it is will never be asked.
     fn unpermitted(&mut self, route: &Route, targets: &[Target]) {
         let Some(places) = &route.residency else { return };
