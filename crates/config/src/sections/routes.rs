@@ -1,4 +1,4 @@
-use crate::kinds::{Count, Places, Quoted, Words, choice};
+use crate::kinds::{Count, Places, Quoted, Sayings, Words, choice};
 use crate::names::OFFLINE;
 use crate::nearest;
 use crate::problem::{Place, Problem};
@@ -54,6 +54,8 @@ section! {
         offline_when_sure: Count<0, 100> = 0,
         /// How the model for a turn is chosen.
         strategy: Strategy = "rule",
+        /// Words that ask for more than a quick answer: with `hybrid` they have a small model asked first.
+        escalation_words: Sayings = [],
         /// Where data may go: the `residency` of every model that may be used. Empty permits all; `offline` always
         /// may.
         permitted_residency: Places = [],
@@ -85,7 +87,9 @@ impl Routes {
 fn unknown_targets(reader: &mut Reader) {
     let mut known: Vec<String> = reader.names("models").into_iter().map(|name| name.name).collect();
     known.push(OFFLINE.to_owned());
-    for key in Routes::KEYS.iter().filter(|key| key.name != "permitted_residency") {
+    for key in
+        Routes::KEYS.iter().filter(|key| !matches!(key.name, "permitted_residency" | "escalation_words"))
+    {
         let Some(Entry { value: Shown::List(names), from, .. }) = reader.taken("routes", key.name) else {
             continue;
         };

@@ -61,6 +61,7 @@ fn route(config: &Config) -> Route {
         targets,
         residency,
         strategy: strategy(config.routes.strategy),
+        escalation_words: config.routes.escalation_words.clone(),
         sure_above: (sure > 0).then_some(sure),
         ..Route::default()
     }
