@@ -1,11 +1,13 @@
 //! What the rules know of the turn besides the reply.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use munshi_lang::Form;
 use munshi_types::{Language, Money};
 
 use super::reading::Reading;
+use super::rule::Part;
 use super::sentences;
 
 /// What a check may rest on. All of it is plain data: the turn fills in what it knows.
@@ -88,12 +90,13 @@ const RUN: usize = 7;
 impl Prompt {
     /// `marks` are strings that stand nowhere but in the prompt: fences, canaries.
     pub fn new(text: &str, marks: Vec<String>) -> Self {
-        let reading = Reading::new(text, &sentences::ends(text));
-        Self { runs: runs(&reading).map(|(_, run)| run).collect(), marks }
+        let text = unquoted(text);
+        let reading = Reading::new(&text, &sentences::ends(&text));
+        Self { runs: runs(&words(&reading)).map(|(_, run)| run).collect(), marks }
     }
 
-    /// The first words of the reply, as a range of bytes, that are the prompt's own.
-    pub(crate) fn leak(&self, text: &str, reading: &Reading) -> Option<std::ops::Range<usize>> {
+    /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
+    pub(crate) fn leak(&self, text: &str, reading: &Reading, earlier: &[Part]) -> Option<Range<usize>> {
         let mark = self.marks.iter().filter(|mark| !mark.is_empty());
         if let Some((at, mark)) = mark.filter_map(|mark| Some((text.find(mark.as_str())?, mark))).next() {
             return Some(at..at + mark.len());
@@ -101,20 +104,43 @@ impl Prompt {
         if self.runs.is_empty() {
             return None;
         }
-        let (at, _) = runs(reading).find(|(_, run)| self.runs.contains(run))?;
-        let token = reading.tokens.get(at)?;
-        Some(token.start..token.end)
+        let before: Vec<Vec<(usize, u64)>> =
+            earlier.iter().rev().take(RUN).rev().map(|part| words(&part.reading)).collect();
+        let said: usize = before.iter().map(Vec::len).sum();
+        let mut all: Vec<(usize, u64)> = before.into_iter().flatten().skip(said.saturating_sub(RUN - 1)).collect();
+        let kept = all.len();
+        all.extend(words(reading));
+        let (from, _) = runs(&all).find(|(_, run)| self.runs.contains(run))?;
+        let last = all.get((from + RUN - 1).max(kept))?.0;
+        let first = all.get(from.max(kept))?.0;
+        Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
     }
 }
 
-/// Every run of words, with the token it begins at.
-fn runs(reading: &Reading) -> impl Iterator<Item = (usize, u64)> {
-    let words: Vec<usize> = (0..reading.tokens.len()).filter(|at| reading.counts(*at)).collect();
-    let hashes: Vec<u64> = words.iter().map(|at| hash(&reading.tokens[*at].plain)).collect();
-    (0..words.len().saturating_sub(RUN - 1)).map(move |from| {
-        let run = hashes[from..from + RUN].iter().fold(7, |all: u64, one| all.rotate_left(9) ^ one);
-        (words[from], run)
-    })
+/// The prompt without what stands in quotation marks there: those are words to be said.
+fn unquoted(text: &str) -> String {
+    let mut inside = false;
+    text.chars()
+        .map(|letter| {
+            if matches!(letter, '"' | '“' | '”') {
+                inside = !inside;
+                return '\n';
+            }
+            if inside { ' ' } else { letter }
+        })
+        .collect()
+}
+
+/// The words of a reading: the token each is, and its hash.
+fn words(reading: &Reading) -> Vec<(usize, u64)> {
+    let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
+    words.map(|at| (at, hash(&reading.tokens[at].plain))).collect()
+}
+
+/// Every run of words, with the word it begins at.
+fn runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
+    let together = |run: &[(usize, u64)]| run.iter().fold(7, |all: u64, (_, one)| all.rotate_left(9) ^ one);
+    words.windows(RUN).enumerate().map(move |(from, run)| (from, together(run)))
 }
 
 fn hash(word: &str) -> u64 {

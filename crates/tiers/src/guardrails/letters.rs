@@ -17,14 +17,11 @@ pub(crate) enum Glyph {
     Sign(char),
 }
 
-/// Letters of other alphabets that pass for Latin ones.
-const LOOKALIKES: &[(&str, &str)] = &[
-    ("абвгԁеёіјкӏмнорѕтуўхһԛԝԍѵьп", "abvrdeeijklmhopctyyxhqwgvbn"),
-    ("αβγδεζηικλμνορτυχωϲϳ", "abydeznikluvoptuxwcj"),
-    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
-    ("ɑɡɩıƚɵʋʍƅƈɗɠɦɓƙɲƥʂƭ", "agiilouwbcdghbknpst"),
-    ("ⅼⅽⅾⅿⅰⅴⅹ℮ℯℊℓ", "lcdmivxeegl"),
-];
+/// Letters of other alphabets that pass for Latin ones, each before the one it passes for.
+const LOOKALIKES: &str = "аaвbсcԁdеeёeһhнhіiїiјjкkӏlмmпnоoрpԛqгrѕsтtуyўyѵvԝwхxԍgьb\
+    αaβbγyδdεeζzηnιiκkλlμuνvοoρpτtυuχxωwϲcϳj\
+    ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkʟlᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢz\
+    ɑaɡgɩiıiƚlɵoʋuʍwƅbƈcɗdɠgɦhɓbƙkɲnƥpʂsƭt℮e";
 
 /// A character brought to the one it stands for.
 pub(crate) fn glyph(letter: char) -> Glyph {
@@ -100,10 +97,13 @@ fn boxed(place: u32) -> Glyph {
 }
 
 fn lookalike(letter: char) -> Option<char> {
-    LOOKALIKES.iter().find_map(|(from, to)| {
-        let at = from.chars().position(|other| other == letter)?;
-        to.chars().nth(at)
-    })
+    let mut pairs = LOOKALIKES.chars();
+    while let (Some(from), Some(to)) = (pairs.next(), pairs.next()) {
+        if from == letter {
+            return Some(to);
+        }
+    }
+    None
 }
 
 fn unseen(letter: char) -> bool {

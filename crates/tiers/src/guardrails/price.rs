@@ -24,7 +24,8 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         let bare = clause.mask.meets(cost);
         for at in clause.tokens() {
             let money = reading.is(at, Classes::of(lexicon::MONEY));
-            if money || (bare && stands_for_price(reading, clause, at)) {
+            let thousands = reading.tokens[at].is_number() && reading.tokens.get(at + 1).is_some_and(|next| next.plain == "k");
+            if money || ((bare || thousands) && stands_for_price(reading, clause, at)) {
                 found.push(Price { span: reading.tokens[at].start..reading.tokens[at].end, value: value(reading, at) });
             }
         }
@@ -41,7 +42,7 @@ fn stands_for_price(reading: &Reading, clause: &Clause, at: usize) -> bool {
         return false;
     }
     let counted = |near: usize| clause.tokens().contains(&near) && reading.is(near, lexicon.class("price.counted"));
-    if counted(at + 1) || at.checked_sub(1).is_some_and(counted) {
+    if counted(at + 1) || (reading.is(at + 1, lexicon.class("scale")) && counted(at + 2)) || at.checked_sub(1).is_some_and(counted) {
         return false;
     }
     let scaled = reading.is(at + 1, lexicon.class("scale"));

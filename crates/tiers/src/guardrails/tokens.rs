@@ -48,7 +48,14 @@ impl Token {
     }
 
     fn syllables(&self) -> usize {
-        self.plain.chars().filter(|letter| begins_syllable(*letter)).count()
+        let mut tied = false;
+        let begins = |letter: char| {
+            // A consonant after a virama is part of the cluster.
+            let own = begins_syllable(letter) && !tied;
+            tied = (0x900..=0xD7F).contains(&(letter as u32)) && letter as u32 % 0x80 == 0x4D;
+            own
+        };
+        self.plain.chars().map(begins).filter(|own| *own).count()
     }
 }
 
@@ -148,7 +155,7 @@ fn run_from(tokens: &[Token], from: usize) -> Run {
     while let Some(token) = tokens.get(at) {
         let wide = token.gap == Gap::Wide && at > from;
         match token.kind {
-            Kind::Word if token.syllables() == 1 && token.plain.chars().count() <= 4 && !wide => {
+            Kind::Word if token.syllables() == 1 && token.plain.chars().count() <= 5 && !wide => {
                 token.plain.chars().for_each(|letter| push(&mut run.word, letter));
                 run.letters += 1;
                 run.to = at + 1;

@@ -46,7 +46,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?i)\bHTTP/?\d?(?:\.\d)?\s+[45]\d\d\b|\bstatus[_ ]code\s*[=:]?\s*\d{3}\b",
         r"```",
     ];
-    Regex::new(&shapes.join("|")).ok()
+    Regex::new(&shapes.map(|shape| format!("(?:{shape})")).join("|")).ok()
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {

@@ -46,7 +46,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b[a-z][a-z0-9+]{2,12}://[^\s:/@]+:[^\s/@]+@\S+",
         r"\bvault:[A-Za-z0-9_/.-]+",
     ];
-    Regex::new(&shapes.join("|")).ok()
+    Regex::new(&shapes.map(|shape| format!("(?:{shape})")).join("|")).ok()
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {

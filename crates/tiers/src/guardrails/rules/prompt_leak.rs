@@ -20,7 +20,7 @@ pub(crate) fn rule() -> Rule {
 fn check(view: &View<'_>) -> Vec<Found> {
     let patterns = lexicon().patterns("prompt-leak");
     let told = view.reading.find(patterns).into_iter().map(|span| Found::new(span, "talk of its instructions"));
-    let own = view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading));
+    let own = view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
     told.chain(own.map(|span| Found::new(span, "words of the prompt"))).collect()
 }
 
