@@ -54,11 +54,12 @@ fn run(rule: &str, text: &str) -> Count {
         match kind.trim() {
             "with" => with(&mut context, &reply),
             "pass" | "catch" => {
-                let clean = set.check(&reply, &context).is_clean();
-                let right = clean == (kind.trim() == "pass");
+                let found = set.check(&reply, &context).violations;
+                let right = found.is_empty() == (kind.trim() == "pass");
                 *(if kind.trim() == "pass" { &mut count.passes } else { &mut count.catches }) += 1;
                 if !right {
-                    count.wrong.push(format!("{rule} {}: {line}", at + 1));
+                    let spans: Vec<&str> = found.iter().map(|one| &reply[one.span.clone()]).collect();
+                    count.wrong.push(format!("{rule} {}: {line} {spans:?}", at + 1));
                 }
             }
             "" => {}

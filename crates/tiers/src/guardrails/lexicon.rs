@@ -125,6 +125,11 @@ impl Lexicon {
         self.patterns.get(rule).map_or(&[], Vec::as_slice)
     }
 
+    #[cfg(test)]
+    pub(crate) fn names_of(&self, classes: Classes) -> Vec<String> {
+        self.names.iter().filter(|(_, c)| classes.meets(Classes::of(**c))).map(|(n, _)| n.clone()).collect()
+    }
+
     /// A class by name, alone in its set; an unknown name is an empty set.
     pub(crate) fn class(&self, name: &str) -> Classes {
         self.names.get(name).map_or(Classes::NONE, |class| Classes::of(*class))

@@ -1,7 +1,7 @@
 //! What is looked for in a clause: classes that must stand in it, in which order, and classes that must not.
 //!
 //! `a b` wants both, in any order, since languages differ in theirs. `a >3 b` wants b after a with at most three words
-//! between. `a|b` wants either. `!a` refuses a clause with a, `!!a` a sentence with a; `&a` wants a in the sentence.
+//! between, `^a` wants a to begin the clause. `a|b` wants either. `!a` refuses a clause with a, `!!a` a sentence with a; `&a` wants a in the sentence.
 
 use std::ops::Range;
 
@@ -18,7 +18,14 @@ pub(crate) struct Pattern {
 
 /// Classes that follow each other; each with the most words that may lie before it.
 #[derive(Clone, Debug, Default)]
-struct Chain(Vec<(Classes, usize)>);
+struct Chain {
+    links: Vec<(Classes, usize)>,
+    /// The first of them begins the clause.
+    first: bool,
+}
+
+/// So many words may lie before what begins a clause: please, just, well.
+const LEAD: usize = 1;
 
 impl Pattern {
     /// Reads a line; a name without a class is the error.
@@ -41,10 +48,13 @@ impl Pattern {
             } else if let Some(most) = item.strip_prefix('>') {
                 after = Some(most.parse().map_err(|_| item.to_owned())?);
             } else {
-                let wanted = either(item)?;
+                let wanted = either(item.trim_start_matches('^'))?;
                 match (after.take(), this.chains.last_mut()) {
-                    (Some(most), Some(chain)) => chain.0.push((wanted, most)),
-                    _ => this.chains.push(Chain(vec![(wanted, usize::MAX)])),
+                    (Some(most), Some(chain)) => chain.links.push((wanted, most)),
+                    _ => {
+                        let first = item.starts_with('^');
+                        this.chains.push(Chain { links: vec![(wanted, usize::MAX)], first });
+                    }
                 }
             }
         }
@@ -70,7 +80,7 @@ impl Pattern {
     fn refused(&self, reading: &Reading, clause: &Clause) -> bool {
         let wanted = |classes: &Classes| clause.mask.meets(*classes);
         let sentence = reading.sentence_mask(clause.sentence);
-        !self.chains.iter().all(|chain| chain.0.iter().all(|(classes, _)| wanted(classes)))
+        !self.chains.iter().all(|chain| chain.links.iter().all(|(classes, _)| wanted(classes)))
             || clause.mask.meets(self.clause_lacks)
             || sentence.meets(self.sentence_lacks)
             || !self.sentence_has.iter().all(|classes| sentence.meets(*classes))
@@ -79,8 +89,10 @@ impl Pattern {
 
 impl Chain {
     fn find(&self, reading: &Reading, clause: &Clause) -> Option<Range<usize>> {
-        let (first, rest) = self.0.split_first()?;
-        clause.tokens().filter(|at| reading.is(*at, first.0)).find_map(|at| {
+        let (first, rest) = self.links.split_first()?;
+        let words = |at: usize| (clause.from..at).filter(|before| reading.counts(*before)).count();
+        let fits = |at: &usize| reading.is(*at, first.0) && (!self.first || words(*at) <= LEAD);
+        clause.tokens().filter(fits).find_map(|at| {
             let last = follow(reading, clause, at, rest)?;
             Some(reading.tokens[at].start..reading.end_of(last).max(reading.end_of(at)))
         })

@@ -66,8 +66,8 @@ impl Reading {
     pub(crate) fn new(text: &str, ends: &[usize]) -> Self {
         let lexicon = lexicon();
         let mut tokens = tokens::tokens(text);
-        join(&mut tokens, tokens::spelled_out, &lexicon.table, 4);
-        join(&mut tokens, tokens::disguised, &lexicon.table, 5);
+        join_letters(&mut tokens, &lexicon.table);
+        join_pieces(&mut tokens, &lexicon.table);
         let folds: Vec<String> = tokens.iter().map(fold_token).collect();
         let mut this = Self {
             classes: vec![Classes::NONE; tokens.len()],
@@ -86,7 +86,7 @@ impl Reading {
     fn classify(&mut self, lexicon: &Lexicon) {
         let mut said_lightly = Vec::new();
         for at in 0..self.tokens.len() {
-            if !self.tokens[at].is_word() {
+            if !self.counts(at) {
                 continue;
             }
             let mut found = Classes::NONE;
@@ -102,7 +102,7 @@ impl Reading {
             });
             self.classes[at].add_all(found);
             self.reaches[at] = reach;
-            if found.is_empty() {
+            if found.is_empty() && self.tokens[at].is_word() {
                 self.pair(&lexicon.table, at);
             }
             said_lightly.push((at, no_no));
@@ -266,12 +266,10 @@ impl Reading {
                 continue;
             }
             // Words left over at the end of a sentence belong to what came before.
-            if self.leans(from, draft.to)
-                && let Some(last) = self.clauses.last_mut()
-                && last.sentence == draft.sentence
-                && self.tokens.get(last.to).is_some_and(|token| token.is(','))
-            {
-                last.to = draft.to;
+            if self.leans(from, draft.to) && self.leans_back(from, draft.sentence) {
+                if let Some(last) = self.clauses.last_mut() {
+                    last.to = draft.to;
+                }
                 continue;
             }
             self.clauses.push(Clause { from, to: draft.to, sentence: draft.sentence, mask: Classes::NONE });
@@ -292,6 +290,17 @@ impl Reading {
         let verb = (from..to).any(|at| self.is(at, SHARED.verb));
         let only_no = words > 0 && (from..to).filter(|at| self.counts(*at)).all(|at| self.is(at, SHARED.no));
         words > 0 && words <= 3 && !verb && !only_no
+    }
+
+    /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, and a clause
+    /// that ends on its no is closed: `मैं इंसान नहीं, एक एआई`.
+    fn leans_back(&self, from: usize, sentence: usize) -> bool {
+        let Some(last) = self.clauses.last().filter(|last| last.sentence == sentence) else { return false };
+        let comma = self.tokens.get(last.to).is_some_and(|token| token.is(','));
+        let first = (from..self.tokens.len()).find(|at| self.counts(*at));
+        let end = last.tokens().rev().find(|at| self.counts(*at));
+        let denies = |at: Option<usize>| at.is_some_and(|at| self.is(at, SHARED.no));
+        comma && !denies(first) && !denies(end)
     }
 
     pub(crate) fn is(&self, at: usize, classes: Classes) -> bool {
@@ -371,37 +380,84 @@ fn fold_token(token: &Token) -> String {
     if token.is_word() && token.plain.len() <= 60 { fold_word(&token.plain) } else { String::new() }
 }
 
-/// Puts broken words together where the lexicon knows the result.
-fn join(
-    tokens: &mut Vec<Token>,
-    runs: fn(&[Token]) -> Vec<(usize, usize, String)>,
-    table: &Table,
-    shortest: usize,
-) {
-    for (from, to, word) in runs(tokens).into_iter().rev() {
-        let first = tokens[from].plain.len();
-        let known = (0..3).find_map(|skip| known(table, &word, skip, first, shortest));
-        let Some(word) = known else { continue };
-        let (start, end) = (tokens[from].start, tokens[to - 1].end);
-        let gap = tokens[from].gap;
-        tokens.splice(from..to, [Token { start, end, plain: word, kind: Kind::Word, gap }]);
+/// Puts letters set apart together where the lexicon knows the word, the longest first.
+fn join_letters(tokens: &mut Vec<Token>, table: &Table) {
+    for run in tokens::spelled_out(tokens).into_iter().rev() {
+        let mut to = run.len();
+        while to >= 3 {
+            let longest = (0..to - 2).find_map(|from| {
+                let word: String = run[from..to].iter().map(|(_, part)| part.as_str()).collect();
+                let least = if word.len() == 3 { Fit::Whole } else { Fit::Letters(4) };
+                known(table, &word, 0, least).then_some((from, word))
+            });
+            match longest {
+                Some((from, word)) => {
+                    replace(tokens, run[from].0, run[to - 1].0 + 1, word);
+                    to = from;
+                }
+                None => to -= 1,
+            }
+        }
     }
 }
 
-/// The word without its first letters, when the lexicon has it (`a d i s c o u n t`) and it is more than the first
-/// of its pieces (`discounts/offers` are two words).
-fn known(table: &Table, word: &str, skip: usize, first: usize, shortest: usize) -> Option<String> {
-    let start = word.char_indices().nth(skip)?.0;
-    let rest = word.get(start..)?;
-    let shortest = if rest.is_ascii() { shortest } else { 2 };
+/// Puts words broken by signs or digits together where the lexicon knows the result, and it is more than the first of
+/// its pieces: `discounts/offers` are two words.
+fn join_pieces(tokens: &mut Vec<Token>, table: &Table) {
+    for (from, to, word) in tokens::disguised(tokens).into_iter().rev() {
+        let first = tokens[from].plain.len();
+        if known(table, &word, first, Fit::Letters(5)) {
+            replace(tokens, from, to, word);
+        }
+    }
+}
+
+fn replace(tokens: &mut Vec<Token>, from: usize, to: usize, plain: String) {
+    let (start, end, gap) = (tokens[from].start, tokens[to - 1].end, tokens[from].gap);
+    tokens.splice(from..to, [Token { start, end, plain, kind: Kind::Word, gap }]);
+}
+
+/// How much of a joined word an entry must cover.
+#[derive(Clone, Copy)]
+enum Fit {
+    Whole,
+    /// So many Latin letters; of other scripts two are enough.
+    Letters(usize),
+}
+
+/// Whether the lexicon knows a word by more than its first `beyond` bytes.
+fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
     let mut found = false;
     table.find(
-        |nth| (nth == 0).then_some(rest),
+        |nth| (nth == 0).then_some(word),
         |_| None,
         |hit| {
-            let long = rest.get(..hit.letters).is_some_and(|part| part.chars().count() >= shortest);
-            found |= hit.words == 1 && long && start + hit.letters > first;
+            let long = match fit {
+                Fit::Whole => hit.letters == word.len(),
+                Fit::Letters(least) => {
+                    let least = if word.is_ascii() { least } else { 3 };
+                    word.get(..hit.letters).is_some_and(|part| part.chars().count() >= least)
+                }
+            };
+            found |= hit.words == 1 && long && hit.letters > beyond;
         },
     );
-    found.then(|| rest.to_owned())
+    found
+}
+
+#[cfg(test)]
+mod debug {
+    #[test]
+    fn debug() {
+        let Ok(text) = std::fs::read_to_string("/tmp/gcases/debug.txt") else { return };
+        for line in text.lines() {
+            let r = super::Reading::new(line, &super::super::sentences::ends(line));
+            println!("== {line}");
+            for (n, c) in r.clauses.iter().enumerate() {
+                for at in c.tokens() {
+                    println!("  {n} {} {:?} [{}]", r.tokens[at].plain, r.folds[at], super::lexicon().names_of(r.classes[at]).join(" "));
+                }
+            }
+        }
+    }
 }

@@ -129,7 +129,7 @@ impl Table {
                 })
                 .collect()
         };
-        put(&mut self.spelled, Entry { words: parts(|word, _| super::letters::plain(word)), class });
+        put(&mut self.spelled, Entry { words: parts(spelled), class });
         let folded = parts(folded);
         let length: usize = folded.iter().map(|part| part.text.len()).sum();
         if spelling == Spelling::Sound && length >= SHORTEST_FOLD {
@@ -157,13 +157,29 @@ impl Table {
     }
 }
 
+/// The spelling of a word of the lexicon. Where an ending may come, the one the dictionary form has gives way:
+/// Tamil nouns lose their last m and u before a case, Hindi ones their last a.
+fn spelled(word: &str, open: bool) -> String {
+    let mut plain = super::letters::plain(word);
+    if !open || plain.chars().count() < 4 {
+        return plain;
+    }
+    for ending in ["ம்", "ு", "்", "ు", "్", "ು", "್", "ു", "്", "ा"] {
+        if let Some(stem) = plain.strip_suffix(ending) {
+            plain.truncate(stem.len());
+            break;
+        }
+    }
+    plain
+}
+
 /// The fold of a word of the lexicon or of a reply.
 pub(crate) fn fold_word(word: &str) -> String {
     fold::stem(&fold::key(word))
 }
 
 fn folded(word: &str, open: bool) -> String {
-    let plain = super::letters::plain(word);
+    let plain = spelled(word, open);
     let mut fold = fold_word(&plain);
     // The vowel a last consonant carries gives way to whatever ending comes.
     let bare = plain.chars().next_back().is_some_and(|last| {

@@ -127,54 +127,49 @@ fn joins(found: &mut [Token], sign: char, next: Option<Glyph>, end: usize, gap: 
     fits
 }
 
-/// Letters set apart one by one, with spaces, dots or pictures between them: `d i s c o u n t`. Returns the words
-/// they make, as ranges of tokens with the letters joined.
-pub(crate) fn spelled_out(tokens: &[Token]) -> Vec<(usize, usize, String)> {
+/// Letters set apart one by one, with spaces, dots or pictures between them: `d i s c o u n t`. Returns runs of
+/// tokens, each with the letters it stands for.
+pub(crate) fn spelled_out(tokens: &[Token]) -> Vec<Vec<(usize, String)>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let run = run_from(tokens, at);
-        if run.letters >= 3 {
-            found.push((at, run.to, run.word));
+        at = run.last().map_or(at, |(last, _)| *last) + 1;
+        if run.len() >= 3 {
+            found.push(run);
         }
-        at = run.to.max(at + 1);
     }
     found
 }
 
-struct Run {
-    to: usize,
-    letters: usize,
-    word: String,
-}
+/// Runs are not followed further than this.
+const LONGEST_RUN: usize = 40;
 
-fn run_from(tokens: &[Token], from: usize) -> Run {
-    let mut run = Run { to: from, letters: 0, word: String::new() };
-    let mut at = from;
+fn run_from(tokens: &[Token], from: usize) -> Vec<(usize, String)> {
+    let mut run: Vec<(usize, String)> = Vec::new();
     let mut signs = 0;
-    while let Some(token) = tokens.get(at) {
-        let wide = token.gap == Gap::Wide && at > from;
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        if (token.gap == Gap::Wide && at > from) || run.len() == LONGEST_RUN {
+            break;
+        }
         match token.kind {
-            Kind::Word if token.syllables() == 1 && token.plain.chars().count() <= 5 && !wide => {
-                token.plain.chars().for_each(|letter| push(&mut run.word, letter));
-                run.letters += 1;
-                run.to = at + 1;
+            Kind::Word if token.syllables() == 1 && token.plain.chars().count() <= 5 => {
+                run.push((at, token.plain.clone()));
                 signs = 0;
             }
-            Kind::Number if run.letters > 0 && token.plain.len() == 1 && !wide => {
+            Kind::Number if !run.is_empty() && token.plain.len() == 1 => {
                 let Some(letter) = token.plain.chars().next().and_then(leet) else { break };
-                run.word.push(letter);
+                run.push((at, letter.into()));
                 signs = 0;
             }
-            Kind::Sign(sign) if run.letters > 0 && signs < 3 && !wide && sign != '\n' => {
+            Kind::Sign(sign) if !run.is_empty() && signs < 3 && sign != '\n' => {
                 if let Some(letter) = leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$') {
-                    run.word.push(letter);
+                    run.push((at, letter.into()));
                 }
                 signs += 1;
             }
             _ => break,
         }
-        at += 1;
     }
     run
 }
@@ -245,7 +240,10 @@ mod tests {
 
     #[test]
     fn letters_set_apart_are_read_as_words() {
-        let joined = |text: &str| spelled_out(&tokens(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>();
+        let joined = |text: &str| {
+            let runs = spelled_out(&tokens(text));
+            runs.into_iter().map(|run| run.into_iter().map(|(_, part)| part).collect::<String>()).collect::<Vec<_>>()
+        };
         assert_eq!(joined("a d i s c o u n t  for you"), ["adiscount"]);
         assert_eq!(joined("d.i.s.c.o.u.n.t now"), ["discount"]);
         assert_eq!(joined("d🔥i🔥s🔥c🔥o🔥u🔥n🔥t"), ["discount"]);

@@ -136,6 +136,10 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
 /// Digits of a code: four to eight of them, together or one by one.
 fn code(view: &View<'_>, at: usize) -> Option<usize> {
     let reading = view.reading;
+    // The second half of a telephone number is no code.
+    if at.checked_sub(1).is_some_and(|before| reading.tokens[before].is_number()) {
+        return None;
+    }
     let mut digits = 0;
     let mut last = at;
     for next in at..reading.tokens.len().min(at + 16) {

@@ -43,7 +43,7 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
     let own = names.iter().any(|name| reading.fold(next).starts_with(name.as_str()));
     // A name in Latin letters has a capital; `my name is not` and `my name is on the list` have none.
     let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
-    let known = reading.is(next, lexicon().class("no"));
+    let known = reading.is(next, lexicon().class("no")) || reading.is(next, lexicon().class("you"));
     (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
 }
 
