@@ -11,7 +11,7 @@
 //! - `letters`, `tokens`: the normalised text and its way back to the original
 //! - `table`, `lexicon`: word classes, from the files of `lexicon/`
 //! - `reading`, `pattern`: clauses with their word classes, and what is looked for in them
-//! - `sentences`, `price`, `digits`: where sentences end, prices, long numbers
+//! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
 //! - `rules/`: one file a rule
 //!
 //! To add a rule: a file in `rules/` with its tests, its line in `rules.rs`, its words in `lexicon/`, its cases in
@@ -31,6 +31,7 @@ mod rule;
 mod rules;
 mod sentences;
 mod set;
+mod shapes;
 mod table;
 mod tokens;
 

@@ -104,10 +104,7 @@ impl Prompt {
         if self.runs.is_empty() {
             return None;
         }
-        let before: Vec<Vec<(usize, u64)>> =
-            earlier.iter().rev().take(RUN).rev().map(|part| words(&part.reading)).collect();
-        let said: usize = before.iter().map(Vec::len).sum();
-        let mut all: Vec<(usize, u64)> = before.into_iter().flatten().skip(said.saturating_sub(RUN - 1)).collect();
+        let mut all = last_words(earlier);
         let kept = all.len();
         all.extend(words(reading));
         let (from, _) = runs(&all).find(|(_, run)| self.runs.contains(run))?;
@@ -129,6 +126,21 @@ fn unquoted(text: &str) -> String {
             if inside { ' ' } else { letter }
         })
         .collect()
+}
+
+/// The words said last, as many as a run may begin with.
+fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
+    let mut last: Vec<(usize, u64)> = Vec::with_capacity(RUN - 1);
+    for part in earlier.iter().rev() {
+        let reading = &part.reading;
+        let words = (0..reading.tokens.len()).rev().filter(|at| reading.counts(*at));
+        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, hash(&reading.tokens[at].plain))));
+        if last.len() == RUN - 1 {
+            break;
+        }
+    }
+    last.reverse();
+    last
 }
 
 /// The words of a reading: the token each is, and its hash.

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use munshi_lang::token::digit;
 
+use super::letters::unseen;
+
 /// Digits with only separators between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
@@ -21,6 +23,9 @@ const WIDEST: usize = 3;
 /// The runs of a text.
 pub(crate) fn runs(text: &str) -> Vec<Run> {
     let mut found: Vec<Run> = Vec::new();
+    if !text.chars().any(|letter| digit(letter).is_some()) {
+        return found;
+    }
     let mut between = usize::MAX;
     let mut dialled = false;
     for (at, letter) in text.char_indices() {
@@ -45,10 +50,6 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
         }
     }
     found
-}
-
-fn unseen(letter: char) -> bool {
-    super::letters::glyph(letter) == super::letters::Glyph::Nothing
 }
 
 impl Run {

@@ -106,8 +106,9 @@ fn lookalike(letter: char) -> Option<char> {
     None
 }
 
-fn unseen(letter: char) -> bool {
-    matches!(
+/// Characters that are not seen, or only mark the letter before them.
+pub(crate) fn unseen(letter: char) -> bool {
+    !letter.is_ascii() && matches!(
         letter,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
             | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
@@ -154,6 +155,9 @@ pub(crate) fn push(word: &mut String, letter: char) {
 fn nasal(word: &mut String, letter: char) {
     const TIED: [(&str, &str, &str); 3] =
         [("न्", "ं", "तथदधसशकगचजटडपब"), ("म्", "ं", "पफबभ"), ("ण्", "ं", "टठडढ")];
+    if !word.ends_with('्') {
+        return;
+    }
     for (tied, sign, before) in TIED {
         if word.ends_with(tied) && before.contains(letter) {
             word.truncate(word.len() - tied.len());

@@ -5,7 +5,7 @@
 //! `~` before an English word lets it be met in other scripts. `[catch]` holds patterns (see `pattern`). Classes of
 //! `shared.txt` can be used by every rule.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::pattern::Pattern;
@@ -42,7 +42,7 @@ pub(crate) const PERCENT: Class = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     pub table: Table,
-    names: BTreeMap<String, Class>,
+    names: HashMap<String, Class>,
     patterns: BTreeMap<String, Vec<Pattern>>,
     /// Lines that could not be read; a test keeps this empty.
     pub unread: Vec<String>,
@@ -97,7 +97,7 @@ impl Lexicon {
 
     fn add(&mut self, word: &str, class: Class, english: bool) {
         if let Some(loan) = word.strip_prefix('~') {
-            return self.table.add(loan, class, Spelling::Sound);
+            return self.table.add(loan, class, Spelling::Loan);
         }
         match word.strip_prefix('=') {
             Some(exact) => self.table.add(exact, class, Spelling::Exact),
@@ -123,6 +123,18 @@ impl Lexicon {
     /// The patterns of a rule.
     pub(crate) fn patterns(&self, rule: &str) -> &[Pattern] {
         self.patterns.get(rule).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a text has a word of a class, spelled plainly: for a first look.
+    pub(crate) fn mentions(&self, text: &str, class: Classes) -> bool {
+        let tokens = super::tokens::tokens(text);
+        let words: Vec<&str> = tokens.iter().filter(|token| token.is_word()).map(|token| token.plain.as_str()).collect();
+        let mut found = false;
+        for at in 0..words.len() {
+            let word = |nth: usize| words.get(at + nth).copied();
+            self.table.find(word, |_| None, |hit| found |= Classes::of(hit.class).meets(class));
+        }
+        found
     }
 
     #[cfg(test)]

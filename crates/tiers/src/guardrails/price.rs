@@ -33,7 +33,7 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
     found
 }
 
-/// A bare number beside a word of price: two digits at least, and nothing it counts.
+/// A bare number beside a word of price: three digits at least, and nothing it counts.
 fn stands_for_price(reading: &Reading, clause: &Clause, at: usize) -> bool {
     let lexicon = lexicon();
     let number = reading.is(at, Classes::of(lexicon::NUMBER));
@@ -54,7 +54,7 @@ fn stands_for_price(reading: &Reading, clause: &Clause, at: usize) -> bool {
     let named = (tied(at.checked_sub(1)) && at >= 2 && reading.counts(at - 2)) || glued;
     let dated = tied(Some(at + 1)) && reading.tokens.get(at + 2).is_some_and(super::tokens::Token::is_number);
     let digits = token.plain.bytes().filter(u8::is_ascii_digit).count();
-    !named && !dated && (digits >= 2 || scaled) && digits <= 7
+    !named && !dated && (digits >= 3 || scaled) && digits <= 7
 }
 
 /// What the digits say, with the scale after them.

@@ -33,6 +33,9 @@ impl Clause {
     }
 }
 
+/// So many words a phrase of the lexicon has at most.
+const LONGEST_PHRASE: usize = 5;
+
 /// The shared classes that the reading itself rests on.
 struct Shared {
     no: Classes,
@@ -114,7 +117,8 @@ impl Reading {
 
     /// Calls back for every entry that begins at a token, with the token its phrase ends before.
     pub(crate) fn look_up(&self, table: &Table, at: usize, mut hit: impl FnMut(super::table::Class, usize)) {
-        let near = self.following(at);
+        let (near, count) = self.following(at);
+        let near = &near[..count];
         let word = |nth: usize| near.get(nth).map(|at| self.tokens[*at].plain.as_str());
         let fold = |nth: usize| near.get(nth).map(|at| self.folds[*at].as_str()).filter(|fold| !fold.is_empty());
         table.find(word, fold, |found| {
@@ -123,20 +127,24 @@ impl Reading {
         });
     }
 
-    /// A token and the few words after it that a phrase may run over.
-    fn following(&self, at: usize) -> Vec<usize> {
-        const LONGEST: usize = 5;
-        let mut near = Vec::with_capacity(LONGEST);
-        let mut next = at;
-        while let Some(token) = self.tokens.get(next).filter(|_| near.len() < LONGEST) {
-            match token.kind {
+    /// A token and the few words after it that a phrase may run over, and how many they are.
+    fn following(&self, at: usize) -> ([usize; LONGEST_PHRASE], usize) {
+        let mut near = [0; LONGEST_PHRASE];
+        let mut count = 0;
+        for next in at..self.tokens.len() {
+            match self.tokens[next].kind {
                 Kind::Sign(sign) if parts(sign) => break,
                 Kind::Sign(_) => {}
-                _ => near.push(next),
+                _ => {
+                    near[count] = next;
+                    count += 1;
+                }
             }
-            next += 1;
+            if count == LONGEST_PHRASE {
+                break;
+            }
         }
-        near
+        (near, count)
     }
 
     /// `no problem` denies nothing.
@@ -163,7 +171,7 @@ impl Reading {
         let mut found = Classes::NONE;
         let only = |nth: usize| (nth == 0).then_some(joined.as_str());
         table.find(only, |_| None, |hit| {
-            if hit.words == 1 && hit.letters > first {
+            if hit.words == 1 && hit.letters > first && !hit.ending {
                 found.add(hit.class);
             }
         });
@@ -230,7 +238,8 @@ impl Reading {
                 quoted = Quotes::default();
             }
             spoken[at] = quoted.inside(token);
-            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign)) || self.is(at, SHARED.but);
+            // A point that ends no sentence ends no clause: Dr. Rao.
+            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign) && sign != '.') || self.is(at, SHARED.but);
             if cuts {
                 let tied = matches!(token.kind, Kind::Sign(',' | '(' | ')' | '—' | '–'));
                 drafts.push(Draft { from, to: at, sentence, tied });
@@ -439,7 +448,7 @@ fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
                     word.get(..hit.letters).is_some_and(|part| part.chars().count() >= least)
                 }
             };
-            found |= hit.words == 1 && long && hit.letters > beyond;
+            found |= hit.words == 1 && long && hit.letters > beyond && !hit.ending;
         },
     );
     found

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::lexicon::lexicon;
-use super::reading::Reading;
 
 /// Abbreviations that no sentence ends on.
 const SHORT: &[&str] = &[
@@ -120,9 +119,9 @@ pub(crate) fn hangs(sentence: &str) -> bool {
     if last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii()) {
         return true;
     }
-    let tail = trimmed.char_indices().rev().nth(48).map_or(0, |(at, _)| at);
+    let tail = trimmed.char_indices().rev().nth(32).map_or(0, |(at, _)| at);
     let tail = trimmed.get(tail..).unwrap_or_default();
-    Reading::new(tail, &[tail.len()]).has(lexicon().class("no-secrets.key"))
+    lexicon().mentions(tail, lexicon().class("no-secrets.key"))
 }
 
 #[cfg(test)]

@@ -50,8 +50,11 @@ impl Classes {
 /// The number of a class.
 pub(crate) type Class = u8;
 
-/// The shortest fold that is looked up: shorter ones mean too many things.
-const SHORTEST_FOLD: usize = 5;
+/// The shortest folds that are looked up, since shorter ones mean too many things: of an English word met in another
+/// script, of an Indian word met in Latin letters, and of an Indian word met in another Indian script.
+const LOAN_FOLD: usize = 5;
+const LATIN_FOLD: usize = 6;
+const FAR_FOLD: usize = 9;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -83,6 +86,9 @@ impl Hasher for Given {
 struct Entry {
     words: Vec<Part>,
     class: Class,
+    /// Of a fold: how long it is, and whether the word is English.
+    length: usize,
+    loan: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +105,8 @@ pub(crate) enum Spelling {
     Exact,
     /// Any spelling and script that sounds so.
     Sound,
+    /// An English word that other languages have borrowed.
+    Loan,
 }
 
 /// Where a match ends, and what it is.
@@ -108,6 +116,8 @@ pub(crate) struct Hit {
     pub words: usize,
     /// How many bytes of the first word had to fit.
     pub letters: usize,
+    /// Only the end of the word had to fit.
+    pub ending: bool,
 }
 
 impl Table {
@@ -129,11 +139,13 @@ impl Table {
                 })
                 .collect()
         };
-        put(&mut self.spelled, Entry { words: parts(spelled), class });
+        put(&mut self.spelled, Entry { words: parts(spelled), class, length: 0, loan: false });
         let folded = parts(folded);
         let length: usize = folded.iter().map(|part| part.text.len()).sum();
-        if spelling == Spelling::Sound && length >= SHORTEST_FOLD {
-            put(&mut self.folded, Entry { words: folded, class });
+        let loan = spelling == Spelling::Loan;
+        let shortest = if loan { LOAN_FOLD } else { LATIN_FOLD };
+        if spelling != Spelling::Exact && length >= shortest {
+            put(&mut self.folded, Entry { words: folded, class, length, loan });
         }
     }
 
@@ -149,11 +161,13 @@ impl Table {
         {
             let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
             for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
-                hit(Hit { class: *class, words: 1, letters: word.len() });
+                hit(Hit { class: *class, words: 1, letters: word.len(), ending: true });
             }
         }
-        search(&self.spelled, spelled, &mut hit);
-        search(&self.folded, folded, &mut hit);
+        let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
+        search(&self.spelled, spelled, |_| true, &mut hit);
+        let near = |entry: &Entry| if latin { !entry.loan } else { entry.loan || entry.length >= FAR_FOLD };
+        search(&self.folded, folded, near, &mut hit);
     }
 }
 
@@ -210,7 +224,12 @@ fn hash(text: &str) -> u64 {
     text.bytes().fold(SEED, step)
 }
 
-fn search<'w>(heads: &Heads, word: impl Fn(usize) -> Option<&'w str>, hit: &mut impl FnMut(Hit)) {
+fn search<'w>(
+    heads: &Heads,
+    word: impl Fn(usize) -> Option<&'w str>,
+    counts: impl Fn(&Entry) -> bool,
+    hit: &mut impl FnMut(Hit),
+) {
     let Some(first) = word(0) else { return };
     let mut running = SEED;
     for (at, byte) in first.bytes().enumerate() {
@@ -219,8 +238,8 @@ fn search<'w>(heads: &Heads, word: impl Fn(usize) -> Option<&'w str>, hit: &mut 
             continue;
         }
         let Some(entries) = heads.get(&running) else { continue };
-        for entry in entries.iter().filter(|entry| fits(entry, first, at + 1, &word)) {
-            hit(Hit { class: entry.class, words: entry.words.len(), letters: at + 1 });
+        for entry in entries.iter().filter(|entry| counts(entry) && fits(entry, first, at + 1, &word)) {
+            hit(Hit { class: entry.class, words: entry.words.len(), letters: at + 1, ending: false });
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn rule() -> Rule {
 
 /// The fourth letter of a PAN says whose it is.
 static PAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b[a-z][ -]?[a-z][ -]?[a-z][ -]?[pchfatbljg][ -]?[a-z][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[a-z]\b").ok()
+    Regex::new(r"(?i-u)\b[a-z][ -]?[a-z][ -]?[a-z][ -]?[pchfatbljg][ -]?[a-z][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[a-z]\b").ok()
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {

@@ -56,6 +56,15 @@ fn foreign(text: &str, context: &Context) -> Option<Language> {
     if text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() < FEWEST {
         return None;
     }
+    if let Some(language) = by_script(text) {
+        let spoken = context.lock.iter().any(|tongue| {
+            tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
+        });
+        return (!spoken).then_some(language);
+    }
+    if at_home(text, context) {
+        return None;
+    }
     let told = detect(text)?;
     let sure = told.is_sure() || !matches!(told.script, Script::Latin | Script::Devanagari);
     let fits = |tongue: &Tongue, language: Language| {
@@ -64,6 +73,48 @@ fn foreign(text: &str, context: &Context) -> Option<Language> {
     };
     let allowed = context.lock.iter().any(|tongue| told.plausible.iter().any(|one| fits(tongue, *one)));
     (sure && !allowed).then_some(told.language)
+}
+
+/// Small words that only one of the languages of its script has: where every fourth is one of the persona's, nobody
+/// need look closer.
+const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
+    (
+        Language::English,
+        munshi_lang::Form::Latin,
+        &["the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we", "will", "by", "be", "our"],
+    ),
+    (
+        Language::Hindi,
+        munshi_lang::Form::Latin,
+        &["hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh", "kar", "nahi", "hoon"],
+    ),
+    (
+        Language::Hindi,
+        munshi_lang::Form::Native,
+        &["है", "हैं", "में", "को", "की", "के", "का", "और", "यह", "आप", "आपका", "आपकी", "आपको", "नहीं", "हूँ", "तक"],
+    ),
+];
+
+/// Whether a text is plainly in one of the persona's languages.
+fn at_home(text: &str, context: &Context) -> bool {
+    let words = text.split_whitespace().count();
+    SMALL_WORDS.iter().any(|(language, form, small)| {
+        let spoken = context.lock.iter().any(|tongue| {
+            tongue.language == *language && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
+        });
+        let known = |word: &&str| small.iter().any(|one| one.eq_ignore_ascii_case(word));
+        spoken && text.split_whitespace().filter(known).count() * 4 >= words
+    })
+}
+
+/// The language of a script that only one language is written in, when most letters are of it.
+fn by_script(text: &str) -> Option<Language> {
+    let mut counts = [0usize; Script::ALL.len()];
+    text.chars().filter_map(Script::of).for_each(|script| counts[script as usize] += 1);
+    let script = Script::ALL.into_iter().max_by_key(|script| counts[*script as usize])?;
+    let most = counts[script as usize] * 2 > counts.iter().sum();
+    let one = most && !matches!(script, Script::Latin | Script::Devanagari);
+    Language::ALL.into_iter().find(|language| one && language.script() == script)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::guardrails::letters::{Glyph, glyph};
+use crate::guardrails::letters::unseen;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::shapes::any_of;
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -46,16 +47,16 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?i)\bHTTP/?\d?(?:\.\d)?\s+[45]\d\d\b|\bstatus[_ ]code\s*[=:]?\s*\d{3}\b",
         r"```",
     ];
-    Regex::new(&shapes.map(|shape| format!("(?:{shape})")).join("|")).ok()
+    any_of(&shapes)
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {
     let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
     let what = "ids, code or data of the program";
-    if view.text.is_ascii() || !view.text.chars().any(|letter| glyph(letter) == Glyph::Nothing) {
+    if !view.text.chars().any(unseen) {
         return shapes.find_iter(view.text).map(|one| Found::new(one.range(), what)).collect();
     }
-    let seen: String = view.text.chars().filter(|letter| glyph(*letter) != Glyph::Nothing).collect();
+    let seen: String = view.text.chars().filter(|letter| !unseen(*letter)).collect();
     // The way back is not kept: the whole of it goes.
     if shapes.is_match(&seen) { vec![Found::new(0..view.text.len(), what)] } else { Vec::new() }
 }

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::guardrails::letters::{Glyph, glyph};
+use crate::guardrails::letters::unseen;
 use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::shapes::any_of;
 use crate::guardrails::tokens::Kind;
 
 /// What stands where a secret stood.
@@ -46,7 +47,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b[a-z][a-z0-9+]{2,12}://[^\s:/@]+:[^\s/@]+@\S+",
         r"\bvault:[A-Za-z0-9_/.-]+",
     ];
-    Regex::new(&shapes.map(|shape| format!("(?:{shape})")).join("|")).ok()
+    any_of(&shapes)
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {
@@ -67,14 +68,14 @@ fn check(view: &View<'_>) -> Vec<Found> {
 /// Shapes, looked for in the text without what is not seen.
 fn shaped(text: &str) -> Vec<Found> {
     let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
-    let hidden = text.chars().any(|letter| !letter.is_ascii() && glyph(letter) == Glyph::Nothing);
+    let hidden = text.chars().any(unseen);
     if !hidden {
         let found = shapes.find_iter(text).map(|one| one.range());
         return found.map(|span| Found::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
     }
     let mut seen = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
-    for (at, letter) in text.char_indices().filter(|(_, letter)| glyph(*letter) != Glyph::Nothing) {
+    for (at, letter) in text.char_indices().filter(|(_, letter)| !unseen(*letter)) {
         seen.push(letter);
         places.extend(std::iter::repeat_n(at, letter.len_utf8()));
     }
@@ -90,6 +91,10 @@ fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
     let mut next = reading.after(at);
     let mut told = false;
     while next < reading.tokens.len() && words < FAR {
+        // What has been hidden was the secret.
+        if reading.tokens[next].is('•') {
+            return None;
+        }
         if let Some(to) = secret(view, next, coded, told) {
             return Some((next, to));
         }
@@ -104,6 +109,9 @@ fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
 fn before(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
     let reading = view.reading;
     let from = at.saturating_sub(5);
+    if (from..at).any(|place| reading.tokens[place].is('•')) {
+        return None;
+    }
     (from..at).rev().find_map(|place| {
         let parted = (place..at).any(|between| matches!(reading.tokens[between].kind, Kind::Sign('.' | '।' | '\n' | '?')));
         let to = secret(view, place, coded, false).filter(|to| *to < at && !parted)?;
@@ -127,7 +135,7 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
         return code(view, at);
     }
     // A telephone number, an address and an amount are none; nor is a word with a dash.
-    let mixed = digits > 0 && letters > 0 && text.len() >= 6 && !text.contains("://");
+    let mixed = digits > 0 && letters > 0 && text.len() >= 6 && text.is_ascii() && !text.contains("://");
     let signed = letters >= 4 && text.contains(['@', '#', '$', '%', '&', '!']) && !text.contains('.') && last > at;
     let plain = told && !coded && text.len() >= 4 && text.is_ascii() && last >= at && token.is_word();
     (token.is_word() && (mixed || signed || plain) || (token.is_number() && mixed)).then_some(last)
