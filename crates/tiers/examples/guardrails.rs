@@ -50,7 +50,9 @@ const REPLIES: [(&str, Language, &str); 5] = [
 
 fn main() {
     let set = RuleSet::shipped();
-    let prompt = "You are Meera, a concierge. Be warm and brief, and never promise what the catalogue does not hold. ".repeat(40);
+    let prompt =
+        "You are Meera, a concierge. Be warm and brief, and never promise what the catalogue does not hold. "
+            .repeat(40);
     let prompt = std::sync::Arc::new(Prompt::new(&prompt, Vec::new()));
     for (name, language, text) in REPLIES {
         let reply: Vec<&str> = text.split_whitespace().cycle().take(WORDS).collect();

@@ -3,6 +3,13 @@
 //! A file is `RULE/LANGUAGE.txt`. Lines are `pass: …` and `catch: …`; `\n` in a line is a new line of the reply.
 //! `with: …` sets the context for the lines after it, `with:` alone clears it; `with` below says what can be set.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test says what is wrong and stops"
+)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,8 +41,14 @@ fn every_case_is_decided_rightly() {
         }
     }
     print(&table);
-    let wrong: Vec<&String> = table.values().flat_map(|row| row.values().flat_map(|count| &count.wrong)).collect();
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.iter().map(|w| w.as_str()).collect::<Vec<_>>().join("\n"));
+    let wrong: Vec<&String> =
+        table.values().flat_map(|row| row.values().flat_map(|count| &count.wrong)).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.iter().map(|w| w.as_str()).collect::<Vec<_>>().join("\n")
+    );
     for (rule, row) in &table {
         for (language, count) in row {
             let few = count.passes < FEWEST || count.catches < FEWEST;

@@ -1,5 +1,7 @@
 //! What holds for every text.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use munshi_tiers::guardrails::{Context, Parameters, Piece, RuleSet, sentences};
 use proptest::prelude::*;
 
@@ -12,10 +14,32 @@ fn text() -> impl Strategy<Value = String> {
         "[\u{900}-\u{97F} ]{0,12}",
         "[\u{B80}-\u{BFF} ]{0,12}",
         prop::sample::select(vec![
-            "10% off", "discount. ", "d i s c o u n t", "₹499 ", "Rs. 500", "OTP is 482913. ", "password: Blue@77 ",
-            "2345 6789 0124", "4111 1111 1111 1111 ", "I am human. ", "आपको छूट मिलेगी। ", "\n", "… ", "! ", "\u{200B}",
-            "ABCPK1234F ", "UHID 44213 ", "Mrs. Anita is HIV positive. ", "sk_live_4f9aK2mNq8ZrT1xW7bYc ", "🔥", "\"", "e.g. ",
-            "only 2 left ", "{\"a\": 1} ", "தள்ளுபடி ", "No. 5 ",
+            "10% off",
+            "discount. ",
+            "d i s c o u n t",
+            "₹499 ",
+            "Rs. 500",
+            "OTP is 482913. ",
+            "password: Blue@77 ",
+            "2345 6789 0124",
+            "4111 1111 1111 1111 ",
+            "I am human. ",
+            "आपको छूट मिलेगी। ",
+            "\n",
+            "… ",
+            "! ",
+            "\u{200B}",
+            "ABCPK1234F ",
+            "UHID 44213 ",
+            "Mrs. Anita is HIV positive. ",
+            "sk_live_4f9aK2mNq8ZrT1xW7bYc ",
+            "🔥",
+            "\"",
+            "e.g. ",
+            "only 2 left ",
+            "{\"a\": 1} ",
+            "தள்ளுபடி ",
+            "No. 5 ",
         ])
         .prop_map(str::to_owned),
     ];

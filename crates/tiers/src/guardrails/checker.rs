@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::context::Context;
 use super::reading::Reading;
 use super::rule::{Check, Found, Part, Rule, Scope, Severity, View, Violation};
-use super::sentences::{ends, hangs, next_end};
+use super::sentences::{ends, hangs, names_secret, next_end};
 use super::set::RuleSet;
 
 /// Something that may be sent.
@@ -65,14 +65,17 @@ impl Checker {
         self.pending.push_str(delta);
         let mut cleared = Cleared::default();
         while let Some(end) = next_end(&self.pending, self.open) {
-            if hangs(self.pending.get(self.open..end).unwrap_or_default()) {
+            let waits = hangs(self.pending.get(self.open..end).unwrap_or_default());
+            let text = self.pending.get(..end).unwrap_or_default();
+            let read = (!waits).then(|| Read::new(text)).filter(|read| !names_secret(&read.reading));
+            let Some(read) = read else {
                 self.open = end;
                 continue;
-            }
+            };
             let rest = self.pending.split_off(end);
             let text = std::mem::replace(&mut self.pending, rest);
             self.open = 0;
-            self.clear(text, &mut cleared);
+            self.clear(text, read, &mut cleared);
         }
         self.hold(cleared)
     }
@@ -82,7 +85,8 @@ impl Checker {
         let mut cleared = Cleared::default();
         let text = std::mem::take(&mut self.pending);
         if !text.is_empty() {
-            self.clear(text, &mut cleared);
+            let read = Read::new(&text);
+            self.clear(text, read, &mut cleared);
         }
         self.check_reply(&mut cleared);
         let mut out = self.hold(cleared);
@@ -103,9 +107,7 @@ impl Checker {
     }
 
     /// Checks some sentences that belong together.
-    fn clear(&mut self, text: String, cleared: &mut Cleared) {
-        let ends = ends(&text);
-        let reading = Reading::new(&text, &ends);
+    fn clear(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut Cleared) {
         let (set, start) = (self.set.clone(), self.start);
         let mut changes: Vec<(Range<usize>, Change)> = Vec::new();
         let view = View {
@@ -117,7 +119,11 @@ impl Checker {
         };
         for rule in set.rules() {
             for found in rule.find(&view) {
-                cleared.violations.push(violation(rule, start + found.span.start..start + found.span.end, &found.what));
+                cleared.violations.push(violation(
+                    rule,
+                    start + found.span.start..start + found.span.end,
+                    &found.what,
+                ));
                 if rule.scope == Scope::Reply && rule.severity == Severity::Block {
                     self.stopped = self.stopped.or(Some(rule.phrase));
                 }
@@ -131,7 +137,9 @@ impl Checker {
 
     /// The text with its changes made. What is taken out swallows what is rewritten inside it.
     fn write(&mut self, text: &str, mut changes: Vec<(Range<usize>, Change)>, cleared: &mut Cleared) {
-        changes.sort_by_key(|(span, change)| (span.start, matches!(change, Change::With(_)), usize::MAX - span.end));
+        changes.sort_by_key(|(span, change)| {
+            (span.start, matches!(change, Change::With(_)), usize::MAX - span.end)
+        });
         let mut at = 0;
         let mut out = String::new();
         for (span, change) in changes {
@@ -178,6 +186,20 @@ impl Checker {
                 Severity::Rewrite | Severity::Log => {}
             }
         }
+    }
+}
+
+/// Some text as it was read.
+struct Read {
+    /// Where its sentences end.
+    ends: Vec<usize>,
+    reading: Reading,
+}
+
+impl Read {
+    fn new(text: &str) -> Self {
+        let ends = ends(text);
+        Self { reading: Reading::new(text, &ends), ends }
     }
 }
 

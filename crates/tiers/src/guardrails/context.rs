@@ -156,7 +156,6 @@ fn runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
 }
 
 fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xCBF2_9CE4_8422_2325, |all, byte| {
-        (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    word.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |all, byte| (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }

@@ -106,10 +106,16 @@ impl TryFrom<Written> for PatternRule {
     fn try_from(written: Written) -> Result<Self, String> {
         let fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         if written.id.is_empty() || !written.id.chars().all(fine) {
-            return Err(format!("the id `{}` is not one: use small letters, digits and dashes, like no-rivals", written.id));
+            return Err(format!(
+                "the id `{}` is not one: use small letters, digits and dashes, like no-rivals",
+                written.id
+            ));
         }
         if written.prompt.trim().is_empty() {
-            return Err(format!("`{}` has no `prompt`: say in a sentence what the model must not do", written.id));
+            return Err(format!(
+                "`{}` has no `prompt`: say in a sentence what the model must not do",
+                written.id
+            ));
         }
         if written.words.values().all(Vec::is_empty) && written.regex.is_none() {
             return Err(format!("`{}` looks for nothing: give it `words` or a `regex`", written.id));
@@ -192,7 +198,11 @@ pub(crate) struct Compiled {
 impl Compiled {
     pub(crate) fn find(&self, view: &View<'_>) -> Vec<Found> {
         let spans = self.spans(view.text, view.reading);
-        let with = |span| Found { span, what: Cow::Borrowed("a pattern of the tenant"), with: self.replacement.clone() };
+        let with = |span| Found {
+            span,
+            what: Cow::Borrowed("a pattern of the tenant"),
+            with: self.replacement.clone(),
+        };
         spans.into_iter().map(with).collect()
     }
 
@@ -237,7 +247,8 @@ mod tests {
     #[test]
     fn words_are_found_in_every_disguise_and_script() {
         let set = set(RIVALS);
-        for reply in ["Try MEGA  Mart.", "Try m\u{200B}ega mаrt.", "Try mega-marts.", "Try मेगा मार्ट."] {
+        for reply in ["Try MEGA  Mart.", "Try m\u{200B}ega mаrt.", "Try mega-marts.", "Try मेगा मार्ट."]
+        {
             let verdict = set.check(reply, &Context::default());
             assert_eq!(verdict.text(), "Try another shop.", "{reply}");
         }
@@ -248,16 +259,28 @@ mod tests {
     fn errors_name_the_line_and_what_is_expected() {
         for (text, line, expected) in [
             ("[[rule]]\nid = \"a\"\nseverity = \"maybe\"\nprompt = \"x\"\n", 3, "block"),
-            ("[[rule]]\nid = \"a b\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"y\"\n", 1, "small letters"),
+            (
+                "[[rule]]\nid = \"a b\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"y\"\n",
+                1,
+                "small letters",
+            ),
             ("\n[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\n", 2, "looks for nothing"),
             ("[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"(\"\n", 1, "can't be read"),
-            ("[[rule]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\n", 1, "`replacement`"),
+            (
+                "[[rule]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\n",
+                1,
+                "`replacement`",
+            ),
             (
                 "[[rule]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\nreplacement = \"yy\"\n",
                 1,
                 "holds what it replaces",
             ),
-            ("[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\ncolour = 1\nregex = \"y\"\n", 5, "colour"),
+            (
+                "[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\ncolour = 1\nregex = \"y\"\n",
+                5,
+                "colour",
+            ),
         ] {
             let error = PatternRules::read(text).unwrap_err();
             assert_eq!(error.line, line, "{error}");

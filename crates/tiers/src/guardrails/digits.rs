@@ -64,15 +64,16 @@ impl Run {
     /// Every stretch of so many digits that begins and ends where a group does.
     pub(crate) fn windows(&self, length: usize) -> impl Iterator<Item = Range<usize>> {
         let edge = move |at: usize| at == 0 || at == self.digits.len() || self.breaks.contains(&at);
-        (0..self.digits.len()).map(move |from| from..from + length).filter(move |window| {
-            window.end <= self.digits.len() && edge(window.start) && edge(window.end)
-        })
+        (0..self.digits.len())
+            .map(move |from| from..from + length)
+            .filter(move |window| window.end <= self.digits.len() && edge(window.start) && edge(window.end))
     }
 
     /// Where some of the digits stand in the text.
     pub(crate) fn span(&self, window: &Range<usize>) -> Range<usize> {
         let start = self.digits.get(window.start).map_or(0, |(_, at)| at.start);
-        let end = window.end.checked_sub(1).and_then(|last| self.digits.get(last)).map_or(start, |(_, at)| at.end);
+        let end =
+            window.end.checked_sub(1).and_then(|last| self.digits.get(last)).map_or(start, |(_, at)| at.end);
         start..end
     }
 

@@ -51,8 +51,16 @@ fn indic(letter: char) -> Glyph {
         'ઁ' => Glyph::Letter('ં'),
         'ੰ' => Glyph::Letter('ਂ'),
         // Letters made with that dot are the letter without it.
-        '\u{929}' | '\u{931}' | '\u{934}' | '\u{958}'..='\u{95F}' | '\u{9DC}'..='\u{9DF}' | '\u{A33}' | '\u{A36}'
-        | '\u{A59}'..='\u{A5E}' | '\u{B5C}' | '\u{B5D}' => Glyph::Letter(letter.nfd().next().unwrap_or(letter)),
+        '\u{929}'
+        | '\u{931}'
+        | '\u{934}'
+        | '\u{958}'..='\u{95F}'
+        | '\u{9DC}'..='\u{9DF}'
+        | '\u{A33}'
+        | '\u{A36}'
+        | '\u{A59}'..='\u{A5E}'
+        | '\u{B5C}'
+        | '\u{B5D}' => Glyph::Letter(letter.nfd().next().unwrap_or(letter)),
         _ => Glyph::Letter(letter),
     }
 }
@@ -108,13 +116,14 @@ fn lookalike(letter: char) -> Option<char> {
 
 /// Characters that are not seen, or only mark the letter before them.
 pub(crate) fn unseen(letter: char) -> bool {
-    !letter.is_ascii() && matches!(
-        letter,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
-            | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
-            | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}'
-            | '\u{20D0}'..='\u{20F0}' | '\u{E0000}'..='\u{E01EF}'
-    )
+    !letter.is_ascii()
+        && matches!(
+            letter,
+            '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
+                | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
+                | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}'
+                | '\u{20D0}'..='\u{20F0}' | '\u{E0000}'..='\u{E01EF}'
+        )
 }
 
 /// The letter a digit or sign stands for between letters: d1sc0unt, c@sh.
@@ -153,8 +162,7 @@ pub(crate) fn push(word: &mut String, letter: char) {
 
 /// हिन्दी and हिंदी: a nasal tied to the consonant after it is the nasal sign.
 fn nasal(word: &mut String, letter: char) {
-    const TIED: [(&str, &str, &str); 3] =
-        [("न्", "ं", "तथदधसशकगचजटडपब"), ("म्", "ं", "पफबभ"), ("ण्", "ं", "टठडढ")];
+    const TIED: [(&str, &str, &str); 3] = [("न्", "ं", "तथदधसशकगचजटडपब"), ("म्", "ं", "पफबभ"), ("ण्", "ं", "टठडढ")];
     if !word.ends_with('्') {
         return;
     }

@@ -125,23 +125,6 @@ impl Lexicon {
         self.patterns.get(rule).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a text has a word of a class, spelled plainly: for a first look.
-    pub(crate) fn mentions(&self, text: &str, class: Classes) -> bool {
-        let tokens = super::tokens::tokens(text);
-        let words: Vec<&str> = tokens.iter().filter(|token| token.is_word()).map(|token| token.plain.as_str()).collect();
-        let mut found = false;
-        for at in 0..words.len() {
-            let word = |nth: usize| words.get(at + nth).copied();
-            self.table.find(word, |_| None, |hit| found |= Classes::of(hit.class).meets(class));
-        }
-        found
-    }
-
-    #[cfg(test)]
-    pub(crate) fn names_of(&self, classes: Classes) -> Vec<String> {
-        self.names.iter().filter(|(_, c)| classes.meets(Classes::of(**c))).map(|(n, _)| n.clone()).collect()
-    }
-
     /// A class by name, alone in its set; an unknown name is an empty set.
     pub(crate) fn class(&self, name: &str) -> Classes {
         self.names.get(name).map_or(Classes::NONE, |class| Classes::of(*class))

@@ -29,7 +29,9 @@ const VOICES: [(Language, Form, &str); 21] = [
 
 /// Adds the guardrails' phrases to a phrasebook.
 pub fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
-    VOICES.iter().try_for_each(|(language, form, text)| book.add(Voice { language: *language, form: *form }, text))
+    VOICES
+        .iter()
+        .try_for_each(|(language, form, text)| book.add(Voice { language: *language, form: *form }, text))
 }
 
 #[cfg(test)]
@@ -48,7 +50,9 @@ mod tests {
             for rule in set.rules() {
                 let said = book.say(rule.phrase, voice, &[]).unwrap();
                 let found = set.check(&said, &Context::default()).violations;
-                broken.extend(found.iter().map(|one| format!("{} {}: {said}: {}", voice.code(), rule.phrase, one.rule)));
+                broken.extend(
+                    found.iter().map(|one| format!("{} {}: {said}: {}", voice.code(), rule.phrase, one.rule)),
+                );
             }
         }
         assert!(broken.is_empty(), "{}", broken.join("\n"));

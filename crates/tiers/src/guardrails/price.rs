@@ -24,9 +24,13 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         let bare = clause.mask.meets(cost);
         for at in clause.tokens() {
             let money = reading.is(at, Classes::of(lexicon::MONEY));
-            let thousands = reading.tokens[at].is_number() && reading.tokens.get(at + 1).is_some_and(|next| next.plain == "k");
+            let thousands = reading.tokens[at].is_number()
+                && reading.tokens.get(at + 1).is_some_and(|next| next.plain == "k");
             if money || ((bare || thousands) && stands_for_price(reading, clause, at)) {
-                found.push(Price { span: reading.tokens[at].start..reading.tokens[at].end, value: value(reading, at) });
+                found.push(Price {
+                    span: reading.tokens[at].start..reading.tokens[at].end,
+                    value: value(reading, at),
+                });
             }
         }
     }
@@ -41,14 +45,19 @@ fn stands_for_price(reading: &Reading, clause: &Clause, at: usize) -> bool {
     if !number || reading.is(at, Classes::of(lexicon::PERCENT)) {
         return false;
     }
-    let counted = |near: usize| clause.tokens().contains(&near) && reading.is(near, lexicon.class("price.counted"));
-    if counted(at + 1) || (reading.is(at + 1, lexicon.class("scale")) && counted(at + 2)) || at.checked_sub(1).is_some_and(counted) {
+    let counted =
+        |near: usize| clause.tokens().contains(&near) && reading.is(near, lexicon.class("price.counted"));
+    if counted(at + 1)
+        || (reading.is(at + 1, lexicon.class("scale")) && counted(at + 2))
+        || at.checked_sub(1).is_some_and(counted)
+    {
         return false;
     }
     let scaled = reading.is(at + 1, lexicon.class("scale"));
     // R-2241 is a name, 12/5 and 5:30 are days and hours.
     let tied = |near: Option<usize>| {
-        near.and_then(|near| reading.tokens.get(near)).is_some_and(|token| token.is('-') || token.is('/') || token.is(':'))
+        near.and_then(|near| reading.tokens.get(near))
+            .is_some_and(|token| token.is('-') || token.is('/') || token.is(':'))
     };
     let glued = token.gap == super::tokens::Gap::None && at > clause.from && reading.counts(at - 1);
     let named = (tied(at.checked_sub(1)) && at >= 2 && reading.counts(at - 2)) || glued;
@@ -66,7 +75,9 @@ fn value(reading: &Reading, at: usize) -> Option<Money> {
     let by = match next {
         "k" => 1_000,
         "l" | "lakh" | "lac" | "लाख" | "லட்சம்" | "লাখ" | "লক্ষ" => 100_000,
-        "hazaar" | "hazar" | "hajar" | "thousand" | "हजार" | "ஆயிரம்" | "হাজার" => 1_000,
+        "hazaar" | "hazar" | "hajar" | "thousand" | "हजार" | "ஆயிரம்" | "হাজার" => {
+            1_000
+        }
         "sau" | "hundred" | "सौ" | "শো" => 100,
         _ => 1,
     };

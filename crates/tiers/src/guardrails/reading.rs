@@ -120,7 +120,8 @@ impl Reading {
         let (near, count) = self.following(at);
         let near = &near[..count];
         let word = |nth: usize| near.get(nth).map(|at| self.tokens[*at].plain.as_str());
-        let fold = |nth: usize| near.get(nth).map(|at| self.folds[*at].as_str()).filter(|fold| !fold.is_empty());
+        let fold =
+            |nth: usize| near.get(nth).map(|at| self.folds[*at].as_str()).filter(|fold| !fold.is_empty());
         table.find(word, fold, |found| {
             let last = near.get(found.words - 1).copied().unwrap_or(at);
             hit(found.class, last + 1);
@@ -164,17 +165,22 @@ impl Reading {
         };
         let joined = format!("{}{}", self.tokens[at].plain, next.plain);
         let first = self.tokens[at].plain.len();
-        let long_enough = if self.tokens[at].is_latin() { joined.len() >= 7 } else { joined.chars().count() >= 3 };
+        let long_enough =
+            if self.tokens[at].is_latin() { joined.len() >= 7 } else { joined.chars().count() >= 3 };
         if !long_enough {
             return;
         }
         let mut found = Classes::NONE;
         let only = |nth: usize| (nth == 0).then_some(joined.as_str());
-        table.find(only, |_| None, |hit| {
-            if hit.words == 1 && hit.letters > first && !hit.ending {
-                found.add(hit.class);
-            }
-        });
+        table.find(
+            only,
+            |_| None,
+            |hit| {
+                if hit.words == 1 && hit.letters > first && !hit.ending {
+                    found.add(hit.class);
+                }
+            },
+        );
         self.classes[at].add_all(found);
         if !found.is_empty() {
             self.reaches[at] = at + 2;
@@ -212,7 +218,8 @@ impl Reading {
             next += 1;
         }
         let strokes = |from: usize| {
-            self.tokens.get(from).is_some_and(|t| t.is('/')) && self.tokens.get(from + 1).is_some_and(|t| t.is('-'))
+            self.tokens.get(from).is_some_and(|t| t.is('/'))
+                && self.tokens.get(from + 1).is_some_and(|t| t.is('-'))
         };
         self.tokens.get(next).is_some_and(currency) || self.is(next, SHARED.rupee) || strokes(next)
     }
@@ -228,18 +235,18 @@ impl Reading {
         let mut from = 0;
         let mut sentence = 0;
         let mut drafts: Vec<Draft> = Vec::new();
-        let mut spoken = vec![false; self.tokens.len()];
-        for at in 0..self.tokens.len() {
-            let token = &self.tokens[at];
+        let mut spoken = Vec::with_capacity(self.tokens.len());
+        for (at, token) in self.tokens.iter().enumerate() {
             if ends.get(sentence).is_some_and(|end| token.start >= *end) {
                 drafts.push(Draft { from, to: at, sentence, tied: false });
                 from = at;
                 sentence += 1;
                 quoted = Quotes::default();
             }
-            spoken[at] = quoted.inside(token);
+            spoken.push(quoted.inside(token));
             // A point that ends no sentence ends no clause: Dr. Rao.
-            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign) && sign != '.') || self.is(at, SHARED.but);
+            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign) && sign != '.')
+                || self.is(at, SHARED.but);
             if cuts {
                 let tied = matches!(token.kind, Kind::Sign(',' | '(' | ')' | '—' | '–'));
                 drafts.push(Draft { from, to: at, sentence, tied });
@@ -256,7 +263,8 @@ impl Reading {
         let count = drafts.last().map_or(0, |draft| draft.sentence) + 1;
         let mut quotes = vec![false; count];
         for draft in drafts {
-            quotes[draft.sentence] |= (draft.from..draft.to).any(|at| !spoken[at] && self.is(at, SHARED.said));
+            quotes[draft.sentence] |=
+                (draft.from..draft.to).any(|at| !spoken[at] && self.is(at, SHARED.said));
         }
         for draft in drafts.iter().filter(|draft| quotes[draft.sentence]) {
             (draft.from..draft.to).filter(|at| spoken[*at]).for_each(|at| self.classes[at] = Classes::NONE);
@@ -385,8 +393,10 @@ impl Quotes {
     }
 }
 
+/// Words of other scripts that are short, and overlong ones, are known by their spelling alone.
 fn fold_token(token: &Token) -> String {
-    if token.is_word() && token.plain.len() <= 60 { fold_word(&token.plain) } else { String::new() }
+    let fits = if token.is_latin() { 2..=60 } else { 12..=120 };
+    if token.is_word() && fits.contains(&token.plain.len()) { fold_word(&token.plain) } else { String::new() }
 }
 
 /// Puts letters set apart together where the lexicon knows the word, the longest first.
@@ -452,21 +462,4 @@ fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
         },
     );
     found
-}
-
-#[cfg(test)]
-mod debug {
-    #[test]
-    fn debug() {
-        let Ok(text) = std::fs::read_to_string("/tmp/gcases/debug.txt") else { return };
-        for line in text.lines() {
-            let r = super::Reading::new(line, &super::super::sentences::ends(line));
-            println!("== {line}");
-            for (n, c) in r.clauses.iter().enumerate() {
-                for at in c.tokens() {
-                    println!("  {n} {} {:?} [{}]", r.tokens[at].plain, r.folds[at], super::lexicon().names_of(r.classes[at]).join(" "));
-                }
-            }
-        }
-    }
 }

@@ -6,19 +6,73 @@
 use std::ops::Range;
 
 use super::lexicon::lexicon;
+use super::reading::Reading;
 
 /// Abbreviations that no sentence ends on.
 const SHORT: &[&str] = &[
-    "rs", "re", "dr", "mr", "mrs", "ms", "smt", "shri", "sri", "prof", "st", "vs", "approx", "tel", "mob", "ph", "e.g",
-    "i.e", "pvt", "inc", "govt", "dept", "adv", "capt", "col", "gen", "hon", "jr", "sr", "डॉ", "रु", "रू", "श्री",
-    "प्रो", "कृ", "टि", "ரூ", "திரு", "டாக்", "டாக்டர்", "ডা", "ডাঃ", "শ্রী", "টা", "రూ", "డా", "ರೂ", "ಡಾ", "രൂ", "ഡോ",
-    "રૂ", "ડૉ", "ਰੁ", "ਡਾ", "ଟ", "ଡା",
+    "rs",
+    "re",
+    "dr",
+    "mr",
+    "mrs",
+    "ms",
+    "smt",
+    "shri",
+    "sri",
+    "prof",
+    "st",
+    "vs",
+    "approx",
+    "tel",
+    "mob",
+    "ph",
+    "e.g",
+    "i.e",
+    "pvt",
+    "inc",
+    "govt",
+    "dept",
+    "adv",
+    "capt",
+    "col",
+    "gen",
+    "hon",
+    "jr",
+    "sr",
+    "डॉ",
+    "रु",
+    "रू",
+    "श्री",
+    "प्रो",
+    "कृ",
+    "टि",
+    "ரூ",
+    "திரு",
+    "டாக்",
+    "டாக்டர்",
+    "ডা",
+    "ডাঃ",
+    "শ্রী",
+    "টা",
+    "రూ",
+    "డా",
+    "ರೂ",
+    "ಡಾ",
+    "രൂ",
+    "ഡോ",
+    "રૂ",
+    "ડૉ",
+    "ਰੁ",
+    "ਡਾ",
+    "ଟ",
+    "ଡା",
 ];
 
 /// Those only before a number: `No. 5`.
 const NUMBERED: &[&str] = &["no", "nos", "fig", "sec", "art", "vol", "pg", "नं", "क्र", "எண்", "নং", "नम्बर"];
 
-const CLOSERS: &[char] = &['.', '!', '?', '…', '।', '॥', '"', '\'', '”', '’', ')', ']', '»', '*', '_', '？', '！'];
+const CLOSERS: &[char] =
+    &['.', '!', '?', '…', '।', '॥', '"', '\'', '”', '’', ')', ']', '»', '*', '_', '？', '！'];
 
 /// The sentences of a text, in order, covering all of it.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
@@ -112,17 +166,22 @@ fn ends_here(before: &str, rest: &str) -> Option<bool> {
 }
 
 /// Whether a sentence may go on in the next one as far as numbers and secrets are concerned: it ends on digits or on
-/// part of a long token, or it has just named a secret.
+/// part of a long token.
 pub(crate) fn hangs(sentence: &str) -> bool {
     let trimmed = sentence.trim_end_matches(|letter: char| !letter.is_alphanumeric());
     let last = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default();
-    if last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii()) {
-        return true;
-    }
-    let tail = trimmed.char_indices().rev().nth(32).map_or(0, |(at, _)| at);
-    let tail = trimmed.get(tail..).unwrap_or_default();
-    lexicon().mentions(tail, lexicon().class("no-secrets.key"))
+    last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii())
 }
+
+/// Whether it has just named a secret, which may follow.
+pub(crate) fn names_secret(reading: &Reading) -> bool {
+    let key = lexicon().class("no-secrets.key");
+    let count = reading.tokens.len();
+    (count.saturating_sub(LAST)..count).any(|at| reading.is(at, key))
+}
+
+/// So many tokens are the end of a sentence.
+const LAST: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -153,7 +212,8 @@ mod tests {
     #[test]
     fn numbers_and_named_secrets_wait_for_what_follows() {
         assert!(hangs("It is 2345 6789."));
-        assert!(hangs("The password is below."));
         assert!(!hangs("We are open all day."));
+        let named = |text: &str| names_secret(&Reading::new(text, &[text.len()]));
+        assert!(named("The password is below.") && !named("We are open all day."));
     }
 }

@@ -24,6 +24,11 @@ mod tests {
     #[test]
     fn shapes_are_found_beside_other_scripts() {
         let found = any_of(&[r"(?i)\bab\d+\b", r"\bX\s\w"]).unwrap();
-        assert!(found.is_match("யAB12।") && found.is_match("X y") && !found.is_match("cab12") && !found.is_match("x y"));
+        assert!(
+            found.is_match("யAB12।")
+                && found.is_match("X y")
+                && !found.is_match("cab12")
+                && !found.is_match("x y")
+        );
     }
 }

@@ -60,8 +60,8 @@ const FAR_FOLD: usize = 9;
 pub(crate) struct Table {
     spelled: Heads,
     folded: Heads,
-    /// Endings that carry a meaning of their own, by their last byte: Tamil says no at the end of a verb.
-    endings: HashMap<u8, Vec<(String, Class)>>,
+    /// Endings that carry a meaning of their own, by their last letters: Tamil says no at the end of a verb.
+    endings: HashMap<u64, Vec<(String, Class)>, BuildHasherDefault<Given>>,
 }
 
 type Heads = HashMap<u64, Vec<Entry>, BuildHasherDefault<Given>>;
@@ -125,7 +125,7 @@ impl Table {
     /// One that begins with `*` is an ending.
     pub(crate) fn add(&mut self, entry: &str, class: Class, spelling: Spelling) {
         if let Some(ending) = entry.strip_prefix('*').map(super::letters::plain) {
-            if let Some(last) = ending.bytes().last() {
+            if let Some(last) = last_letters(&ending) {
                 self.endings.entry(last).or_default().push((ending, class));
             }
             return;
@@ -157,7 +157,7 @@ impl Table {
         mut hit: impl FnMut(Hit),
     ) {
         if let Some(word) = spelled(0)
-            && let Some(endings) = word.bytes().last().and_then(|last| self.endings.get(&last))
+            && let Some(endings) = last_letters(word).and_then(|last| self.endings.get(&last))
         {
             let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
             for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
@@ -212,6 +212,14 @@ fn put(heads: &mut Heads, entry: Entry) {
     if !entries.contains(&entry) {
         entries.push(entry);
     }
+}
+
+/// The last two letters of a word, three of a Latin one, as a key. No ending of the lexicon is shorter.
+fn last_letters(word: &str) -> Option<u64> {
+    let bytes = word.as_bytes();
+    let count = if bytes.last()?.is_ascii() { 3 } else { 6 };
+    let last = bytes.get(bytes.len().checked_sub(count)?..)?;
+    Some(last.iter().copied().fold(SEED, step))
 }
 
 const SEED: u64 = 0xCBF2_9CE4_8422_2325;

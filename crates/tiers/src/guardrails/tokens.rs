@@ -63,8 +63,25 @@ impl Token {
 pub(crate) const fn parts(sign: char) -> bool {
     matches!(
         sign,
-        ',' | ';' | ':' | '.' | '!' | '?' | '।' | '\n' | '(' | ')' | '—' | '–' | '…' | '，' | '。' | '|' | '[' | ']'
-            | '{' | '}'
+        ',' | ';'
+            | ':'
+            | '.'
+            | '!'
+            | '?'
+            | '।'
+            | '\n'
+            | '('
+            | ')'
+            | '—'
+            | '–'
+            | '…'
+            | '，'
+            | '。'
+            | '|'
+            | '['
+            | ']'
+            | '{'
+            | '}'
     )
 }
 
@@ -163,7 +180,9 @@ fn run_from(tokens: &[Token], from: usize) -> Vec<(usize, String)> {
                 signs = 0;
             }
             Kind::Sign(sign) if !run.is_empty() && signs < 3 && sign != '\n' => {
-                if let Some(letter) = leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$') {
+                if let Some(letter) =
+                    leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$')
+                {
                     run.push((at, letter.into()));
                 }
                 signs += 1;
@@ -226,7 +245,11 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        tokens(text).into_iter().filter(|token| token.kind != Kind::Sign(' ')).map(|token| token.plain).collect()
+        tokens(text)
+            .into_iter()
+            .filter(|token| token.kind != Kind::Sign(' '))
+            .map(|token| token.plain)
+            .collect()
     }
 
     #[test]
@@ -242,7 +265,9 @@ mod tests {
     fn letters_set_apart_are_read_as_words() {
         let joined = |text: &str| {
             let runs = spelled_out(&tokens(text));
-            runs.into_iter().map(|run| run.into_iter().map(|(_, part)| part).collect::<String>()).collect::<Vec<_>>()
+            runs.into_iter()
+                .map(|run| run.into_iter().map(|(_, part)| part).collect::<String>())
+                .collect::<Vec<_>>()
         };
         assert_eq!(joined("a d i s c o u n t  for you"), ["adiscount"]);
         assert_eq!(joined("d.i.s.c.o.u.n.t now"), ["discount"]);
@@ -254,7 +279,8 @@ mod tests {
 
     #[test]
     fn words_with_signs_inside_are_joined() {
-        let joined = |text: &str| disguised(&tokens(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>();
+        let joined =
+            |text: &str| disguised(&tokens(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>();
         assert_eq!(joined("dis-count"), ["discount"]);
         assert_eq!(joined("a d1sc0unt!"), ["discount"]);
         assert_eq!(joined("c@shb@ck"), ["cashback"]);

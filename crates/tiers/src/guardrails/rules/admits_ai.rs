@@ -22,7 +22,8 @@ pub(crate) fn rule() -> Rule {
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
     let words = lexicon();
-    let (machine, human, no) = (words.class("never-human.bot"), words.class("never-human.human"), words.class("no"));
+    let (machine, human, no) =
+        (words.class("never-human.bot"), words.class("never-human.human"), words.class("no"));
     let admits = |part: &Part| {
         part.reading.clauses.iter().any(|clause| {
             let denied = clause.mask.meets(no);
@@ -40,7 +41,8 @@ mod tests {
     #[test]
     fn the_admission_is_added_when_it_was_asked_for() {
         let asked = Context { asked_if_ai: true, ..Context::default() };
-        for honest in ["Yes, I am an AI.", "मैं इंसान नहीं हूँ।", "நான் ஒரு AI உதவியாளர்."] {
+        for honest in ["Yes, I am an AI.", "मैं इंसान नहीं हूँ।", "நான் ஒரு AI உதவியாளர்."]
+        {
             assert!(check("admits-ai", honest, &asked).is_clean(), "{honest}");
         }
         let verdict = check("admits-ai", "Ha ha, good one!", &asked);

@@ -25,10 +25,13 @@ fn check(view: &View<'_>) -> Vec<Found> {
     let patterns = lexicon().patterns("election-norms");
     // The first patterns are appeals for votes, which a campaign may make.
     let appeals = lexicon().patterns("election-norms.appeal");
-    let forbidden = view.reading.find(patterns).into_iter().map(|span| Found::new(span, "against the election code"));
+    let forbidden =
+        view.reading.find(patterns).into_iter().map(|span| Found::new(span, "against the election code"));
     let mut found: Vec<Found> = forbidden.collect();
     if view.context.election != Election::Campaign {
-        found.extend(view.reading.find(appeals).into_iter().map(|span| Found::new(span, "an appeal for votes")));
+        found.extend(
+            view.reading.find(appeals).into_iter().map(|span| Found::new(span, "an appeal for votes")),
+        );
     }
     found
 }
@@ -40,7 +43,10 @@ mod tests {
 
     #[test]
     fn appeals_bribes_and_faith_are_caught() {
-        caught("election-norms", &["Vote for our candidate.", "Get a free saree if you vote for us.", "हमारी पार्टी को वोट दें।"]);
+        caught(
+            "election-norms",
+            &["Vote for our candidate.", "Get a free saree if you vote for us.", "हमारी पार्टी को वोट दें।"],
+        );
         passed("election-norms", &["Polling is on 7 May.", "Carry your voter card to the booth."]);
     }
 

@@ -32,9 +32,12 @@ fn check(view: &View<'_>) -> Vec<Found> {
     for run in runs(view.text).iter().filter(|run| run.len() >= 12) {
         let values = run.values();
         let named = |window: &Range<usize>| is_named(view, &run.span(window));
-        let aadhaar = run.windows(12).filter(|window| is_aadhaar(run, &values[window.clone()]) && named(window));
+        let aadhaar =
+            run.windows(12).filter(|window| is_aadhaar(run, &values[window.clone()]) && named(window));
         let aadhaar: Vec<Range<usize>> = aadhaar.collect();
-        let card = (13..=19).flat_map(|length| run.windows(length)).filter(|window| is_card(&values[window.clone()]));
+        let card = (13..=19)
+            .flat_map(|length| run.windows(length))
+            .filter(|window| is_card(&values[window.clone()]));
         let card: Vec<Range<usize>> = card.collect();
         for (windows, what) in [(card, "a card number"), (aadhaar, "an Aadhaar number")] {
             for window in windows {
@@ -75,7 +78,9 @@ fn is_named(view: &View<'_>, span: &Range<usize>) -> bool {
     let (aadhaar, other) = (words.class("no-secrets.aadhaar"), words.class("no-secrets.reference"));
     let reading = view.reading;
     let clause = reading.clauses.iter().find(|clause| {
-        clause.tokens().any(|at| reading.tokens[at].start >= span.start && reading.tokens[at].start < span.end)
+        clause
+            .tokens()
+            .any(|at| reading.tokens[at].start >= span.start && reading.tokens[at].start < span.end)
     });
     clause.is_none_or(|clause| {
         let near = reading.sentence_mask(clause.sentence);
@@ -98,7 +103,8 @@ mod tests {
         ] {
             assert_eq!(check("identity-numbers", reply, &Context::default()).text(), sent);
         }
-        for fine in ["Call +91 98765 43210.", "UPI ref 234567890124 is done.", "Pay ₹2,34,567 by 12/05/2026."] {
+        for fine in ["Call +91 98765 43210.", "UPI ref 234567890124 is done.", "Pay ₹2,34,567 by 12/05/2026."]
+        {
             assert!(check("identity-numbers", fine, &Context::default()).is_clean(), "{fine}");
         }
     }

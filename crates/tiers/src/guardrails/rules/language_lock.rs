@@ -75,18 +75,24 @@ fn foreign(text: &str, context: &Context) -> Option<Language> {
     (sure && !allowed).then_some(told.language)
 }
 
-/// Small words that only one of the languages of its script has: where every fourth is one of the persona's, nobody
+/// Small words that only one of the languages of its script has: where every fifth is one of the persona's, nobody
 /// need look closer.
 const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
     (
         Language::English,
         munshi_lang::Form::Latin,
-        &["the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we", "will", "by", "be", "our"],
+        &[
+            "the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we",
+            "will", "by", "be", "our",
+        ],
     ),
     (
         Language::Hindi,
         munshi_lang::Form::Latin,
-        &["hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh", "kar", "nahi", "hoon"],
+        &[
+            "hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh",
+            "kar", "nahi", "hoon",
+        ],
     ),
     (
         Language::Hindi,
@@ -100,10 +106,11 @@ fn at_home(text: &str, context: &Context) -> bool {
     let words = text.split_whitespace().count();
     SMALL_WORDS.iter().any(|(language, form, small)| {
         let spoken = context.lock.iter().any(|tongue| {
-            tongue.language == *language && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
+            tongue.language == *language
+                && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
         });
         let known = |word: &&str| small.iter().any(|one| one.eq_ignore_ascii_case(word));
-        spoken && text.split_whitespace().filter(known).count() * 4 >= words
+        spoken && text.split_whitespace().filter(known).count() * 5 >= words
     })
 }
 
@@ -130,10 +137,12 @@ mod tests {
         let latin = Tongue { language: Language::Hindi, form: Some(Form::Latin) };
         let english = Tongue { language: Language::English, form: None };
         let context = Context { lock: vec![latin, english], ..Context::default() };
-        for fine in ["Haan ji, aapka order kal tak aa jayega.", "Your order is on its way.", "धन्यवाद"] {
+        for fine in ["Haan ji, aapka order kal tak aa jayega.", "Your order is on its way.", "धन्यवाद"]
+        {
             assert!(check("language-lock", fine, &context).is_clean(), "{fine}");
         }
-        for other in ["आपका ऑर्डर कल तक आ जाएगा।", "உங்கள் ஆர்டர் நாளை வரும்."] {
+        for other in ["आपका ऑर्डर कल तक आ जाएगा।", "உங்கள் ஆர்டர் நாளை வரும்."]
+        {
             assert!(!check("language-lock", other, &context).is_clean(), "{other}");
         }
     }

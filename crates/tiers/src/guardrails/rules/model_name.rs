@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::letters::plain;
+use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 
 pub(crate) fn rule() -> Rule {

@@ -10,7 +10,9 @@ pub(crate) fn rule() -> Rule {
         tier: Tier::Team,
         severity: Severity::Block,
         scope: Scope::Sentence,
-        prompt: Cow::Borrowed("Never offer a discount, coupon, cashback or any lower price; prices are fixed."),
+        prompt: Cow::Borrowed(
+            "Never offer a discount, coupon, cashback or any lower price; prices are fixed.",
+        ),
         phrase: "guard-fixed-price",
         check: Check::Patterns("a lower price"),
     }
@@ -22,7 +24,10 @@ mod tests {
 
     #[test]
     fn offers_are_caught_and_refusals_are_not() {
-        caught("no-discount", &["I can give you 10% off.", "Take a d.i.s.c.o.u.n.t today.", "आपको 10% छूट मिलेगी।"]);
+        caught(
+            "no-discount",
+            &["I can give you 10% off.", "Take a d.i.s.c.o.u.n.t today.", "आपको 10% छूट मिलेगी।"],
+        );
         passed("no-discount", &["We can't give a discount.", "You asked about a discount.", "हम छूट नहीं देते।"]);
     }
 }

@@ -22,7 +22,13 @@ mod tests {
 
     #[test]
     fn sorting_is_caught_and_money_talk_is_not() {
-        caught("no-income-segmentation", &["This plan is for low-income customers like you.", "अमीर लोगों के लिए यह बेहतर है।"]);
-        passed("no-income-segmentation", &["Your income certificate is ready.", "We treat everyone the same."]);
+        caught(
+            "no-income-segmentation",
+            &["This plan is for low-income customers like you.", "अमीर लोगों के लिए यह बेहतर है।"],
+        );
+        passed(
+            "no-income-segmentation",
+            &["Your income certificate is ready.", "We treat everyone the same."],
+        );
     }
 }

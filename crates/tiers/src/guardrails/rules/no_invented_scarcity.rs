@@ -28,7 +28,9 @@ fn check(view: &View<'_>) -> Vec<Found> {
     let spans = view.reading.find(patterns).into_iter();
     let grounded = |span: &std::ops::Range<usize>| {
         let clause = view.reading.clauses.iter().find(|clause| {
-            clause.tokens().any(|at| view.reading.tokens[at].start >= span.start && view.reading.tokens[at].end <= span.end)
+            clause.tokens().any(|at| {
+                view.reading.tokens[at].start >= span.start && view.reading.tokens[at].end <= span.end
+            })
         });
         let Some(clause) = clause.filter(|clause| !clause.mask.meets(hurry)) else { return false };
         let mut numbers =
@@ -41,7 +43,10 @@ fn check(view: &View<'_>) -> Vec<Found> {
             None => stocks.iter().any(|stock| *stock < FEW),
         }
     };
-    spans.filter(|span| !grounded(span)).map(|span| Found::new(span, "scarcity that no tool reported")).collect()
+    spans
+        .filter(|span| !grounded(span))
+        .map(|span| Found::new(span, "scarcity that no tool reported"))
+        .collect()
 }
 
 #[cfg(test)]

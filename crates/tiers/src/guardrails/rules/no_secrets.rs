@@ -56,7 +56,8 @@ fn check(view: &View<'_>) -> Vec<Found> {
     let postal = lexicon().class("no-secrets.postal");
     let reading = view.reading;
     for at in (0..reading.tokens.len()).filter(|at| reading.is(*at, key) && !reading.is(*at, postal)) {
-        let value = after(view, at, reading.is(at, coded)).or_else(|| before(view, at, reading.is(at, coded)));
+        let value =
+            after(view, at, reading.is(at, coded)).or_else(|| before(view, at, reading.is(at, coded)));
         if let Some((from, to)) = value {
             let span = reading.tokens[from].start..reading.tokens[to].end;
             found.push(Found::rewritten(span, "a secret", HIDDEN.to_owned()));
@@ -84,6 +85,14 @@ fn shaped(text: &str) -> Vec<Found> {
     shapes.find_iter(&seen).map(|one| Found::rewritten(back(one), "a secret", HIDDEN.to_owned())).collect()
 }
 
+/// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
+fn hidden_near(view: &View<'_>, at: usize) -> bool {
+    let tokens = &view.reading.tokens;
+    let near = tokens.get(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR)).unwrap_or_default();
+    let glued = |token: &crate::guardrails::tokens::Token| token.gap == crate::guardrails::tokens::Gap::None;
+    near.windows(3).any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
+}
+
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
 fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
     let reading = view.reading;
@@ -91,10 +100,6 @@ fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
     let mut next = reading.after(at);
     let mut told = false;
     while next < reading.tokens.len() && words < FAR {
-        // What has been hidden was the secret.
-        if reading.tokens[next].is('•') {
-            return None;
-        }
         if let Some(to) = secret(view, next, coded, told) {
             return Some((next, to));
         }
@@ -109,11 +114,9 @@ fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
 fn before(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
     let reading = view.reading;
     let from = at.saturating_sub(5);
-    if (from..at).any(|place| reading.tokens[place].is('•')) {
-        return None;
-    }
     (from..at).rev().find_map(|place| {
-        let parted = (place..at).any(|between| matches!(reading.tokens[between].kind, Kind::Sign('.' | '।' | '\n' | '?')));
+        let parted = (place..at)
+            .any(|between| matches!(reading.tokens[between].kind, Kind::Sign('.' | '।' | '\n' | '?')));
         let to = secret(view, place, coded, false).filter(|to| *to < at && !parted)?;
         Some((place, to))
     })
@@ -124,7 +127,10 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
     let reading = view.reading;
     let token = reading.tokens.get(at)?;
     let to = (at + 1..reading.tokens.len())
-        .find(|next| reading.tokens[*next].gap != crate::guardrails::tokens::Gap::None || reading.tokens[*next].is('\n'))
+        .find(|next| {
+            reading.tokens[*next].gap != crate::guardrails::tokens::Gap::None
+                || reading.tokens[*next].is('\n')
+        })
         .unwrap_or(reading.tokens.len());
     // A closing mark is no part of it.
     let last = (at..to).rev().find(|last| reading.counts(*last))?;
@@ -136,7 +142,8 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
     }
     // A telephone number, an address and an amount are none; nor is a word with a dash.
     let mixed = digits > 0 && letters > 0 && text.len() >= 6 && text.is_ascii() && !text.contains("://");
-    let signed = letters >= 4 && text.contains(['@', '#', '$', '%', '&', '!']) && !text.contains('.') && last > at;
+    let signed =
+        letters >= 4 && text.contains(['@', '#', '$', '%', '&', '!']) && !text.contains('.') && last > at;
     let plain = told && !coded && text.len() >= 4 && text.is_ascii() && last >= at && token.is_word();
     (token.is_word() && (mixed || signed || plain) || (token.is_number() && mixed)).then_some(last)
 }

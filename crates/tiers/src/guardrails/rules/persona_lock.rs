@@ -20,8 +20,12 @@ pub(crate) fn rule() -> Rule {
 
 fn check(view: &View<'_>) -> Vec<Found> {
     let patterns = lexicon().patterns("persona-lock");
-    let mut found: Vec<Found> =
-        view.reading.find(patterns).into_iter().map(|span| Found::new(span, "it stepped out of its persona")).collect();
+    let mut found: Vec<Found> = view
+        .reading
+        .find(patterns)
+        .into_iter()
+        .map(|span| Found::new(span, "it stepped out of its persona"))
+        .collect();
     if let Some(persona) = &view.context.persona {
         let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
         found.extend(other_name(view, &names));
@@ -51,13 +55,15 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
 fn denied(view: &View<'_>, names: &[String]) -> Option<Found> {
     let (me, no) = (lexicon().class("me"), lexicon().class("no"));
     let reading = view.reading;
-    reading.clauses.iter().filter(|clause| clause.mask.meets(me) && clause.mask.meets(no)).find_map(|clause| {
-        let named = |at: &usize| names.iter().any(|name| !name.is_empty() && reading.fold(*at) == name);
-        let at = clause.tokens().find(named)?;
-        let close = |other: usize| reading.is(other, no) && other.abs_diff(at) <= 3;
-        let token = reading.tokens.get(at)?;
-        clause.tokens().any(close).then(|| Found::new(token.start..token.end, "it denied its persona"))
-    })
+    reading.clauses.iter().filter(|clause| clause.mask.meets(me) && clause.mask.meets(no)).find_map(
+        |clause| {
+            let named = |at: &usize| names.iter().any(|name| !name.is_empty() && reading.fold(*at) == name);
+            let at = clause.tokens().find(named)?;
+            let close = |other: usize| reading.is(other, no) && other.abs_diff(at) <= 3;
+            let token = reading.tokens.get(at)?;
+            clause.tokens().any(close).then(|| Found::new(token.start..token.end, "it denied its persona"))
+        },
+    )
 }
 
 #[cfg(test)]
@@ -68,12 +74,17 @@ mod tests {
     #[test]
     fn another_name_and_a_denied_one_are_caught() {
         let context = Context { persona: Some("Meera".into()), ..Context::default() };
-        for broken in
-            ["My name is Priya.", "I am not Meera.", "मेरा नाम राहुल है।", "Okay, I will drop the act.", "என் பெயர் கவிதா."]
-        {
+        for broken in [
+            "My name is Priya.",
+            "I am not Meera.",
+            "मेरा नाम राहुल है।",
+            "Okay, I will drop the act.",
+            "என் பெயர் கவிதா.",
+        ] {
             assert!(!check("persona-lock", broken, &context).is_clean(), "{broken}");
         }
-        for fine in ["My name is Meera.", "मेरा नाम मीरा है।", "I'm not sure, let me ask.", "என் பெயர் மீரா."] {
+        for fine in ["My name is Meera.", "मेरा नाम मीरा है।", "I'm not sure, let me ask.", "என் பெயர் மீரா."]
+        {
             let verdict = check("persona-lock", fine, &context);
             assert!(verdict.is_clean(), "{fine}: {verdict:?}");
         }

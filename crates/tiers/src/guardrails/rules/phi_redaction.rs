@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::guardrails::digits::runs;
 use crate::guardrails::lexicon::lexicon;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::reading::Clause;
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
 use crate::guardrails::tokens::{Kind, Token};
 
@@ -18,7 +18,9 @@ pub(crate) fn rule() -> Rule {
         tier: Tier::Agent,
         severity: Severity::Rewrite,
         scope: Scope::Sentence,
-        prompt: Cow::Borrowed("Never tell a patient's name, number or record together with anything about their health."),
+        prompt: Cow::Borrowed(
+            "Never tell a patient's name, number or record together with anything about their health.",
+        ),
         phrase: "guard-not-shared",
         check: Check::Sentences(check),
     }
@@ -50,9 +52,8 @@ fn records(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, record)) {
         let from = reading.after(at);
-        let value = (from..reading.tokens.len().min(from + 5)).find(|next| {
-            reading.tokens[*next].is_number() && reading.tokens[*next].plain.len() >= 3
-        });
+        let value = (from..reading.tokens.len().min(from + 5))
+            .find(|next| reading.tokens[*next].is_number() && reading.tokens[*next].plain.len() >= 3);
         let Some(value) = value else { continue };
         let parted = (from..value).any(|at| reading.tokens[at].is('.') || reading.tokens[at].is('\n'));
         if !parted {
@@ -81,7 +82,8 @@ fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let words = lexicon();
     let (title, stop) = (words.class("phi-redaction.title"), words.class("phi-redaction.stop"));
     let reading = view.reading;
-    let own: Vec<String> = view.context.person_name.iter().flat_map(|name| name.split_whitespace()).map(fold_word).collect();
+    let own: Vec<String> =
+        view.context.person_name.iter().flat_map(|name| name.split_whitespace()).map(fold_word).collect();
     let people: Vec<Vec<String>> =
         view.context.people.iter().map(|name| name.split_whitespace().map(fold_word).collect()).collect();
     for at in clause.tokens() {
@@ -92,7 +94,9 @@ fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
             }
             let name = |at: usize| is_name(view, at) && !reading.is(at, stop);
             let to = (from..from + 3).take_while(|at| name(*at)).last();
-            if let Some(to) = to.filter(|_| !own.iter().any(|own| reading.fold(from).starts_with(own.as_str()))) {
+            if let Some(to) =
+                to.filter(|_| !own.iter().any(|own| reading.fold(from).starts_with(own.as_str())))
+            {
                 spans.push(reading.tokens[from].start..reading.tokens[to].end);
             }
         }
@@ -121,12 +125,19 @@ fn said_of(view: &View<'_>, clause: &Clause, at: usize) -> bool {
     let reading = view.reading;
     let token = &reading.tokens[at];
     let latin = token.is_word() && token.is_latin() && token.plain.len() > 2 && is_name(view, at);
-    let shouted = view.text.get(token.start..token.end).is_some_and(|text| text.chars().all(char::is_uppercase));
-    if !latin || shouted || reading.is(at, words.class("phi-redaction.stop")) || reading.is(at, words.class("phi-redaction.health")) {
+    let shouted =
+        view.text.get(token.start..token.end).is_some_and(|text| text.chars().all(char::is_uppercase));
+    if !latin
+        || shouted
+        || reading.is(at, words.class("phi-redaction.stop"))
+        || reading.is(at, words.class("phi-redaction.health"))
+    {
         return false;
     }
     let is = words.class("phi-redaction.has");
-    let owned = token.plain.ends_with("'s") || reading.is(at + 1, is) || (is_name(view, at + 1) && reading.is(at + 2, is));
+    let owned = token.plain.ends_with("'s")
+        || reading.is(at + 1, is)
+        || (is_name(view, at + 1) && reading.is(at + 2, is));
     let health = words.class("phi-redaction.health");
     owned && (at + 1..(at + 8).min(clause.to)).any(|near| reading.is(near, health))
 }
@@ -136,8 +147,9 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let words = lexicon().class("phi-redaction.born");
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, words)) {
-        let numbers: Vec<usize> =
-            (at + 1..reading.tokens.len().min(at + 9)).filter(|next| reading.tokens[*next].is_number()).collect();
+        let numbers: Vec<usize> = (at + 1..reading.tokens.len().min(at + 9))
+            .filter(|next| reading.tokens[*next].is_number())
+            .collect();
         if let (Some(first), Some(last)) = (numbers.first(), numbers.last()) {
             spans.push(reading.tokens[*first].start..reading.tokens[*last].end);
         }
@@ -147,7 +159,8 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 /// Health account numbers have fourteen digits; a patient's telephone goes with the patient.
 fn numbers(view: &View<'_>, spans: &mut Vec<Range<usize>>) {
     let words = lexicon();
-    let told = view.reading.has(words.class("phi-redaction.patient")) && view.reading.has(words.class("phi-redaction.health"));
+    let told = view.reading.has(words.class("phi-redaction.patient"))
+        && view.reading.has(words.class("phi-redaction.health"));
     let account = view.reading.has(words.class("phi-redaction.record"));
     for run in runs(view.text) {
         let all = 0..run.len();
@@ -174,7 +187,10 @@ mod tests {
         ] {
             assert_eq!(check("phi-redaction", reply, &Context::default()).text(), sent);
         }
-        passed("phi-redaction", &["Dr. Rao treats diabetes.", "Mrs. Devi, your table is booked.", "Diabetes is common."]);
+        passed(
+            "phi-redaction",
+            &["Dr. Rao treats diabetes.", "Mrs. Devi, your table is booked.", "Diabetes is common."],
+        );
         let own = Context { person_name: Some("Sunita Devi".into()), ..Context::default() };
         assert!(check("phi-redaction", "Mrs. Sunita, your sugar test is due.", &own).is_clean());
     }

@@ -12,7 +12,9 @@ pub(crate) fn rule() -> Rule {
         // The sentence goes and nothing is said for it: a phrase about prices would name them again.
         severity: Severity::Rewrite,
         scope: Scope::Sentence,
-        prompt: Cow::Borrowed("After naming a price, wait three to four turns before naming one again, unless asked."),
+        prompt: Cow::Borrowed(
+            "After naming a price, wait three to four turns before naming one again, unless asked.",
+        ),
         phrase: "guard-which-item",
         check: Check::Sentences(check),
     }
@@ -23,7 +25,10 @@ fn check(view: &View<'_>) -> Vec<Found> {
     if !waiting || view.context.asked_price {
         return Vec::new();
     }
-    prices(view.reading).into_iter().map(|price| Found::new(price.span, "a price so soon after the last")).collect()
+    prices(view.reading)
+        .into_iter()
+        .map(|price| Found::new(price.span, "a price so soon after the last"))
+        .collect()
 }
 
 #[cfg(test)]

@@ -19,8 +19,10 @@ pub(crate) fn rule() -> Rule {
 
 fn check(view: &View<'_>) -> Vec<Found> {
     let patterns = lexicon().patterns("prompt-leak");
-    let told = view.reading.find(patterns).into_iter().map(|span| Found::new(span, "talk of its instructions"));
-    let own = view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
+    let told =
+        view.reading.find(patterns).into_iter().map(|span| Found::new(span, "talk of its instructions"));
+    let own =
+        view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
     told.chain(own.map(|span| Found::new(span, "words of the prompt"))).collect()
 }
 
@@ -35,9 +37,13 @@ mod tests {
     fn talk_of_instructions_and_their_words_are_caught() {
         caught("prompt-leak", &["My system prompt says to be warm.", "मेरे सिस्टम प्रॉम्प्ट में लिखा है।"]);
         passed("prompt-leak", &["I can't share my instructions.", "Follow the instructions on the box."]);
-        let prompt = Prompt::new("You sell on behalf of the brand, you do not support post-purchase.", vec!["⟦K7".into()]);
+        let prompt = Prompt::new(
+            "You sell on behalf of the brand, you do not support post-purchase.",
+            vec!["⟦K7".into()],
+        );
         let context = Context { prompt: Some(Arc::new(prompt)), ..Context::default() };
-        for leak in ["Sure: you SELL on behalf of the\nbrand, you do not support.", "It begins ⟦K7 there."] {
+        for leak in ["Sure: you SELL on behalf of the\nbrand, you do not support.", "It begins ⟦K7 there."]
+        {
             assert!(!check("prompt-leak", leak, &context).is_clean(), "{leak}");
         }
         assert!(check("prompt-leak", "We sell on behalf of many.", &context).is_clean());

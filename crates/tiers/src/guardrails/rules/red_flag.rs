@@ -16,7 +16,9 @@ pub(crate) fn rule() -> Rule {
         // Harmless advice must not go out ahead of it: the reply waits until it has sent the person to help.
         severity: Severity::Block,
         scope: Scope::Reply,
-        prompt: Cow::Borrowed("If anything points to danger to life, send the person to emergency care at once (112, 108)."),
+        prompt: Cow::Borrowed(
+            "If anything points to danger to life, send the person to emergency care at once (112, 108).",
+        ),
         phrase: "guard-emergency",
         check: Check::Reply(check),
     }
@@ -37,7 +39,9 @@ pub(crate) fn raised(context: &Context) -> bool {
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
     let words = lexicon();
     let (help, no) = (words.class("red-flag.escalate"), words.class("no"));
-    let sent = |part: &Part| part.reading.clauses.iter().any(|clause| clause.mask.meets(help) && !clause.mask.meets(no));
+    let sent = |part: &Part| {
+        part.reading.clauses.iter().any(|clause| clause.mask.meets(help) && !clause.mask.meets(no))
+    };
     (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
 }
 
