@@ -59,6 +59,12 @@ impl Token {
     }
 }
 
+/// Whether something has been hidden among tokens: three dots together stand for it.
+pub(crate) fn hidden(tokens: &[Token]) -> bool {
+    let glued = |token: &Token| token.gap == Gap::None;
+    tokens.windows(3).any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
+}
+
 /// Signs that end a clause; what stands on either side is not one phrase.
 pub(crate) const fn parts(sign: char) -> bool {
     matches!(

@@ -9,7 +9,7 @@ use crate::guardrails::letters::unseen;
 use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::shapes::any_of;
-use crate::guardrails::tokens::Kind;
+use crate::guardrails::tokens::{Kind, hidden};
 
 /// What stands where a secret stood.
 const HIDDEN: &str = "•••";
@@ -56,6 +56,9 @@ fn check(view: &View<'_>) -> Vec<Found> {
     let postal = lexicon().class("no-secrets.postal");
     let reading = view.reading;
     for at in (0..reading.tokens.len()).filter(|at| reading.is(*at, key) && !reading.is(*at, postal)) {
+        if hidden_near(view, at) {
+            continue;
+        }
         let value =
             after(view, at, reading.is(at, coded)).or_else(|| before(view, at, reading.is(at, coded)));
         if let Some((from, to)) = value {
@@ -69,8 +72,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
 /// Shapes, looked for in the text without what is not seen.
 fn shaped(text: &str) -> Vec<Found> {
     let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
-    let hidden = text.chars().any(unseen);
-    if !hidden {
+    if !text.chars().any(unseen) {
         let found = shapes.find_iter(text).map(|one| one.range());
         return found.map(|span| Found::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
     }
@@ -88,9 +90,7 @@ fn shaped(text: &str) -> Vec<Found> {
 /// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
 fn hidden_near(view: &View<'_>, at: usize) -> bool {
     let tokens = &view.reading.tokens;
-    let near = tokens.get(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR)).unwrap_or_default();
-    let glued = |token: &crate::guardrails::tokens::Token| token.gap == crate::guardrails::tokens::Gap::None;
-    near.windows(3).any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
+    hidden(tokens.get(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR)).unwrap_or_default())
 }
 
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.

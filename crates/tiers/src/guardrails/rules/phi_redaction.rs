@@ -8,7 +8,7 @@ use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::reading::Clause;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
-use crate::guardrails::tokens::{Kind, Token};
+use crate::guardrails::tokens::{Kind, Token, hidden};
 
 const HIDDEN: &str = "•••";
 
@@ -54,7 +54,7 @@ fn records(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
         let from = reading.after(at);
         let value = (from..reading.tokens.len().min(from + 5))
             .find(|next| reading.tokens[*next].is_number() && reading.tokens[*next].plain.len() >= 3);
-        let Some(value) = value else { continue };
+        let Some(value) = value.filter(|value| !hidden(&reading.tokens[from..*value])) else { continue };
         let parted = (from..value).any(|at| reading.tokens[at].is('.') || reading.tokens[at].is('\n'));
         if !parted {
             spans.push(glued(&reading.tokens, value));
@@ -150,7 +150,9 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
         let numbers: Vec<usize> = (at + 1..reading.tokens.len().min(at + 9))
             .filter(|next| reading.tokens[*next].is_number())
             .collect();
-        if let (Some(first), Some(last)) = (numbers.first(), numbers.last()) {
+        if let (Some(first), Some(last)) = (numbers.first(), numbers.last())
+            && !hidden(&reading.tokens[at..*first])
+        {
             spans.push(reading.tokens[*first].start..reading.tokens[*last].end);
         }
     }
