@@ -173,6 +173,23 @@ impl From<munshi_tiers::Error> for Failure {
     }
 }
 
+impl From<munshi_llm::Fault> for Failure {
+    fn from(fault: munshi_llm::Fault) -> Self {
+        use munshi_llm::Fault;
+        let failure = Self::failed(fault.to_string());
+        match fault {
+            Fault::Unauthorised => failure.hint("see that the model's key is right: `munshi config show`"),
+            Fault::Unreachable(_) | Fault::Timeout(_) => {
+                failure.hint("see that the server runs and base_url is right; `munshi models` shows it")
+            }
+            Fault::NoTarget(_) => {
+                failure.hint("`munshi models` shows which models there are and which are resting")
+            }
+            _ => failure,
+        }
+    }
+}
+
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         let list = serde_json::to_value(&problems).ok();

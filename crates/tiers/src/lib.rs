@@ -11,6 +11,7 @@
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
+//! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
 //! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
 //!
 //! # To add a key to a tier
@@ -21,6 +22,7 @@ mod apply;
 pub mod draft;
 mod error;
 pub mod files;
+pub mod guardrails;
 pub mod history;
 mod keys;
 pub mod merge;
@@ -30,6 +32,7 @@ pub mod problem;
 pub mod resolve;
 mod route;
 mod rows;
+mod rulebook;
 mod shape;
 pub mod size;
 
@@ -42,6 +45,7 @@ pub use problem::{Problem, Problems};
 pub use resolve::{Answer, Resolution, Resolver};
 pub use route::route;
 pub use rows::{Authorship, VersionView};
+pub use rulebook::rule_set;
 pub use shape::{reference, schema};
 pub use size::Tokens;
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use munshi_llm::Wire;
 use munshi_llm::money::count;
 use munshi_types::tier::{Agent, GuardrailRef, Human, LanguageCode, Team};
 use serde::{Deserialize, Serialize};
 
 use crate::draft::Tier;
+use crate::rulebook::SHIPPED;
 
 /// Tokens by block, in the product's own tokenizer; a wire's factor is for those who call one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub fn measure(tier: &Tier) -> Tokens {
         Tier::Binding(_) => Vec::new(),
     };
     let blocks: BTreeMap<String, u64> =
-        blocks.into_iter().map(|(name, text)| (name.to_owned(), count(Wire::OpenAi, &text))).collect();
+        blocks.into_iter().map(|(name, text)| (name.to_owned(), count(&text))).collect();
     Tokens { total: blocks.values().sum(), blocks }
 }
 
@@ -68,9 +68,10 @@ fn of_agent(agent: &Agent) -> Blocks {
     vec![("guardrails", lines(&ruled(&agent.guardrails, &agent.rules))), ("tools", agent.guidance.clone())]
 }
 
+/// What each rule tells the model.
 fn ruled(guardrails: &[GuardrailRef], rules: &[serde_json::Value]) -> Vec<String> {
     let said = rules.iter().filter_map(|rule| rule.get("prompt")?.as_str().map(str::to_owned));
-    guardrails.iter().map(|rule| rule.id.clone()).chain(said).collect()
+    guardrails.iter().filter_map(|rule| SHIPPED.get(&rule.id).cloned()).chain(said).collect()
 }
 
 fn lines<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod backup;
+mod complete;
 mod completions;
 mod config;
 mod diff;
@@ -9,6 +10,7 @@ mod doctor;
 mod export;
 mod jobs;
 mod migrate;
+mod models;
 mod restore;
 mod schema;
 mod serve;
@@ -54,6 +56,10 @@ pub(crate) enum Command {
     Doctor,
     /// Read a sentence in eleven languages: its amounts, dates and names
     Understand(understand::Arguments),
+    /// The models that are configured: how they are, what they cost, whether they answer
+    Models(models::Arguments),
+    /// Ask a model, and see its answer as it comes
+    Complete(complete::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::Command),
@@ -76,6 +82,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),
         Command::Understand(arguments) => understand::run(context, &arguments),
+        Command::Models(arguments) => models::run(context, &arguments),
+        Command::Complete(arguments) => complete::run(context, &arguments),
         Command::Config(command) => config::run(context, &command),
         Command::Completions(arguments) => completions::run(context, &arguments),
     }

@@ -3,12 +3,14 @@
 //! # Layout
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
+//! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
-//! - [`models`]: the models, the routes between them and their prices; [`installed`]: what a tier may name
+//! - [`installed`]: what a tier may name
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
 pub(crate) mod database;
 pub(crate) mod folder;
+pub(crate) mod gateway;
 pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;

@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod jobs;
 mod migrate;
+mod models;
 mod outage;
 mod restore;
 mod serve;

@@ -3,11 +3,12 @@
 //! # Layout
 //! - `changes`: the difference between what is stored and what is wanted, field by field
 //! - `references`: whether everything that is named is there; `sizes`: whether every text fits its budget
-//! - `keys`: which addresses lead where; `words`: the plan for people to read
+//! - `keys`: which addresses lead where; `rules`: whether guardrails can be checked; `words`: the plan for people to read
 
 mod changes;
 mod keys;
 mod references;
+mod rules;
 mod sizes;
 mod words;
 
@@ -59,8 +60,6 @@ pub struct Installed {
     pub tools: BTreeSet<String>,
     /// The installation's models. One that is not among them is warned of, and passed over.
     pub models: BTreeSet<String>,
-    /// The ids of shipped rules. One that is not among them is refused: nobody would check it. None checks nothing.
-    pub guardrails: Option<BTreeSet<String>>,
 }
 
 /// What to do about tiers that are stored but not in the folder.
@@ -104,7 +103,8 @@ pub fn plan(
     installed: &Installed,
 ) -> Result<Plan> {
     let after = After::of(state, wanted, vanished);
-    let mut problems = references::check(&after, state, installed);
+    let mut problems = references::check(&after, state);
+    problems.extend(rules::check(&after));
     let agents = after.agents();
     problems.extend(sizes::check(&after, &agents));
     let (keys, clashes) = keys::check(&after, state);
@@ -112,12 +112,14 @@ pub fn plan(
     Problems::refuse(problems)?;
     let changes = changes::all(state, wanted, vanished, &agents)?;
     let left = if vanished == Vanished::Keep { after.left(wanted) } else { Vec::new() };
+    let mut warnings = references::warnings(&after, &agents, installed);
+    warnings.extend(rules::warnings(&after, &agents));
     Ok(Plan {
         tenant: tenant.clone(),
         is_new: state.tenant.is_none(),
         changes,
         left,
-        warnings: references::warnings(&after, &agents, installed),
+        warnings,
         id: state.tenant,
         seen: state
             .tiers

@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
-use serde_json::Value;
 
 use super::{After, Installed, State, arms};
 use crate::draft::{Draft, Tier};
 use crate::merge::{self, Broken, Merged};
 use crate::nearest;
-use crate::problem::{Problem, Quoted};
+use crate::problem::Problem;
 
 /// Everything that refers to nothing.
-pub(super) fn check(after: &After, state: &State, installed: &Installed) -> Vec<Problem> {
+pub(super) fn check(after: &After, state: &State) -> Vec<Problem> {
     let mut problems = Vec::new();
     for draft in after.drafts.values() {
-        problems.extend(installed.guardrails.iter().flat_map(|known| unknown_rules(draft, known)));
         match Tier::read(draft.kind, &draft.body) {
             Ok(Tier::Binding(binding)) => of_binding(draft, &binding, after, state, &mut problems),
             Ok(Tier::Team(team)) => of_team(draft, &team, after, &mut problems),
@@ -101,22 +99,6 @@ fn not_a_member(draft: &Draft, path: &str, binding: &Binding, after: &After) -> 
     let what = format!("human {} is no member of team {}", binding.human, binding.team);
     let hint = format!("add \"{}\" to `members` in {}", binding.human, found.file);
     Some(draft.problem(path, what).hint(hint))
-}
-
-fn unknown_rules(draft: &Draft, known: &BTreeSet<String>) -> Vec<Problem> {
-    let rules = draft.body.get("guardrails").and_then(Value::as_array).into_iter().flatten();
-    let unknown = rules.enumerate().filter_map(|(at, rule)| {
-        let id = rule.as_str().or_else(|| rule.get("id")?.as_str()).unwrap_or_default();
-        let names = known.iter().map(String::as_str);
-        let hint = nearest::hint(
-            id,
-            names.clone(),
-            &format!("the rules are {}", names.collect::<Vec<_>>().join(", ")),
-        );
-        let problem = draft.problem(&format!("guardrails[{at}]"), format!("there is no rule {}", Quoted(id)));
-        (!known.contains(id)).then(|| problem.hint(hint))
-    });
-    unknown.collect()
 }
 
 fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem>) {

@@ -43,7 +43,8 @@ on_both_engines! {
 
     async fn every_number_and_letter_comes_back_from_the_database(test: TestDb) {
         let shop = Shop::new("sharma");
-        let rules = "\n[[rules]]\nid = \"own\"\na = 1e15\nb = -0.0\nc = 1.5e-7\nd = 0.1\ne = 9007199254740993\nf = 1.0\ng = -12_345.678_9\nh = \"\\u2028\\u007F\\\\u0000 \\\\\"\ni = [[1, 2.5], { j = false }]\n";
+        shop.edit("teams/counter.md", "turns = 4", "turns = 4.0");
+        let rules = "\n[[rules]]\nid = \"own\"\nseverity = \"log\"\nprompt = \"\\u2028\\u007F\\\\u0000 \\\\\"\nregex = 'a\\d\"'\n\n[rules.words]\nhi = [\"बिग बाज़ार\", \"क\u{200d}\"]\nen = [\"mega mart*\"]\n";
         let text = std::fs::read_to_string(shop.path().join("agents/standard.toml")).unwrap();
         shop.write("agents/standard.toml", format!("{text}{rules}"));
         shop.apply(&test).await.unwrap();
@@ -184,17 +185,22 @@ on_both_engines! {
         assert!(told.contains("agent counter: there is no model sonnet in the settings"), "{told}");
     }
 
-    async fn an_unknown_rule_is_refused_where_rules_are_known(test: TestDb) {
+    async fn a_rule_that_nobody_could_check_is_refused(test: TestDb) {
         let shop = Shop::new("sharma");
-        let folder = files::read(&shop.path(), None).unwrap().remove(0);
-        let rules = ["never-human", "persona-lock", "no-discounted", "price-cooldown", "model-name", "prompt-leak"];
-        let mut installed = crate::support::installed();
-        installed.guardrails = Some(rules.map(str::to_owned).into());
-        let refused = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap_err();
-        let told = problems(refused);
-        assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discount`\n  hint: did you mean `no-discounted`?"), "{told}");
-        assert!(told.contains("guardrails[2]: there is no rule `no-secrets`"), "{told}");
-        assert_eq!(told.matches("there is no rule").count(), 2, "{told}");
+        shop.edit("teams/counter.md", "\"no-discount\"", "\"no-discounts\"");
+        shop.edit("teams/counter.md", "turns = 4", "turns = 0");
+        let rules = "\n[[rules]]\nid = \"no-rivals\"\nseverity = \"block\"\nprompt = \"Name no other shop.\"\nregex = '(unclosed'\n";
+        let text = std::fs::read_to_string(shop.path().join("agents/standard.toml")).unwrap();
+        shop.write("agents/standard.toml", format!("{text}{rules}"));
+        let told = problems(shop.apply(&test).await.unwrap_err());
+        assert!(told.contains("counter.md:7:15: guardrails[0]: there is no rule `no-discounts`\n  hint: did you mean `no-discount`?"), "{told}");
+        assert!(told.contains("guardrails[1]: `turns` is out of bounds"), "{told}");
+        assert!(told.contains("standard.toml:12:1: rules[0]: the `regex` of `no-rivals` can't be read"), "{told}");
+        shop.edit("teams/counter.md", "\"no-discounts\"", "\"fallback-plan\", \"red-flag\"");
+        shop.edit("teams/counter.md", "turns = 0", "turns = 3");
+        shop.edit("agents/standard.toml", "'(unclosed'", "'(?i)mega mart'");
+        let plan = shop.apply(&test).await.unwrap();
+        assert!(plan.warnings.iter().any(|warning| warning.contains("binding counter: a rule may hold a reply back")), "{plan}");
     }
 
     async fn a_slice_is_held_to_what_its_binding_is_held_to(test: TestDb) {

@@ -99,7 +99,7 @@ pub(crate) fn by(author: &str) -> Authorship {
 
 pub(crate) fn installed() -> Installed {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    Installed { tools: words(&["search_items", "note_sale"]), models: words(&["offline"]), guardrails: None }
+    Installed { tools: words(&["search_items", "note_sale"]), models: words(&["offline"]) }
 }
 
 pub(crate) fn key(kind: KeyKind, text: &str) -> RoutingKey {
