@@ -100,7 +100,7 @@ impl Turn<'_> {
     fn filled_up(&self, tool: &Tool, filled: Filled, reading: &Reading<'_>) -> Answer {
         let mouth = self.mouth(reading.voice);
         let at = self.palette.tools.iter().position(|other| other.name() == tool.name()).unwrap_or(0);
-        let plan = Plan { tool: at, filled, confidence: 0.9, is_unreal: false, rival: None };
+        let plan = Plan { tool: at, filled, confidence: 0.9, is_unreal: false, rival: None, is_half: false };
         match self.incomplete(tool, &plan, &mouth) {
             Some(question) => question,
             None => self.call(tool, plan.filled.arguments, 0.9),

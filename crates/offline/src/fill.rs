@@ -22,6 +22,10 @@ pub(crate) struct Filled {
     pub left_over: usize,
     /// Numbers that no field has a place for.
     pub unplaced: usize,
+    /// The words taken for a person.
+    pub person: Option<Span>,
+    /// The words taken for a thing, as places in the reading.
+    pub item: Option<Span>,
 }
 
 impl Filled {
@@ -98,7 +102,7 @@ fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled
     }
 }
 
-const fn is_time(unit: Unit) -> bool {
+pub(crate) const fn is_time(unit: Unit) -> bool {
     matches!(
         unit,
         Unit::Minute
@@ -115,8 +119,13 @@ const fn is_time(unit: Unit) -> bool {
 
 /// Puts a number into its field; a second number there, or a second reading, makes it doubtful.
 fn put(number: &Amount, field: &Field, filled: &mut Filled) {
-    let mut readings: Vec<Value> =
-        number.readings.iter().filter_map(|value| written(*value, field)).collect();
+    // Nothing is neither owed nor sold; it is asked about.
+    let mut readings: Vec<Value> = number
+        .readings
+        .iter()
+        .filter(|value| **value != Number::ZERO)
+        .filter_map(|value| written(*value, field))
+        .collect();
     readings.dedup();
     let Some(first) = readings.first().cloned() else {
         filled.unplaced += 1;
@@ -199,6 +208,7 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
         }
         None => {
             filled.arguments.insert(field.name.clone(), Value::from(best.text.clone()));
+            filled.person = Some(best.clone());
         }
     }
 }
@@ -212,20 +222,24 @@ fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, fi
         .filter(likely)
         .max_by_key(|span| (span.is_counted, std::cmp::Reverse(span.from)));
     let Some(best) = best else { return };
-    let text = whole_item(sight, best, left);
+    let whole = whole_item(sight, best, left);
     left.retain(|span| span.from != best.from);
-    filled.arguments.insert(field.name.clone(), Value::from(text));
+    filled.arguments.insert(field.name.clone(), Value::from(whole.text.clone()));
+    filled.item = Some(whole);
 }
 
 /// An item with what hangs on it by a genitive: bijli ka bill.
-fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> String {
+fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Span {
     if span.role() == Some(Role::Of)
         && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
     {
         left.retain(|span| span.from != next.from);
-        return sight.reading.text(span.from, next.to).to_owned();
+        let text = sight.reading.text(span.from, next.to).to_owned();
+        let mut whole = span.clone();
+        (whole.text, whole.to) = (text, next.to);
+        return whole;
     }
-    span.text.clone()
+    span.clone()
 }
 
 /// The choice whose words were said; none when two were.

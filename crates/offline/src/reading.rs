@@ -78,6 +78,7 @@ const CAREFUL: Classes = Classes::of(&[
     Class::Hello,
     Class::Thanks,
     Class::Help,
+    Class::Doubt,
 ]);
 
 impl Word<'_> {

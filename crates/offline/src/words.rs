@@ -45,6 +45,9 @@ pub(crate) enum Class {
     Help,
     Trade,
     Many,
+    Doubt,
+    Talk,
+    Goods,
 }
 
 impl Class {
@@ -72,6 +75,9 @@ impl Class {
             "help" => Self::Help,
             "trade" => Self::Trade,
             "many" => Self::Many,
+            "doubt" => Self::Doubt,
+            "talk" => Self::Talk,
+            "goods" => Self::Goods,
             _ => return None,
         })
     }
@@ -155,10 +161,16 @@ impl SmallWords {
     /// What a folded word is in any of the languages.
     pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
         let Some(all) = self.words.get(key) else { return Classes::NONE };
-        // Trades have English names everywhere.
+        // Trades have English names everywhere, and English doubts are mixed into all languages.
         let english = all[Language::English.index()];
-        let trade = if english.has(Class::Trade) { Classes::of(&[Class::Trade]) } else { Classes::NONE };
+        let trade = english.only(Classes::of(&[Class::Trade, Class::Goods, Class::Doubt]));
         languages.iter().fold(trade, |set, language| set.with(all[language.index()]))
+    }
+
+    /// What a folded word is in some language, whichever.
+    pub(crate) fn anywhere(&self, key: &str) -> Classes {
+        let all = self.words.get(key).into_iter().flatten();
+        all.fold(Classes::NONE, |set, classes| set.with(*classes))
     }
 
     /// The longest ending of one of these classes that a word has, and what is left of the word.

@@ -1,0 +1,199 @@
+//! Whether every word of a message is accounted for.
+//!
+//! A word that nobody understands may turn a sentence round: perhaps, nobody, nearly, forgave. So something is written
+//! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
+//! or counted.
+
+use munshi_lang::When;
+use munshi_lang::names::is_honorific;
+
+use crate::fill::Filled;
+use crate::palette::{Kind, Palette, Pattern, Tool};
+use crate::rank::Ranked;
+use crate::reading::{Held, Word};
+use crate::roles::{CASES, Role};
+use crate::sight::Sight;
+use crate::spans::Span;
+use crate::words::{Class, Classes, SmallWords};
+
+/// What may stand in any sentence and change nothing.
+const HARMLESS: Classes = Classes::of(&[
+    Class::To,
+    Class::By,
+    Class::From,
+    Class::Of,
+    Class::In,
+    Class::Me,
+    Class::ToMe,
+    Class::Small,
+    Class::Yes,
+    Class::Hello,
+    Class::Thanks,
+]);
+
+/// A tool as one message asks for it.
+pub(crate) struct Account<'s, 'm> {
+    pub sight: &'s Sight<'m>,
+    pub palette: &'s Palette,
+    pub tool: &'s Tool,
+    pub best: &'s Ranked,
+    pub filled: &'s Filled,
+}
+
+impl Account<'_, '_> {
+    /// Whether nothing in the message is left to be understood, so that it may be written as it stands.
+    pub(crate) fn is_settled(&self) -> bool {
+        let words = &self.sight.reading.words;
+        let is_clear = (0..words.len()).all(|at| self.is_in_place(at) || self.is_explained(at));
+        is_clear
+            && self.filled.left_over == 0
+            && self.filled.unplaced == 0
+            && self.sight.reading.numbers.iter().all(|number| !number.unit.is_some_and(crate::fill::is_time))
+            && self.filled.person.as_ref().is_none_or(|span| self.is_name(span))
+            && self.filled.item.as_ref().is_none_or(|span| self.is_thing(span))
+            && !self.is_half_said()
+    }
+
+    /// The parts of a message, cut where it may go on to another thing, that this tool knows nothing of.
+    pub(crate) fn leaves_out(&self, parts: &[(usize, usize)]) -> bool {
+        let words = &self.sight.reading.words;
+        let is_idle = |word: &Word<'_>| !word.is_content() || word.classes.meets(HARMLESS);
+        parts.iter().any(|(from, to)| {
+            let mut content =
+                (*from..*to).filter(|at| words.get(*at).is_some_and(|word| !is_idle(word))).peekable();
+            content.peek().is_some() && !content.any(|at| self.is_in_place(at) || self.is_said(at))
+        })
+    }
+
+    /// Whether a word belongs to what was taken for a person or a thing.
+    fn is_in_place(&self, at: usize) -> bool {
+        let taken = [&self.filled.person, &self.filled.item];
+        taken.into_iter().flatten().any(|span| (span.from..span.to).contains(&at))
+    }
+
+    fn is_explained(&self, at: usize) -> bool {
+        let Some(word) = self.sight.reading.words.get(at) else { return true };
+        match word.held {
+            Some(Held::Number(_)) => return true,
+            Some(Held::Date(date)) => return self.is_day(date),
+            Some(Held::Time) => return false,
+            None => {}
+        }
+        if word.is_sign {
+            return matches!(word.text, "," | "." | "।" | "!" | "₹" | "/" | "-" | "/-" | "'" | "’" | "|");
+        }
+        if self.is_said(at) || self.is_choice(word) {
+            return true;
+        }
+        let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
+        !joins && !word.classes.has(Class::Doubt) && (word.classes.meets(HARMLESS) || word.stem.is_empty())
+    }
+
+    /// Today needs no place; another day does.
+    fn is_day(&self, date: usize) -> bool {
+        let found = self.sight.reading.dates.get(date);
+        let is_today = found.is_some_and(|found| {
+            found.readings.iter().all(|one| matches!(one.when, When::Day { offset: 0 }))
+        });
+        is_today || self.tool.wants(&Kind::Date).is_some_and(|field| self.filled.arguments.contains_key(&field.name))
+    }
+
+    /// Whether a word is one of the phrase that fits best, or of another of the tool in which the person has the same
+    /// part: udhaar is said of those who are given and of those who are taken from, but with another verb.
+    fn is_said(&self, at: usize) -> bool {
+        let Some(word) = self.sight.reading.words.get(at) else { return false };
+        let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
+        found.iter().any(|one| {
+            let entry = self.palette.vocabulary.entries.get(one.entry);
+            let is_spelt = one.likeness >= 0.9 || entry.is_some_and(|entry| is_near(&entry.stem, &word.stem));
+            is_spelt && self.phrases().any(|pattern| pattern.words.contains(&one.entry))
+        })
+    }
+
+    fn phrases(&self) -> impl Iterator<Item = &Pattern> {
+        let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
+        let languages = &self.sight.reading.languages;
+        let part = |pattern: &Pattern| pattern.has_person.then(|| pattern.role.unwrap_or(Role::By));
+        self.tool.patterns.iter().filter(move |pattern| {
+            let is_own = languages.contains(&pattern.language) || pattern.language == munshi_types::Language::English;
+            best.is_some_and(|best| is_own && (part(pattern).is_none() || part(pattern) == part(best)))
+        })
+    }
+
+    fn is_choice(&self, word: &Word<'_>) -> bool {
+        self.tool.fields.iter().any(|field| {
+            self.filled.arguments.contains_key(&field.name) && field.kind.words().contains(&word.key)
+        })
+    }
+
+    /// Whether a span is a name and nothing else: one word, or several of which each is written as a name, or one with
+    /// its trade.
+    fn is_name(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || word.classes.has(Class::Trade);
+        let names: Vec<&Word<'_>> = words.iter().filter(|word| !is_rank(word)).collect();
+        let is_odd = |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word);
+        let is_written = names.iter().all(|word| word.is_capital);
+        let is_alone = match names.as_slice() {
+            [] => words.iter().any(|word| word.classes.has(Class::Trade)),
+            [_] => true,
+            // The first word of a sentence is written large whatever it is.
+            [..] => is_written && span.from > 0,
+        };
+        let is_marked = span.takes_part() || words.iter().any(|word| is_rank(&word));
+        let is_latin = names.iter().any(|word| word.text.is_ascii());
+        is_alone && !names.iter().any(|word| is_odd(&word)) && (is_marked || is_written || !is_latin)
+    }
+
+    /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
+    fn is_thing(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_known = |at: usize| {
+            let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
+                word.classes.has(Class::Goods) || (!word.is_content() && !word.classes.has(Class::Doubt))
+            });
+            is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
+        };
+        let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_never_a_name);
+        is_counted || (span.from..span.to).all(is_known)
+    }
+
+    /// Whether another tool's phrase says all of this and more: diya may be udhaar diya. Whom the shop buys from is
+    /// paid.
+    fn is_half_said(&self) -> bool {
+        let Some(best) = self.best.pattern.and_then(|at| self.tool.patterns.get(at)) else { return true };
+        let Some(person) = self.filled.person.as_ref().filter(|_| best.has_person) else { return false };
+        let words = self.sight.reading.words.get(person.from..person.to).unwrap_or_default();
+        if words.iter().any(|word| word.classes.has(Class::Trade)) {
+            return false;
+        }
+        let said: Vec<Vec<usize>> = (0..self.sight.reading.words.len())
+            .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
+            .map(|at| self.sight.matches.get(at).into_iter().flatten().map(|found| found.entry).collect())
+            .collect();
+        let says_more = |pattern: &Pattern| {
+            let is_said = |entry: &usize| said.iter().any(|found| found.contains(entry));
+            pattern.has_person
+                && pattern.role == best.role
+                && self.sight.reading.languages.contains(&pattern.language)
+                && said.iter().all(|found| found.iter().any(|entry| pattern.words.contains(entry)))
+                && pattern.words.iter().any(|entry| !is_said(entry))
+        };
+        let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
+        others.filter(|other| other.spec.effect.writes()).any(|other| other.patterns.iter().any(says_more))
+    }
+}
+
+/// Whether two spellings begin and end alike: what stands before a verb or after it may deny it.
+fn is_near(one: &str, other: &str) -> bool {
+    let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).map(str::to_owned);
+    one.chars().next() == other.chars().next() && tail(one) == tail(other)
+}
+
+/// Whether a word hedges, counts people or stands for them in any language, and so names nobody.
+fn is_never_a_name(word: &Word<'_>) -> bool {
+    let doubtful = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
+    let is_adverb = word.text.is_ascii() && word.text.len() > 4 && word.text.ends_with("ly");
+    is_adverb || SmallWords::get().anywhere(&word.key).meets(doubtful)
+}
