@@ -4,14 +4,15 @@
 //! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
 //! or counted.
 
-use munshi_lang::When;
 use munshi_lang::names::is_honorific;
+use munshi_lang::{When, fold};
+use munshi_types::Language;
 
 use crate::fill::Filled;
 use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::rank::Ranked;
 use crate::reading::{Held, Word};
-use crate::roles::{CASES, Role};
+use crate::roles::{CASES, Role, ending};
 use crate::sight::Sight;
 use crate::spans::Span;
 use crate::words::{Class, Classes, SmallWords};
@@ -86,7 +87,27 @@ impl Account<'_, '_> {
             return true;
         }
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
-        !joins && !word.classes.has(Class::Doubt) && (word.classes.meets(HARMLESS) || word.stem.is_empty())
+        let is_open = joins || word.classes.meets(Classes::of(&[Class::Doubt, Class::Trade]));
+        let is_harmless = word.classes.meets(HARMLESS) || word.stem.is_empty();
+        !is_open && is_harmless && !self.marks_another(at)
+    }
+
+    /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
+    fn marks_another(&self, at: usize) -> bool {
+        let parts = Classes::of(&[Class::To, Class::By, Class::From]);
+        let speaker = Classes::of(&[Class::Me, Class::ToMe]);
+        let reading = &self.sight.reading;
+        let is_marker = reading.words.get(at).is_some_and(|word| {
+            word.classes.meets(parts) && !word.classes.meets(Classes::of(&[Class::In, Class::Of]))
+        });
+        // English says it before the name.
+        let is_after = reading.languages.first() != Some(&Language::English);
+        let beside = if is_after { at.checked_sub(1) } else { Some(at + 1) };
+        let Some(beside) = beside.filter(|_| is_marker) else { return false };
+        let is_told = reading.words.get(beside).is_some_and(|word| {
+            word.held.is_some() || word.classes.meets(speaker) || word.classes.meets(CASES)
+        });
+        !is_told && !self.is_in_place(beside)
     }
 
     /// Today needs no place; another day does.
@@ -95,7 +116,11 @@ impl Account<'_, '_> {
         let is_today = found.is_some_and(|found| {
             found.readings.iter().all(|one| matches!(one.when, When::Day { offset: 0 }))
         });
-        is_today || self.tool.wants(&Kind::Date).is_some_and(|field| self.filled.arguments.contains_key(&field.name))
+        is_today
+            || self
+                .tool
+                .wants(&Kind::Date)
+                .is_some_and(|field| self.filled.arguments.contains_key(&field.name))
     }
 
     /// Whether a word is one of the phrase that fits best, or of another of the tool in which the person has the same
@@ -115,7 +140,7 @@ impl Account<'_, '_> {
         let languages = &self.sight.reading.languages;
         let part = |pattern: &Pattern| pattern.has_person.then(|| pattern.role.unwrap_or(Role::By));
         self.tool.patterns.iter().filter(move |pattern| {
-            let is_own = languages.contains(&pattern.language) || pattern.language == munshi_types::Language::English;
+            let is_own = languages.contains(&pattern.language) || pattern.language == Language::English;
             best.is_some_and(|best| is_own && (part(pattern).is_none() || part(pattern) == part(best)))
         })
     }
@@ -130,19 +155,31 @@ impl Account<'_, '_> {
     /// its trade.
     fn is_name(&self, span: &Span) -> bool {
         let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
-        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || word.classes.has(Class::Trade);
+        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || self.is_trade(word);
         let names: Vec<&Word<'_>> = words.iter().filter(|word| !is_rank(word)).collect();
         let is_odd = |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word);
         let is_written = names.iter().all(|word| word.is_capital);
         let is_alone = match names.as_slice() {
-            [] => words.iter().any(|word| word.classes.has(Class::Trade)),
+            [] => words.iter().any(|word| self.is_trade(word)),
             [_] => true,
             // The first word of a sentence is written large whatever it is.
             [..] => is_written && span.from > 0,
         };
         let is_marked = span.takes_part() || words.iter().any(|word| is_rank(&word));
         let is_latin = names.iter().any(|word| word.text.is_ascii());
-        is_alone && !names.iter().any(|word| is_odd(&word)) && (is_marked || is_written || !is_latin)
+        let is_nobody = is_nobody(&fold::key(&span.text));
+        is_alone
+            && !is_nobody
+            && !names.iter().any(|word| is_odd(&word))
+            && (is_marked || is_written || !is_latin)
+    }
+
+    /// Whether a word is a trade, be it with an ending.
+    fn is_trade(&self, word: &Word<'_>) -> bool {
+        let languages = &self.sight.reading.languages;
+        let is_trade = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+        word.classes.has(Class::Trade)
+            || ending(word, languages).is_some_and(|(front, _)| is_trade(&fold::key(front)))
     }
 
     /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
@@ -165,7 +202,7 @@ impl Account<'_, '_> {
         let Some(best) = self.best.pattern.and_then(|at| self.tool.patterns.get(at)) else { return true };
         let Some(person) = self.filled.person.as_ref().filter(|_| best.has_person) else { return false };
         let words = self.sight.reading.words.get(person.from..person.to).unwrap_or_default();
-        if words.iter().any(|word| word.classes.has(Class::Trade)) {
+        if words.iter().any(|word| self.is_trade(word)) {
             return false;
         }
         let said: Vec<Vec<usize>> = (0..self.sight.reading.words.len())
@@ -193,7 +230,11 @@ fn is_near(one: &str, other: &str) -> bool {
 
 /// Whether a word hedges, counts people or stands for them in any language, and so names nobody.
 fn is_never_a_name(word: &Word<'_>) -> bool {
-    let doubtful = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
     let is_adverb = word.text.is_ascii() && word.text.len() > 4 && word.text.ends_with("ly");
-    is_adverb || SmallWords::get().anywhere(&word.key).meets(doubtful)
+    is_adverb || is_nobody(&word.key)
+}
+
+fn is_nobody(key: &str) -> bool {
+    let doubtful = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
+    SmallWords::get().anywhere(key).meets(doubtful)
 }

@@ -1,6 +1,7 @@
 //! A message as the offline model sees it: what `lang` found in it, and the words between.
 
 use jiff::civil::Date;
+use munshi_lang::names::is_honorific;
 use munshi_lang::token::{self, Token};
 use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
 use munshi_types::Language;
@@ -78,7 +79,6 @@ const CAREFUL: Classes = Classes::of(&[
     Class::Hello,
     Class::Thanks,
     Class::Help,
-    Class::Doubt,
 ]);
 
 impl Word<'_> {
@@ -146,6 +146,24 @@ impl<'m> Reading<'m> {
         let said = || self.words.iter().filter(|word| !word.is_sign);
         said().any(|word| word.classes.has(wanted))
             && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
+    }
+
+    /// Whether the message is a greeting, thanks or a call for help in whatever language, with no more beside it than
+    /// people add to one.
+    pub(crate) fn is_talk(&self, wanted: Class) -> bool {
+        let small = SmallWords::get();
+        let said: Vec<&Word<'_>> = self.words.iter().filter(|word| !word.is_sign).collect();
+        let keys: Vec<&str> = said.iter().map(|word| word.key.as_str()).collect();
+        let answer = small.answer(&keys, wanted);
+        let is_answer = |at: usize| answer.is_some_and(|(from, to)| (from..to).contains(&at));
+        let beside = Classes::of(&[wanted, Class::Talk, Class::Small, Class::In, Class::Hello, Class::ToMe]);
+        let is_wanted = |word: &&Word<'_>| small.anywhere(&word.key).has(wanted);
+        (answer.is_some() || said.iter().any(|word| is_wanted(&word)))
+            && said.iter().enumerate().all(|(at, word)| {
+                is_answer(at)
+                    || (word.held.is_none()
+                        && (is_honorific(&word.key) || small.anywhere(&word.key).meets(beside)))
+            })
     }
 
     /// Takes back as words the bare numbers in words that are something else: आठवण is no 58 where it is asked for.

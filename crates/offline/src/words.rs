@@ -122,6 +122,8 @@ pub(crate) struct SmallWords {
     words: HashMap<String, [Classes; 11]>,
     /// The longest first.
     endings: [Vec<(String, Class)>; 11],
+    /// Whole answers of several words, of whatever language.
+    answers: Vec<(Vec<String>, Class)>,
 }
 
 impl SmallWords {
@@ -151,6 +153,10 @@ impl SmallWords {
             self.endings[language.index()].push((word.to_owned(), class));
             return;
         }
+        if word.contains('_') {
+            self.answers.push((word.split('_').map(fold::key).collect(), class));
+            return;
+        }
         let key = fold::key(word);
         if !key.is_empty() {
             let classes = self.words.entry(key).or_default();
@@ -161,16 +167,31 @@ impl SmallWords {
     /// What a folded word is in any of the languages.
     pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
         let Some(all) = self.words.get(key) else { return Classes::NONE };
-        // Trades have English names everywhere, and English doubts are mixed into all languages.
+        let own = languages.iter().fold(Classes::NONE, |set, language| set.with(all[language.index()]));
+        // Trades and goods have English names everywhere, and English doubts are mixed into all languages.
         let english = all[Language::English.index()];
-        let trade = english.only(Classes::of(&[Class::Trade, Class::Goods, Class::Doubt]));
-        languages.iter().fold(trade, |set, language| set.with(all[language.index()]))
+        let mixed = match own == Classes::NONE {
+            true => Classes::of(&[Class::Trade, Class::Goods, Class::Doubt]),
+            false => Classes::of(&[Class::Trade, Class::Goods]),
+        };
+        own.with(english.only(mixed))
     }
 
     /// What a folded word is in some language, whichever.
     pub(crate) fn anywhere(&self, key: &str) -> Classes {
         let all = self.words.get(key).into_iter().flatten();
         all.fold(Classes::NONE, |set, classes| set.with(*classes))
+    }
+
+    /// Where in some folded words a whole answer of a class stands.
+    pub(crate) fn answer(&self, keys: &[&str], wanted: Class) -> Option<(usize, usize)> {
+        let of_class = self.answers.iter().filter(|(_, class)| *class == wanted);
+        of_class
+            .filter_map(|(words, _)| {
+                let at = keys.windows(words.len().max(1)).position(|some| some.iter().eq(words.iter()))?;
+                Some((at, at + words.len()))
+            })
+            .max_by_key(|(from, to)| to - from)
     }
 
     /// The longest ending of one of these classes that a word has, and what is left of the word.
