@@ -56,6 +56,20 @@ impl Account<'_, '_> {
             && self.filled.person.as_ref().is_none_or(|span| self.is_name(span))
             && self.filled.item.as_ref().is_none_or(|span| self.is_thing(span))
             && !self.is_half_said()
+            && !self.says_twice()
+    }
+
+    /// Whether two words pass for the same word of a phrase: one of them is something else.
+    fn says_twice(&self) -> bool {
+        let said: Vec<usize> = (0..self.sight.reading.words.len())
+            .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
+            .collect();
+        let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
+        said.iter().enumerate().any(|(place, one)| {
+            said.iter()
+                .skip(place + 1)
+                .any(|other| entries(one).any(|entry| entries(other).any(|same| same == entry)))
+        })
     }
 
     /// The parts of a message, cut where it may go on to another thing, that this tool knows nothing of.
@@ -173,7 +187,9 @@ impl Account<'_, '_> {
             // The first word of a sentence is written large whatever it is.
             [..] => is_written && span.from > 0,
         };
-        let is_marked = span.takes_part() || words.last().is_some_and(|word| is_rank(&word));
+        // English writes names large and marks things as it marks people: from home.
+        let is_english = self.sight.reading.languages.first() == Some(&Language::English);
+        let is_marked = (span.takes_part() && !is_english) || words.last().is_some_and(|word| is_rank(&word));
         let is_latin = names.iter().any(|word| word.text.is_ascii());
         let is_nobody = is_nobody(&fold::key(&span.text));
         is_alone
@@ -185,7 +201,11 @@ impl Account<'_, '_> {
     /// Whether a word is a trade, be it with an ending.
     fn is_trade(&self, word: &Word<'_>) -> bool {
         let languages = &self.sight.reading.languages;
-        let is_trade = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+        // The ending may have taken the place of the sign that no vowel follows.
+        let is_trade = |key: &str| {
+            let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+            of(key) || of(key.trim_end_matches('a'))
+        };
         word.classes.has(Class::Trade)
             || ending(word, languages).is_some_and(|(front, _)| is_trade(&fold::key(front)))
     }
@@ -205,11 +225,14 @@ impl Account<'_, '_> {
         is_counted || (span.from..span.to).all(is_known)
     }
 
-    /// Whether another tool's phrase says all of this and more: diya may be udhaar diya. Whom the shop buys from is
-    /// paid.
+    /// Whether the phrase knows of no person and there is one, or another tool's phrase says all of this and more: diya
+    /// may be udhaar diya. Whom the shop buys from is paid.
     fn is_half_said(&self) -> bool {
         let Some(best) = self.best.pattern.and_then(|at| self.tool.patterns.get(at)) else { return true };
-        let Some(person) = self.filled.person.as_ref().filter(|_| best.has_person) else { return false };
+        let Some(person) = self.filled.person.as_ref() else { return false };
+        if !best.has_person {
+            return true;
+        }
         let words = self.sight.reading.words.get(person.from..person.to).unwrap_or_default();
         if words.iter().any(|word| self.is_trade(word)) {
             return false;
@@ -234,7 +257,9 @@ impl Account<'_, '_> {
 /// Whether two spellings are as long and begin and end alike: what stands before a verb or after it may deny it.
 fn is_near(one: &str, other: &str) -> bool {
     let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).map(str::to_owned);
-    one.len().abs_diff(other.len()) <= 2 && one.chars().next() == other.chars().next() && tail(one) == tail(other)
+    one.len().abs_diff(other.len()) <= 2
+        && one.chars().next() == other.chars().next()
+        && tail(one) == tail(other)
 }
 
 /// Whether a word hedges, counts people or stands for them in any language, and so names nobody.
@@ -260,8 +285,7 @@ mod tests {
             Rekha Radha Hari Ram Shyam Krishna Gopal Govind Mala Maya Jyoti Pinki Bablu Guddu Munna Chotu Babu Sahu \
             Behera Nayak Mishra Pandey Yadav Singh Kaur Gill Joshi Desai Mehta Bhavesh Nilesh Hitesh Chetan Alpa Hetal \
             Ganesh Shankar Basava Girish Naveen Joseph Thomas Mary John Peter Anthony Biju Shaji Sini Rama Ananda";
-        let taken: Vec<&str> =
-            names.split_whitespace().filter(|name| is_nobody(&fold::key(name))).collect();
+        let taken: Vec<&str> = names.split_whitespace().filter(|name| is_nobody(&fold::key(name))).collect();
         assert!(taken.is_empty(), "{taken:?}");
     }
 }

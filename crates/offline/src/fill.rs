@@ -9,6 +9,7 @@ use crate::roles::Role;
 use crate::sight::{Sight, personal};
 use crate::spans::Span;
 use crate::when;
+use crate::words::{Class, Classes, SmallWords};
 
 /// What could be filled, and what is open.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +34,21 @@ impl Filled {
     pub(crate) fn missing<'t>(&self, tool: &'t Tool) -> Option<&'t Field> {
         let open = |field: &&Field| field.is_required && !self.arguments.contains_key(&field.name);
         tool.fields.iter().filter(open).min_by_key(|field| order(&field.kind))
+    }
+}
+
+impl Filled {
+    /// Cuts from a name without a case what may be one, where the phrase wants an owner: Anitar koto baki. Whether
+    /// it did.
+    pub(crate) fn own(&mut self, tool: &Tool, reading: &Reading<'_>) -> bool {
+        let Some(person) = self.person.as_ref().filter(|span| span.told.is_none()) else { return false };
+        let wanted = Classes::of(&[Class::Own]);
+        let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);
+        let ends_open = |front: &str| front.ends_with(['a', 'e', 'i', 'o', 'u']) && front.len() > 2;
+        let Some((front, _)) = cut.filter(|(front, _)| ends_open(front)) else { return false };
+        let Some(field) = tool.wants(&Kind::Person) else { return false };
+        self.arguments.insert(field.name.clone(), Value::from(front));
+        true
     }
 }
 

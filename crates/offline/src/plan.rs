@@ -65,9 +65,13 @@ pub(crate) fn plan(
         return (None, known);
     };
     let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
-    let filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
+    let mut filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
     let second = ranked.get(1).copied();
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
+    let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
+    if pattern.is_some_and(|pattern| pattern.role == Some(Role::Of)) && filled.own(tool, &sight.reading) {
+        confidence = confidence.min(SURE - 0.05);
+    }
     let account = Account { sight: &sight, palette, tool, best: &best, filled: &filled };
     if tool.spec.effect.writes() && (sight.is_bent(palette) || !account.is_settled()) {
         confidence = confidence.min(SURE - 0.05);

@@ -81,6 +81,9 @@ const CAREFUL: Classes = Classes::of(&[
     Class::Help,
 ]);
 
+/// What is said in English between words of another language.
+const MIXED: Classes = Classes::of(&[Class::Doubt, Class::Not, Class::Yes, Class::No, Class::Stop]);
+
 impl Word<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -146,6 +149,25 @@ impl<'m> Reading<'m> {
         let said = || self.words.iter().filter(|word| !word.is_sign);
         said().any(|word| word.classes.has(wanted))
             && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
+    }
+
+    /// Whether it refuses: a word says no, or the verb denies.
+    pub(crate) fn refuses(&self) -> bool {
+        let refusal = Classes::of(&[Class::No, Class::Not, Class::Stop]);
+        self.mood.is(Mood::NEGATED)
+            || self.words.iter().any(|word| word.held.is_none() && word.classes.meets(refusal))
+    }
+
+    /// Whether it is nothing but a refusal.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let allowed =
+            Classes::of(&[Class::No, Class::Not, Class::Stop, Class::Small, Class::In, Class::Thanks]);
+        self.refuses()
+            && self
+                .words
+                .iter()
+                .filter(|word| !word.is_sign)
+                .all(|word| word.held.is_none() && word.classes.meets(allowed))
     }
 
     /// Whether the message is a greeting, thanks or a call for help in whatever language, with no more beside it than
@@ -219,7 +241,11 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
     // them is believed.
     let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
-    let classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    let mut classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    // English is mixed into all languages.
+    if classes == Classes::NONE && token.text.is_ascii() {
+        classes = words.classes(&token.key, &[Language::English]).only(MIXED);
+    }
     let is_sign = matches!(token.kind, token::Kind::Sign);
     let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
     Word {

@@ -48,6 +48,7 @@ pub(crate) enum Class {
     Doubt,
     Talk,
     Goods,
+    Own,
 }
 
 impl Class {
@@ -78,6 +79,7 @@ impl Class {
             "doubt" => Self::Doubt,
             "talk" => Self::Talk,
             "goods" => Self::Goods,
+            "own" => Self::Own,
             _ => return None,
         })
     }
@@ -167,14 +169,9 @@ impl SmallWords {
     /// What a folded word is in any of the languages.
     pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
         let Some(all) = self.words.get(key) else { return Classes::NONE };
-        let own = languages.iter().fold(Classes::NONE, |set, language| set.with(all[language.index()]));
-        // Trades and goods have English names everywhere, and English doubts are mixed into all languages.
-        let english = all[Language::English.index()];
-        let mixed = match own == Classes::NONE {
-            true => Classes::of(&[Class::Trade, Class::Goods, Class::Doubt]),
-            false => Classes::of(&[Class::Trade, Class::Goods]),
-        };
-        own.with(english.only(mixed))
+        // Trades and goods have English names everywhere.
+        let english = all[Language::English.index()].only(Classes::of(&[Class::Trade, Class::Goods]));
+        languages.iter().fold(english, |set, language| set.with(all[language.index()]))
     }
 
     /// What a folded word is in some language, whichever.

@@ -7,30 +7,111 @@
 #[path = "../shop/mod.rs"]
 mod shop;
 
+use std::sync::{Arc, OnceLock};
+
 use munshi_lang::Phrasebook;
 use munshi_llm::provider::Provider;
 use munshi_llm::{ChatRequest, Message, Target};
 use munshi_offline::Offline;
+use munshi_types::tool::ToolSpec;
+use proptest::prelude::*;
+use serde_json::Value;
 
 const UNSAID: &str = include_str!("said/unsaid.txt");
 
-#[tokio::test]
-async fn what_is_not_plainly_said_is_not_written() {
-    let offline = Offline::new(Phrasebook::core().unwrap()).unwrap();
-    let tools = shop::tools();
+/// Sentences in every language that are written without asking.
+const SURE: [&str; 27] = [
+    "gave Suresh 700 on credit",
+    "received 2000 from Mahesh",
+    "Lata returned 300",
+    "sold 3 kg sugar for 150",
+    "paid shop rent 9000",
+    "Suresh ko 700 udhaar diye",
+    "aaj paanch kilo aata do sau mein becha",
+    "Mohan ne 900 rupaye diye",
+    "सुरेश को सात सौ रुपये उधार दिए",
+    "पानी का बिल तीन सौ रुपये भरा",
+    "Suman ke 700 taka bakite dilam",
+    "সুমনকে সাতশো টাকা ধার দিয়েছি",
+    "Lata e 500 rupiya aapya",
+    "સુરેશને સાતસો રૂપિયા ઉધાર આપ્યા",
+    "Sureshanige elunooru rupayi saala kotte",
+    "ಸುರೇಶನಿಗೆ ಏಳುನೂರು ರೂಪಾಯಿ ಸಾಲ ಕೊಟ್ಟೆ",
+    "Latha 500 roopa thannu",
+    "സുരേഷിന് എഴുനൂറ് രൂപ കടം കൊടുത്തു",
+    "Sureshla 700 rupaye udhaar dile",
+    "लताने पाचशे रुपये परत दिले",
+    "Suresh ku sata saha tanka udhara deli",
+    "ସୁରେଶକୁ ସାତ ଶହ ଟଙ୍କା ଉଧାର ଦେଲି",
+    "ਸੁਰੇਸ਼ ਨੂੰ ਸੱਤ ਸੌ ਰੁਪਏ ਉਧਾਰ ਦਿੱਤੇ",
+    "Sureshku elunooru rubai kadan kuduthen",
+    "லட்சுமி ஐநூறு ரூபாய் திருப்பி கொடுத்தாங்க",
+    "Suresh ki 700 rupayalu appu icchanu",
+    "సురేష్‌కి ఏడు వందల రూపాయలు అప్పు ఇచ్చాను",
+];
+
+/// The tools called for a message that write, with their arguments.
+fn written(text: &str) -> Vec<(String, Value)> {
+    static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+    let (offline, tools) =
+        SHOP.get_or_init(|| (Offline::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
+    let messages = vec![Message::user(text)];
+    let request = ChatRequest { messages, tools: tools.clone(), ..ChatRequest::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let reply = runtime.block_on(offline.complete(&Target::offline(), &request)).unwrap();
     let writes = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name && tool.effect.writes());
-    let (mut all, mut written) = (0, Vec::new());
+    let calls = reply.tool_calls().filter(|call| writes(&call.name));
+    calls.map(|call| (call.name.clone(), call.arguments.clone())).collect()
+}
+
+#[test]
+fn what_is_not_plainly_said_is_not_written() {
+    let (mut all, mut wrong) = (0, Vec::new());
     for line in UNSAID.lines().filter(|line| !line.starts_with('#')) {
-        let messages = vec![Message::user(line)];
-        let request = ChatRequest { messages, tools: tools.clone(), ..ChatRequest::default() };
-        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
         all += 1;
-        for call in reply.tool_calls().filter(|call| writes(&call.name)) {
-            let confidence = offline.judge(&request).confidence;
-            written.push(format!("{confidence:.2} {line}\n     {} {}", call.name, call.arguments));
-        }
+        wrong.extend(
+            written(line).into_iter().map(|(tool, arguments)| format!("{line}\n     {tool} {arguments}")),
+        );
     }
-    println!("{} of {all} written\n{}", written.len(), written.join("\n"));
+    println!("{} of {all} written\n{}", wrong.len(), wrong.join("\n"));
     assert!(all >= 200, "only {all} sentences");
-    assert!(written.is_empty(), "{} of {all} were written", written.len());
+    assert!(wrong.is_empty(), "{} of {all} were written", wrong.len());
+}
+
+#[test]
+fn what_is_plainly_said_is_written() {
+    let asked: Vec<&&str> = SURE.iter().filter(|text| written(text).len() != 1).collect();
+    assert!(asked.is_empty(), "{asked:?}");
+}
+
+/// A word of no language, in Latin letters or in those of an Indian script.
+fn unknown() -> impl Strategy<Value = String> {
+    let latin = "(z|v|j|q|w|kr|bl|th){1}(o|u|e){1}[zvjqwxf][aeiou][bdgkmptz][aeiou]?";
+    let native = prop_oneof![
+        "[\u{915}-\u{939}][\u{93E}-\u{940}][\u{915}-\u{928}]\u{941}[\u{91C}-\u{926}]",
+        "[\u{995}-\u{9A8}][\u{9BE}-\u{9C0}][\u{99C}-\u{9A6}]\u{9C1}[\u{99C}-\u{9A6}]",
+        "[\u{A95}-\u{AA8}][\u{ABE}-\u{AC0}][\u{A9C}-\u{AA6}]\u{AC1}[\u{A9C}-\u{AA6}]",
+        "[\u{C95}-\u{CA8}][\u{CBE}-\u{CC0}][\u{C9C}-\u{CA6}]\u{CC1}[\u{C9C}-\u{CA6}]",
+        "[\u{D15}-\u{D28}][\u{D3E}-\u{D40}][\u{D1C}-\u{D26}]\u{D41}[\u{D1C}-\u{D26}]",
+        "[\u{B15}-\u{B28}][\u{B3E}-\u{B40}][\u{B1C}-\u{B26}]\u{B41}[\u{B1C}-\u{B26}]",
+        "[\u{A15}-\u{A28}][\u{A3E}-\u{A40}][\u{A1C}-\u{A26}]\u{A41}[\u{A1C}-\u{A26}]",
+        "(க|ச|ட|த|ப)(ா|ி|ீ)(க|ச|ட|த|ப)ு(ம|ல|ர)ை",
+        "[\u{C15}-\u{C28}][\u{C3E}-\u{C40}][\u{C1C}-\u{C26}]\u{C41}[\u{C1C}-\u{C26}]",
+    ];
+    prop_oneof![latin, native]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// A word nobody knows, wherever it stands, keeps a sentence from being written; or it changed nothing.
+    #[test]
+    fn an_unknown_word_is_never_passed_over(at in 0..SURE.len(), place in 0..12usize, word in unknown()) {
+        let sentence = SURE[at];
+        let mut words: Vec<&str> = sentence.split(' ').collect();
+        words.insert(place % (words.len() + 1), &word);
+        let said = words.join(" ");
+        let done = written(&said);
+        prop_assert!(done.is_empty(), "{} was written: {:?}", said, done);
+    }
 }
