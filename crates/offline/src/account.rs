@@ -48,7 +48,10 @@ impl Account<'_, '_> {
     /// Whether nothing in the message is left to be understood, so that it may be written as it stands.
     pub(crate) fn is_settled(&self) -> bool {
         let words = &self.sight.reading.words;
-        let is_clear = (0..words.len()).all(|at| self.is_in_place(at) || self.is_explained(at));
+        let keys: Vec<&str> =
+            words.iter().filter(|word| !word.is_sign).map(|word| word.key.as_str()).collect();
+        let is_clear = SmallWords::get().answer(&keys, Class::Doubt).is_none()
+            && (0..words.len()).all(|at| self.is_in_place(at) || self.is_explained(at));
         is_clear
             && self.filled.left_over == 0
             && self.filled.unplaced == 0
@@ -262,10 +265,11 @@ fn is_near(one: &str, other: &str) -> bool {
         && tail(one) == tail(other)
 }
 
-/// Whether a word hedges, counts people or stands for them in any language, and so names nobody.
+/// Whether a word hedges, counts people or stands for them in any language, or ends as no name does in English.
 fn is_never_a_name(word: &Word<'_>) -> bool {
-    let is_adverb = word.text.is_ascii() && word.text.len() > 4 && word.text.ends_with("ly");
-    is_adverb || is_nobody(&word.key)
+    const NO_NAME: [&str; 9] = ["ly", "ers", "ors", "nts", "ment", "ing", "ion", "body", "thing"];
+    let is_english = word.text.is_ascii() && word.text.len() > 4;
+    (is_english && NO_NAME.iter().any(|tail| word.text.ends_with(tail))) || is_nobody(&word.key)
 }
 
 fn is_nobody(key: &str) -> bool {
