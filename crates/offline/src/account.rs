@@ -109,7 +109,14 @@ impl Account<'_, '_> {
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
         let is_open = joins || word.classes.meets(Classes::of(&[Class::Doubt, Class::Trade]));
         let is_harmless = word.classes.meets(HARMLESS) || word.stem.is_empty();
-        !is_open && is_harmless && !self.marks_another(at)
+        let is_turned = word.classes.has(Class::Be) && self.is_said(at + 1);
+        !is_open && is_harmless && !is_turned && !self.marks_another(at) && !self.is_second(word)
+    }
+
+    /// Whether the speaker receives where the phrase has somebody else do so.
+    fn is_second(&self, word: &Word<'_>) -> bool {
+        let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
+        word.classes.has(Class::ToMe) && best.is_some_and(|best| best.role == Some(Role::To))
     }
 
     /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
@@ -124,8 +131,10 @@ impl Account<'_, '_> {
         let is_after = reading.languages.first() != Some(&Language::English);
         let beside = if is_after { at.checked_sub(1) } else { Some(at + 1) };
         let Some(beside) = beside.filter(|_| is_marker) else { return false };
+        let gives = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::To));
         let is_told = reading.words.get(beside).is_some_and(|word| {
-            let is_grammar = word.classes.meets(speaker) || word.classes.meets(CASES);
+            let is_speaker = word.classes.meets(speaker) && (is_after || gives(at));
+            let is_grammar = is_speaker || word.classes.meets(CASES);
             word.held.is_some() || is_grammar || self.is_choice(word)
         });
         !is_told && !self.is_in_place(beside) && !self.is_said(beside)

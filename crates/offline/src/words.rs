@@ -49,6 +49,7 @@ pub(crate) enum Class {
     Talk,
     Goods,
     Own,
+    Be,
 }
 
 impl Class {
@@ -80,6 +81,7 @@ impl Class {
             "talk" => Self::Talk,
             "goods" => Self::Goods,
             "own" => Self::Own,
+            "be" => Self::Be,
             _ => return None,
         })
     }
