@@ -108,7 +108,9 @@ impl Account<'_, '_> {
         }
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
         let is_open = joins || word.classes.meets(Classes::of(&[Class::Doubt, Class::Trade]));
-        let is_harmless = word.classes.meets(HARMLESS) || word.stem.is_empty();
+        // In another script it is hardly grammar of this language.
+        let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
+        let is_harmless = is_own && word.classes.meets(HARMLESS);
         let is_turned = word.classes.has(Class::Be) && self.is_said(at + 1);
         !is_open && is_harmless && !is_turned && !self.marks_another(at) && !self.is_second(word)
     }
@@ -190,22 +192,28 @@ impl Account<'_, '_> {
     fn is_name(&self, span: &Span) -> bool {
         let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
         let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || self.is_trade(word);
-        let names: Vec<&Word<'_>> = words.iter().filter(|word| !is_rank(word)).collect();
+        // Ranks follow a name; before it they may be a word like any other.
+        let ranks = words.iter().rev().take_while(|word| is_rank(word)).count();
+        let names: Vec<&Word<'_>> = words.iter().take(words.len() - ranks).collect();
         let is_odd = |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word);
         let is_written = names.iter().all(|word| word.is_capital);
         let is_alone = match names.as_slice() {
-            [] => words.iter().any(|word| self.is_trade(word)),
+            [] => words.len() == 1 && words.iter().any(|word| self.is_trade(word)),
             [_] => true,
             // The first word of a sentence is written large whatever it is.
             [..] => is_written && span.from > 0,
         };
         // English writes names large and marks things as it marks people: from home.
         let is_english = self.sight.reading.languages.first() == Some(&Language::English);
-        let is_marked = (span.takes_part() && !is_english) || words.last().is_some_and(|word| is_rank(&word));
+        let is_marked = (span.takes_part() && !is_english) || ranks > 0;
         let is_latin = names.iter().any(|word| word.text.is_ascii());
         let is_nobody = is_nobody(&fold::key(&span.text));
+        // Marked twice, where it ends is not clear.
+        let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
+        let is_double = !span.is_fused && ends.is_some_and(|(_, role)| Some(role) == span.role());
         is_alone
             && !is_nobody
+            && !is_double
             && !names.iter().any(|word| is_odd(&word))
             && (is_marked || is_written || !is_latin)
     }
@@ -228,13 +236,19 @@ impl Account<'_, '_> {
         let is_known = |at: usize| {
             let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
             let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
-                word.classes.has(Class::Goods) || (!word.is_content() && !word.classes.has(Class::Doubt))
+                word.classes.has(Class::Goods)
+                    || (word.classes.meets(CASES) && !word.classes.has(Class::Doubt))
             });
             is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
         };
         let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
         let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_doubtful);
-        is_counted || (span.from..span.to).all(is_known)
+        let names_it = |at: usize| {
+            let word = self.sight.reading.words.get(at);
+            word.is_some_and(|word| word.classes.has(Class::Goods) || word.is_content())
+        };
+        let range = || span.from..span.to;
+        is_counted || (range().all(is_known) && range().any(names_it))
     }
 
     /// Whether the phrase knows of no person and there is one, or another tool's phrase says all of this and more: diya

@@ -18,7 +18,7 @@ pub(crate) struct Span {
     pub text: String,
     pub told: Option<Told>,
     /// By an ending, which was cut off.
-    is_fused: bool,
+    pub is_fused: bool,
     pub is_capital: bool,
     pub has_honorific: bool,
     /// A quantity stands right beside it.

@@ -312,11 +312,56 @@ async fn greetings_thanks_and_help_need_no_tool() {
         ("namaste, kaise ho", "Namaste"),
         ("ਸਤ ਸ੍ਰੀ ਅਕਾਲ", "ਸਤ"),
         ("good morning", "Hello"),
+        ("kem chho", "Namaste"),
     ] {
         let mut talk = Talk::new();
         let reply = talk.say(said).await;
         assert!(reply.text().starts_with(start), "{said}: {}", reply.text());
         assert_eq!(call(&reply), None);
+    }
+}
+
+/// A call for help is not a message that was not understood; a word of praise is no greeting.
+#[test]
+fn talk_is_told_from_other_words() {
+    let talk = Talk::new();
+    let judge = |text: &str| {
+        talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() })
+    };
+    for said in [
+        "help",
+        "मदद",
+        "madad karo",
+        "সাহায্য",
+        "મદદ",
+        "ಸಹಾಯ",
+        "സഹായം",
+        "मदत",
+        "ସାହାଯ୍ୟ",
+        "ਮਦਦ",
+        "உதவி",
+        "సహాయం",
+        "what can you do?",
+        "aap kya kar sakte hain",
+        "hello",
+        "namaste ji",
+        "नमस्ते, कैसे हो",
+        "নমস্কার, কেমন আছেন",
+        "કેમ છો",
+        "ನಮಸ್ಕಾರ",
+        "നമസ്കാരം, സുഖമാണോ",
+        "नमस्कार",
+        "ନମସ୍କାର",
+        "sat sri akal",
+        "வணக்கம்",
+        "నమస్కారం",
+        "ram ram bhai",
+    ] {
+        let judged = judge(said);
+        assert!(judged.verdict == Verdict::Talk && judged.is_sure(), "{said}: {judged:?}");
+    }
+    for said in ["good", "you", "sab", "theek"] {
+        assert!(!judge(said).is_sure(), "{said}");
     }
 }
 
