@@ -5,7 +5,7 @@
 //! or counted.
 
 use munshi_lang::names::is_honorific;
-use munshi_lang::{When, fold};
+use munshi_lang::{Kind as Counts, When, fold};
 use munshi_types::Language;
 
 use crate::fill::Filled;
@@ -95,7 +95,7 @@ impl Account<'_, '_> {
     fn is_explained(&self, at: usize) -> bool {
         let Some(word) = self.sight.reading.words.get(at) else { return true };
         match word.held {
-            Some(Held::Number(_)) => return true,
+            Some(Held::Number(number)) => return self.is_count(number),
             Some(Held::Date(date)) => return self.is_day(date),
             Some(Held::Time) => return false,
             None => {}
@@ -140,6 +140,16 @@ impl Account<'_, '_> {
             word.held.is_some() || is_grammar || self.is_choice(word)
         });
         !is_told && !self.is_in_place(beside) && !self.is_said(beside)
+    }
+
+    /// Whether a number counts something; days and accounts do not.
+    fn is_count(&self, number: usize) -> bool {
+        let kind = self.sight.reading.numbers.get(number).map(|number| number.kind);
+        match kind {
+            Some(Counts::Money | Counts::Quantity | Counts::Plain) => true,
+            Some(Counts::Phone) => self.tool.wants(&Kind::Phone).is_some(),
+            _ => false,
+        }
     }
 
     /// Today needs no place; another day does.

@@ -180,7 +180,7 @@ impl<'m> Reading<'m> {
         let is_answer = |at: usize| answer.is_some_and(|(from, to)| (from..to).contains(&at));
         let beside = Classes::of(&[wanted, Class::Talk, Class::Small, Class::In, Class::Hello, Class::ToMe]);
         let is_wanted = |word: &&Word<'_>| small.anywhere(&word.key).has(wanted);
-        (answer.is_some() || said.iter().any(|word| is_wanted(word)))
+        (answer.is_some() || said.iter().any(is_wanted))
             && said.iter().enumerate().all(|(at, word)| {
                 is_answer(at)
                     || (word.held.is_none()
