@@ -175,6 +175,8 @@ impl Account<'_, '_> {
             let is_near = || entry.is_some_and(|entry| is_near(&entry.stem, &word.stem));
             let is_spelt = match word.classes.has(Class::Doubt) {
                 true => one.likeness >= 1.0,
+                // Its own script spells a verb in one way; another vowel is another tense.
+                false if !word.text.is_ascii() => one.likeness >= 0.95,
                 false => one.likeness >= 0.9 || (one.likeness >= 0.75 && is_near()),
             };
             is_spelt && self.phrases().any(|pattern| pattern.words.contains(&one.entry))
