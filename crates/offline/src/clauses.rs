@@ -3,8 +3,8 @@
 use crate::reading::{Held, Reading};
 use crate::words::Class;
 
-/// The parts of a message that each name a number; one part when it speaks of one thing.
-pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
+/// Where a message may go on to another thing, as places of words.
+pub(crate) fn cuts(reading: &Reading<'_>) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let mut from = 0;
     for (at, word) in reading.words.iter().enumerate() {
@@ -14,6 +14,12 @@ pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
         }
     }
     parts.push((from, reading.words.len()));
+    parts
+}
+
+/// The parts of a message that each name a number; one part when it speaks of one thing.
+pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
+    let parts = cuts(reading);
     let loads = |part: &&(usize, usize)| {
         let words = reading.words.get(part.0..part.1).unwrap_or_default();
         words.iter().any(|word| matches!(word.held, Some(Held::Number(_))))

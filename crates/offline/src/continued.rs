@@ -3,15 +3,15 @@
 use munshi_lang::Kind as Counts;
 use serde_json::Value;
 
-use crate::fill::{Filled, fill};
+use crate::fill::{Filled, fill, is_time};
 use crate::judgement::Verdict;
 use crate::palette::{Field, Tool};
-use crate::plan::{Plan, SURE, plan};
-use crate::reading::{Before, Reading};
+use crate::plan::{LIKELY, Plan, SURE, plan};
+use crate::reading::{Before, Held, Reading, Word};
 use crate::sight::Sight;
 use crate::state::{Open, Want};
 use crate::turn::{Answer, Turn};
-use crate::words::Class;
+use crate::words::{Class, Classes};
 
 /// After this many answers that were none, the question is given up.
 const TRIES: u8 = 2;
@@ -19,12 +19,9 @@ const TRIES: u8 = 2;
 impl Turn<'_> {
     /// The answer where the message goes on with the open question; none where it begins something else.
     pub(crate) fn continued(&self, reading: &Reading<'_>, before: &Before, open: &Open) -> Option<Answer> {
-        let mouth = self.mouth(reading.voice);
         let tool = self.palette.find(open.tools.first()?)?;
-        let has_number = !reading.numbers.is_empty();
-        let gives_up = reading.is_only(Class::Stop) || (reading.is_only(Class::No) && !has_number);
-        if gives_up {
-            return Some(Answer::text(mouth.plain("cancelled"), Verdict::Talk, 0.95));
+        if reading.is_refusal() {
+            return Some(self.dropped(reading));
         }
         if let Some(other) = self.another_subject(reading, before, tool) {
             return Some(other);
@@ -33,8 +30,7 @@ impl Turn<'_> {
             Want::GoAhead if reading.is_only(Class::Yes) => {
                 Some(self.call(tool, open.arguments.clone(), 0.95))
             }
-            Want::GoAhead if has_number => self.corrected(reading, before, open, tool),
-            Want::GoAhead => Some(self.again(open, tool, reading)),
+            Want::GoAhead => Some(self.corrected(reading, before, open, tool)),
             Want::Field { name, choices } => {
                 let field = tool.field(name)?;
                 Some(self.field_answered(reading, before, open, tool, field, choices))
@@ -48,19 +44,36 @@ impl Turn<'_> {
         let (plan, known) = plan(Reading::new(reading.message, before), &self.palette, None);
         let plan = plan.filter(|plan| known > 0 && !plan.is_unreal && plan.confidence >= SURE)?;
         let tool = plan.tool(&self.palette)?;
+        // A no is to what was asked, and corrects that.
+        if tool.spec.effect.writes() && reading.refuses() {
+            return None;
+        }
         let is_whole = plan.filled.missing(tool).is_none();
         (is_whole || tool.name() != asked.name())
             .then(|| self.planned(plan, reading, &self.mouth(reading.voice)))
     }
 
-    /// "Nahi 600 tha": the same with another number, which is now the person's own word.
-    fn corrected(&self, reading: &Reading<'_>, before: &Before, open: &Open, tool: &Tool) -> Option<Answer> {
+    /// "Nahi 600 tha": the same with another number, read back once more. A no without one ends it.
+    fn corrected(&self, reading: &Reading<'_>, before: &Before, open: &Open, tool: &Tool) -> Answer {
         let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
         let filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, None);
         let mut arguments = open.arguments.clone();
-        arguments.extend(filled.arguments.clone());
-        let filled = Filled { arguments, ..filled };
-        Some(self.filled_up(tool, filled, reading))
+        arguments.extend(filled.arguments.into_iter().filter(|(name, _)| is_said(tool, name)));
+        let is_new = arguments != open.arguments || !filled.doubts.is_empty();
+        if !is_new && reading.refuses() {
+            return self.dropped(reading);
+        }
+        if !is_new && !is_agreed(reading) {
+            return self.again(open, tool, reading);
+        }
+        let filled = Filled { arguments, doubts: filled.doubts, ..Filled::default() };
+        let trust = if is_new { Trust::ReadBack } else { Trust::Word };
+        self.filled_up(tool, filled, reading, trust)
+    }
+
+    /// The question is given up.
+    fn dropped(&self, reading: &Reading<'_>) -> Answer {
+        Answer::text(self.mouth(reading.voice).plain("cancelled"), Verdict::Talk, 0.95)
     }
 
     fn field_answered(
@@ -91,18 +104,23 @@ impl Turn<'_> {
             || filled.doubts.iter().any(|(name, _)| *name == field.name);
         let says_a_number = sight.counts(&[Counts::Money, Counts::Plain]) > 0;
         if is_answered && (reading.mood.is_plain() || says_a_number) {
-            return self.filled_up(tool, filled, reading);
+            let trust = if is_plain_answer(&sight, &filled) { Trust::Word } else { Trust::ReadBack };
+            return self.filled_up(tool, filled, reading, trust);
         }
         self.again(open, tool, reading)
     }
 
     /// Calls the tool, or asks the next question.
-    fn filled_up(&self, tool: &Tool, filled: Filled, reading: &Reading<'_>) -> Answer {
+    fn filled_up(&self, tool: &Tool, filled: Filled, reading: &Reading<'_>, trust: Trust) -> Answer {
         let mouth = self.mouth(reading.voice);
         let at = self.palette.tools.iter().position(|other| other.name() == tool.name()).unwrap_or(0);
-        let plan = Plan { tool: at, filled, confidence: 0.9, is_unreal: false, rival: None };
+        let plan = Plan { tool: at, filled, confidence: 0.9, is_unreal: false, rival: None, is_half: false };
         match self.incomplete(tool, &plan, &mouth) {
             Some(question) => question,
+            None if trust == Trust::ReadBack && tool.spec.effect.writes() => {
+                let open = self.open(Want::GoAhead, tool, &plan.filled.arguments, mouth.voice);
+                self.asked(mouth.ask_go_ahead(tool, &plan.filled.arguments), LIKELY, open)
+            }
             None => self.call(tool, plan.filled.arguments, 0.9),
         }
     }
@@ -138,6 +156,57 @@ impl Turn<'_> {
         open.tries = tries;
         self.asked(text, 0.3, open)
     }
+}
+
+/// What an answer is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// It says nothing else, and is done.
+    Word,
+    /// It says more, and is read back first.
+    ReadBack,
+}
+
+/// Whether a message agrees, with no more than the number beside it.
+fn is_agreed(reading: &Reading<'_>) -> bool {
+    let allowed = Classes::of(&[Class::Yes, Class::Small, Class::In]);
+    let said = || reading.words.iter().filter(|word| !word.is_sign);
+    reading.mood.is_plain()
+        && said().any(|word| word.held.is_none() && word.classes.has(Class::Yes))
+        && said().all(|word| {
+            matches!(word.held, Some(Held::Number(_))) || (word.held.is_none() && word.classes.meets(allowed))
+        })
+}
+
+/// Whether an answer is a number or a name and grammar, and nothing that may take it back.
+fn is_plain_answer(sight: &Sight<'_>, filled: &Filled) -> bool {
+    let harmless = Classes::of(&[
+        Class::To,
+        Class::By,
+        Class::From,
+        Class::Of,
+        Class::In,
+        Class::Small,
+        Class::Yes,
+        Class::Me,
+        Class::ToMe,
+    ]);
+    let taken = [&filled.person, &filled.item];
+    let is_taken = |at: usize| {
+        taken.into_iter().flatten().any(|span| (span.from..span.to).contains(&at) && span.to - span.from < 3)
+    };
+    let reading = &sight.reading;
+    let is_clear = |(at, word): (usize, &Word<'_>)| {
+        let is_number = matches!(word.held, Some(Held::Number(_)));
+        let is_doubtful = word.classes.meets(Classes::of(&[Class::Doubt, Class::Not, Class::No, Class::If]));
+        is_number
+            || (word.is_sign && word.text != "?")
+            || (!is_doubtful && (is_taken(at) || word.classes.meets(harmless)))
+    };
+    reading.mood.is_plain()
+        && filled.unplaced == 0
+        && reading.numbers.iter().all(|number| !number.unit.is_some_and(is_time))
+        && reading.words.iter().enumerate().all(is_clear)
 }
 
 /// Whether a field is filled from what is said, and not from the whole message.

@@ -9,6 +9,7 @@ use crate::roles::Role;
 use crate::sight::{Sight, personal};
 use crate::spans::Span;
 use crate::when;
+use crate::words::{Class, Classes, SmallWords};
 
 /// What could be filled, and what is open.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +23,10 @@ pub(crate) struct Filled {
     pub left_over: usize,
     /// Numbers that no field has a place for.
     pub unplaced: usize,
+    /// The words taken for a person.
+    pub person: Option<Span>,
+    /// The words taken for a thing, as places in the reading.
+    pub item: Option<Span>,
 }
 
 impl Filled {
@@ -29,6 +34,21 @@ impl Filled {
     pub(crate) fn missing<'t>(&self, tool: &'t Tool) -> Option<&'t Field> {
         let open = |field: &&Field| field.is_required && !self.arguments.contains_key(&field.name);
         tool.fields.iter().filter(open).min_by_key(|field| order(&field.kind))
+    }
+}
+
+impl Filled {
+    /// Cuts from a name without a case what may be one, where the phrase wants an owner: Anitar koto baki. Whether
+    /// it did.
+    pub(crate) fn own(&mut self, tool: &Tool, reading: &Reading<'_>) -> bool {
+        let Some(person) = self.person.as_ref().filter(|span| span.told.is_none()) else { return false };
+        let wanted = Classes::of(&[Class::Own]);
+        let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);
+        let ends_open = |front: &str| front.ends_with(['a', 'e', 'i', 'o', 'u']) && front.len() > 2;
+        let Some((front, _)) = cut.filter(|(front, _)| ends_open(front)) else { return false };
+        let Some(field) = tool.wants(&Kind::Person) else { return false };
+        self.arguments.insert(field.name.clone(), Value::from(front));
+        true
     }
 }
 
@@ -98,7 +118,7 @@ fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled
     }
 }
 
-const fn is_time(unit: Unit) -> bool {
+pub(crate) const fn is_time(unit: Unit) -> bool {
     matches!(
         unit,
         Unit::Minute
@@ -115,8 +135,13 @@ const fn is_time(unit: Unit) -> bool {
 
 /// Puts a number into its field; a second number there, or a second reading, makes it doubtful.
 fn put(number: &Amount, field: &Field, filled: &mut Filled) {
-    let mut readings: Vec<Value> =
-        number.readings.iter().filter_map(|value| written(*value, field)).collect();
+    // Nothing is neither owed nor sold; it is asked about.
+    let mut readings: Vec<Value> = number
+        .readings
+        .iter()
+        .filter(|value| **value != Number::ZERO)
+        .filter_map(|value| written(*value, field))
+        .collect();
     readings.dedup();
     let Some(first) = readings.first().cloned() else {
         filled.unplaced += 1;
@@ -199,6 +224,7 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
         }
         None => {
             filled.arguments.insert(field.name.clone(), Value::from(best.text.clone()));
+            filled.person = Some(best.clone());
         }
     }
 }
@@ -212,20 +238,24 @@ fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, fi
         .filter(likely)
         .max_by_key(|span| (span.is_counted, std::cmp::Reverse(span.from)));
     let Some(best) = best else { return };
-    let text = whole_item(sight, best, left);
+    let whole = whole_item(sight, best, left);
     left.retain(|span| span.from != best.from);
-    filled.arguments.insert(field.name.clone(), Value::from(text));
+    filled.arguments.insert(field.name.clone(), Value::from(whole.text.clone()));
+    filled.item = Some(whole);
 }
 
 /// An item with what hangs on it by a genitive: bijli ka bill.
-fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> String {
+fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Span {
     if span.role() == Some(Role::Of)
         && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
     {
         left.retain(|span| span.from != next.from);
-        return sight.reading.text(span.from, next.to).to_owned();
+        let text = sight.reading.text(span.from, next.to).to_owned();
+        let mut whole = span.clone();
+        (whole.text, whole.to) = (text, next.to);
+        return whole;
     }
-    span.text.clone()
+    span.clone()
 }
 
 /// The choice whose words were said; none when two were.

@@ -14,10 +14,12 @@
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between
 //! - `reading`, `mood`, `spans`, `roles`, `clauses`, `words`: a message by its grammar
-//! - `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `plan`: and how surely
+//! - `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
+//!   `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
 //! - `say`, `tell`: words for people
 
+mod account;
 mod clauses;
 mod continued;
 mod fill;

@@ -26,6 +26,9 @@ pub struct Offline {
     time: Option<(Arc<dyn Clock>, TimeZone)>,
 }
 
+/// How the ids of its calls begin.
+pub(crate) const OWN: &str = "offline-";
+
 const PHRASES: [(Language, Form, &str); 21] = [
     (Language::English, Form::Latin, include_str!("../phrases/en.txt")),
     (Language::Hindi, Form::Native, include_str!("../phrases/hi.txt")),
@@ -102,7 +105,7 @@ impl Offline {
             }
             for (index, call) in answer.calls.into_iter().enumerate() {
                 // An id that no other call of the conversation has.
-                let id = format!("offline-{}-{index}", request.messages.len());
+                let id = format!("{OWN}{}-{index}", request.messages.len());
                 events.push(Event::ToolCallStarted { index, id, name: call.tool });
                 let fragment = serde_json::Value::Object(call.arguments).to_string();
                 events.push(Event::ToolCallArguments { index, fragment });

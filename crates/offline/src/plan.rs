@@ -2,6 +2,8 @@
 
 use munshi_lang::Kind as Counts;
 
+use crate::account::Account;
+use crate::clauses::cuts;
 use crate::fill::{Filled, fill};
 use crate::palette::{Palette, Tool};
 use crate::rank::{Ranked, rank};
@@ -29,6 +31,8 @@ pub(crate) struct Plan {
     pub is_unreal: bool,
     /// Another tool that is as likely.
     pub rival: Option<usize>,
+    /// A part of the message says something else, which this would leave undone.
+    pub is_half: bool,
 }
 
 impl Plan {
@@ -61,16 +65,23 @@ pub(crate) fn plan(
         return (None, known);
     };
     let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
-    let filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
+    let mut filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
     let second = ranked.get(1).copied();
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
-    if tool.spec.effect.writes() && sight.is_bent(palette) {
+    let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
+    if pattern.is_some_and(|pattern| pattern.role == Some(Role::Of)) && filled.own(tool, &sight.reading) {
         confidence = confidence.min(SURE - 0.05);
     }
+    let account = Account { sight: &sight, palette, tool, best: &best, filled: &filled };
+    if tool.spec.effect.writes() && (sight.is_bent(palette) || !account.is_settled()) {
+        confidence = confidence.min(SURE - 0.05);
+    }
+    let is_half = account.leaves_out(&cuts(&sight.reading));
     let rival = second
         .filter(|second| second.score > best.score * 0.92 && best.score > 0.35)
         .map(|second| second.tool);
-    (Some(Plan { tool: best.tool, filled, confidence, is_unreal: best.is_unreal, rival }), known)
+    let is_unreal = best.is_unreal;
+    (Some(Plan { tool: best.tool, filled, confidence, is_unreal, rival, is_half }), known)
 }
 
 /// The message through the palette, read once more when the tools' phrases tell its language better.

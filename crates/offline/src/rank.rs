@@ -23,12 +23,14 @@ pub(crate) struct Ranked {
     pub is_unreal: bool,
     /// The person has another part in the message than in any phrase of the tool.
     pub is_turned: bool,
+    /// The place of its best phrase among the tool's; none when no word speaks for it.
+    pub pattern: Option<usize>,
 }
 
 impl Ranked {
     /// A tool that no word speaks for.
     pub(crate) const fn unspoken(tool: usize) -> Self {
-        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false }
+        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false, pattern: None }
     }
 }
 
@@ -60,6 +62,7 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
                 cover: best.cover,
                 is_unreal: best.is_unreal,
                 is_turned: best.is_turned,
+                pattern: Some(best.pattern),
             })
         })
         .collect();
@@ -96,6 +99,7 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
 }
 
 struct Fit {
+    pattern: usize,
     fit: f32,
     cover: f32,
     is_unreal: bool,
@@ -104,12 +108,12 @@ struct Fit {
 
 fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
     let mut best: Option<Fit> = None;
-    for pattern in &tool.patterns {
+    for (at, pattern) in tool.patterns.iter().enumerate() {
         let cover = cover(pattern, palette, said);
         if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
             continue;
         }
-        let fit = fit(sight, pattern, tool, cover);
+        let fit = Fit { pattern: at, ..fit(sight, pattern, tool, cover) };
         if best.as_ref().is_none_or(|best| fit.fit > best.fit) {
             best = Some(fit);
         }
@@ -164,7 +168,7 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     {
         fit *= 0.5;
     }
-    Fit { fit, cover, is_unreal, is_turned: is_turned || has_other_part }
+    Fit { pattern: 0, fit, cover, is_unreal, is_turned: is_turned || has_other_part }
 }
 
 /// Whether the person has the opposite part.

@@ -1,6 +1,7 @@
 //! A message as the offline model sees it: what `lang` found in it, and the words between.
 
 use jiff::civil::Date;
+use munshi_lang::names::is_honorific;
 use munshi_lang::token::{self, Token};
 use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
 use munshi_types::Language;
@@ -80,6 +81,9 @@ const CAREFUL: Classes = Classes::of(&[
     Class::Help,
 ]);
 
+/// What is said in English between words of another language.
+const MIXED: Classes = Classes::of(&[Class::Doubt, Class::Not, Class::Yes, Class::No, Class::Stop]);
+
 impl Word<'_> {
     pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -147,6 +151,43 @@ impl<'m> Reading<'m> {
             && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
     }
 
+    /// Whether it refuses: a word says no, or the verb denies.
+    pub(crate) fn refuses(&self) -> bool {
+        let refusal = Classes::of(&[Class::No, Class::Not, Class::Stop]);
+        self.mood.is(Mood::NEGATED)
+            || self.words.iter().any(|word| word.held.is_none() && word.classes.meets(refusal))
+    }
+
+    /// Whether it is nothing but a refusal.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let allowed =
+            Classes::of(&[Class::No, Class::Not, Class::Stop, Class::Small, Class::In, Class::Thanks]);
+        self.refuses()
+            && self
+                .words
+                .iter()
+                .filter(|word| !word.is_sign)
+                .all(|word| word.held.is_none() && word.classes.meets(allowed))
+    }
+
+    /// Whether the message is a greeting, thanks or a call for help in whatever language, with no more beside it than
+    /// people add to one.
+    pub(crate) fn is_talk(&self, wanted: Class) -> bool {
+        let small = SmallWords::get();
+        let said: Vec<&Word<'_>> = self.words.iter().filter(|word| !word.is_sign).collect();
+        let keys: Vec<&str> = said.iter().map(|word| word.key.as_str()).collect();
+        let answer = small.answer(&keys, wanted);
+        let is_answer = |at: usize| answer.is_some_and(|(from, to)| (from..to).contains(&at));
+        let beside = Classes::of(&[wanted, Class::Talk, Class::Small, Class::In, Class::Hello, Class::ToMe]);
+        let is_wanted = |word: &&Word<'_>| small.anywhere(&word.key).has(wanted);
+        (answer.is_some() || said.iter().any(is_wanted))
+            && said.iter().enumerate().all(|(at, word)| {
+                is_answer(at)
+                    || (word.held.is_none()
+                        && (is_honorific(&word.key) || small.anywhere(&word.key).meets(beside)))
+            })
+    }
+
     /// Takes back as words the bare numbers in words that are something else: आठवण is no 58 where it is asked for.
     pub(crate) fn release(&mut self, is_word: impl Fn(&str) -> bool) {
         for (at, number) in self.numbers.iter_mut().enumerate() {
@@ -200,7 +241,11 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
     // them is believed.
     let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
-    let classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    let mut classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    // English is mixed into all languages.
+    if classes == Classes::NONE && token.text.is_ascii() {
+        classes = words.classes(&token.key, &[Language::English]).only(MIXED);
+    }
     let is_sign = matches!(token.kind, token::Kind::Sign);
     let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
     Word {

@@ -18,7 +18,7 @@ pub(crate) struct Span {
     pub text: String,
     pub told: Option<Told>,
     /// By an ending, which was cut off.
-    is_fused: bool,
+    pub is_fused: bool,
     pub is_capital: bool,
     pub has_honorific: bool,
     /// A quantity stands right beside it.
@@ -83,7 +83,7 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
 }
 
 fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
-    const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If]);
+    const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If, Class::Doubt]);
     reading.words.get(at).is_some_and(|word| {
         let is_trade = word.classes.has(Class::Trade);
         (word.is_content() || (is_trade && word.held.is_none()))

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::clauses::clauses;
 use crate::judgement::{Judgement, Verdict};
+use crate::offline::OWN;
 use crate::palette::{Palette, Tool};
 use crate::plan::{LIKELY, LOOK, Plan, SURE, plan};
 use crate::reading::{Before, Reading};
@@ -106,7 +107,13 @@ impl Turn<'_> {
         let english = Voice::new(Language::English, Form::Latin);
         let mouth = self.mouth(before.voice.unwrap_or(english));
         let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
-        let confidence = if told.iter().all(|told| told.is_phrased) { 1.0 } else { LIKELY };
+        // What another model has called for, it may want to look at before it speaks.
+        let is_own = results.iter().all(|result| result.call_id.starts_with(OWN));
+        let confidence = match told.iter().all(|told| told.is_phrased) {
+            _ if !is_own => GUESS,
+            true => 1.0,
+            false => LIKELY,
+        };
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
         Answer::text(texts.join("\n"), Verdict::Tell, confidence)
     }
@@ -146,16 +153,17 @@ impl Turn<'_> {
 
     fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
         let talk = |name: &str| Answer::text(mouth.plain(name), Verdict::Talk, 0.95);
-        if reading.is_only(Class::Hello) {
-            return Some(talk("hello"));
+        if reading.is_only(Class::Stop) {
+            // With nothing open here, another model may know what is to be stopped.
+            return Some(Answer::text(mouth.plain("cancelled"), Verdict::Talk, GUESS));
         }
-        if reading.is_only(Class::Thanks) {
+        if reading.is_talk(Class::Help) {
+            return Some(Answer::text(mouth.can_do(&self.palette), Verdict::Talk, 0.9));
+        }
+        if reading.is_talk(Class::Thanks) {
             return Some(talk("welcome"));
         }
-        if reading.is_only(Class::Stop) {
-            return Some(talk("cancelled"));
-        }
-        reading.is_only(Class::Help).then(|| Answer::text(mouth.can_do(&self.palette), Verdict::Talk, 0.9))
+        reading.is_talk(Class::Hello).then(|| talk("hello"))
     }
 
     /// Nothing was understood well enough: says what can be done here.
@@ -190,6 +198,9 @@ impl Turn<'_> {
     /// Acts on a plan, asks about it, or lets it be.
     pub(crate) fn planned(&self, plan: Plan, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Answer {
         let Some(tool) = plan.tool(&self.palette) else { return self.lost(mouth) };
+        if plan.is_half {
+            return self.one_by_one(mouth);
+        }
         let must = !matches!(self.request.tool_choice, ToolChoice::Auto);
         let writes = tool.spec.effect.writes();
         if plan.is_unreal && writes {

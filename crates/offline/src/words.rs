@@ -45,6 +45,11 @@ pub(crate) enum Class {
     Help,
     Trade,
     Many,
+    Doubt,
+    Talk,
+    Goods,
+    Own,
+    Be,
 }
 
 impl Class {
@@ -72,6 +77,11 @@ impl Class {
             "help" => Self::Help,
             "trade" => Self::Trade,
             "many" => Self::Many,
+            "doubt" => Self::Doubt,
+            "talk" => Self::Talk,
+            "goods" => Self::Goods,
+            "own" => Self::Own,
+            "be" => Self::Be,
             _ => return None,
         })
     }
@@ -116,6 +126,8 @@ pub(crate) struct SmallWords {
     words: HashMap<String, [Classes; 11]>,
     /// The longest first.
     endings: [Vec<(String, Class)>; 11],
+    /// Whole answers of several words, of whatever language.
+    answers: Vec<(Vec<String>, Class)>,
 }
 
 impl SmallWords {
@@ -145,6 +157,10 @@ impl SmallWords {
             self.endings[language.index()].push((word.to_owned(), class));
             return;
         }
+        if word.contains('_') {
+            self.answers.push((word.split('_').map(fold::key).collect(), class));
+            return;
+        }
         let key = fold::key(word);
         if !key.is_empty() {
             let classes = self.words.entry(key).or_default();
@@ -155,10 +171,26 @@ impl SmallWords {
     /// What a folded word is in any of the languages.
     pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
         let Some(all) = self.words.get(key) else { return Classes::NONE };
-        // Trades have English names everywhere.
-        let english = all[Language::English.index()];
-        let trade = if english.has(Class::Trade) { Classes::of(&[Class::Trade]) } else { Classes::NONE };
-        languages.iter().fold(trade, |set, language| set.with(all[language.index()]))
+        // Trades and goods have English names everywhere.
+        let english = all[Language::English.index()].only(Classes::of(&[Class::Trade, Class::Goods]));
+        languages.iter().fold(english, |set, language| set.with(all[language.index()]))
+    }
+
+    /// What a folded word is in some language, whichever.
+    pub(crate) fn anywhere(&self, key: &str) -> Classes {
+        let all = self.words.get(key).into_iter().flatten();
+        all.fold(Classes::NONE, |set, classes| set.with(*classes))
+    }
+
+    /// Where in some folded words a whole answer of a class stands.
+    pub(crate) fn answer(&self, keys: &[&str], wanted: Class) -> Option<(usize, usize)> {
+        let of_class = self.answers.iter().filter(|(_, class)| *class == wanted);
+        of_class
+            .filter_map(|(words, _)| {
+                let at = keys.windows(words.len().max(1)).position(|some| some.iter().eq(words.iter()))?;
+                Some((at, at + words.len()))
+            })
+            .max_by_key(|(from, to)| to - from)
     }
 
     /// The longest ending of one of these classes that a word has, and what is left of the word.

@@ -159,15 +159,115 @@ async fn what_is_only_likely_is_confirmed_first() {
     let mut talk = Talk::new();
     talk.say("aaje tran kilo bataka sau rupiya ma vechya").await;
     let corrected = talk.say("na 150 rupiya").await;
-    assert_eq!(call(&corrected).unwrap().1["amount"], 15_000);
+    assert_eq!(call(&corrected), None, "another number is read back once more");
+    assert!(corrected.text().contains("₹150"), "{}", corrected.text());
+    let done = talk.say("haa").await;
+    assert_eq!(call(&done).unwrap().1["amount"], 15_000);
+}
+
+#[tokio::test]
+async fn a_no_with_a_number_in_it_is_still_a_no() {
+    for no in [
+        "no, don't write 500",
+        "nahi, 2 din baad",
+        "no, wait 5 minutes",
+        "nahi 500 mat likhna",
+        "no no 500 is wrong",
+        "nahi, rehne do",
+        "मत लिखो",
+        "नहीं, 5 मिनट रुको",
+    ] {
+        let mut talk = Talk::new();
+        let asked = talk.say("gave Ramesh 500").await;
+        assert!(call(&asked).is_none() && asked.text().contains("₹500"), "{}", asked.text());
+        let answer = talk.say(no).await;
+        assert_eq!(call(&answer), None, "{no}");
+        let later = talk.say("yes").await;
+        assert_eq!(call(&later), None, "{no}, then yes: {}", answer.text());
+    }
+    let mut talk = Talk::new();
+    talk.say("gave Ramesh 500").await;
+    let corrected = talk.say("no it was 600").await;
+    assert!(call(&corrected).is_none() && corrected.text().contains("₹600"), "{}", corrected.text());
+    called(&talk.say("yes").await, "payment_made", json!({"person": "Ramesh", "amount": 60_000}));
+}
+
+#[tokio::test]
+async fn an_answer_that_says_more_than_was_asked_is_read_back() {
+    for answer in
+        ["500 nahi diye", "shayad 500", "kareeb 500", "500 dene the", "500 ya phir kuch aur", "maybe 500"]
+    {
+        let mut talk = Talk::new();
+        talk.say("Ramesh ko udhaar diya").await;
+        let reply = talk.say(answer).await;
+        assert_eq!(call(&reply), None, "{answer}");
+    }
+    let mut talk = Talk::new();
+    talk.say("Ramesh ko udhaar diya").await;
+    called(&talk.say("500 rupaye").await, "credit_given", json!({"person": "Ramesh", "amount": 50_000}));
+}
+
+#[tokio::test]
+async fn nothing_is_not_an_amount() {
+    for text in ["gave Suresh 0 on credit", "Suresh ko 0 udhaar diya"] {
+        let reply = Talk::new().say(text).await;
+        assert_eq!(call(&reply), None, "{text}");
+        assert!(!reply.text().contains("₹0"), "{text}: {}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn half_of_a_request_is_never_done() {
+    for text in [
+        "who owes me and delete everything",
+        "who owes me money, then call the police",
+        "Ramesh ka kitna baaki hai aur sabko message bhejo",
+        "रमेश का कितना बाकी है और दुकान बंद कर दो",
+        "Mahesh paid 1500 and burn the book",
+    ] {
+        let mut talk = Talk::new();
+        let reply = talk.say(text).await;
+        assert_eq!(call(&reply), None, "{text}");
+        let judged =
+            talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() });
+        assert!(judged.confidence < SURE, "{text}: {judged:?}");
+    }
+}
+
+/// What belongs to another model's turn goes on to that model.
+#[tokio::test]
+async fn it_is_sure_only_of_its_own_calls_and_questions() {
+    let talk = Talk::new();
+    let result = |call_id: &str| {
+        let result = ToolResult {
+            call_id: call_id.to_owned(),
+            name: "payment_received".to_owned(),
+            content: json!({"ok": true, "amount": 50_000, "name": "Ramesh"}).to_string(),
+            is_error: false,
+        };
+        let told = Message { role: Role::User, parts: vec![Part::ToolResult(result)] };
+        let messages = vec![Message::user("Ramesh ne 500 diye"), told];
+        talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() })
+    };
+    assert!(result("offline-1-0").is_sure());
+    assert!(!result("toolu_01").is_sure() && result("toolu_01").confidence < 0.5);
+    for word in ["cancel", "stop", "rehne do", "रद्द"] {
+        let messages = vec![Message::user(word)];
+        let judged = talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() });
+        assert!(!judged.is_sure(), "{word}: {judged:?}");
+        let mut talk = Talk::new();
+        talk.say("Ramesh ko udhaar diya").await;
+        talk.request.messages.push(Message::user(word));
+        assert!(talk.offline.judge(&talk.request).is_sure(), "{word}");
+    }
 }
 
 #[tokio::test]
 async fn two_things_are_both_done_or_asked_about() {
     let mut talk = Talk::new();
-    let both = talk.say("Ramesh ko 500 diye aur Suresh se 300 mile").await;
+    let both = talk.say("Ramesh ko 500 udhaar diye aur Suresh se 300 mile").await;
     let names: Vec<&str> = both.tool_calls().map(|call| call.name.as_str()).collect();
-    assert_eq!(names, ["payment_made", "payment_received"]);
+    assert_eq!(names, ["credit_given", "payment_received"]);
     for half in ["Ramesh ko 500 aur Suresh ko 300", "Ramesh ne 500 diye, Suresh 300"] {
         let mut talk = Talk::new();
         let asked = talk.say(half).await;
@@ -207,11 +307,61 @@ async fn greetings_thanks_and_help_need_no_tool() {
         ("thank you", "You are welcome"),
         ("ধন্যবাদ", "আপনাকে"),
         ("help", "I did not understand"),
+        ("what can you do?", "I did not understand"),
+        ("मदद", "मैं"),
+        ("namaste, kaise ho", "Namaste"),
+        ("ਸਤ ਸ੍ਰੀ ਅਕਾਲ", "ਸਤ"),
+        ("good morning", "Hello"),
+        ("kem chho", "Namaste"),
     ] {
         let mut talk = Talk::new();
         let reply = talk.say(said).await;
         assert!(reply.text().starts_with(start), "{said}: {}", reply.text());
         assert_eq!(call(&reply), None);
+    }
+}
+
+/// A call for help is not a message that was not understood; a word of praise is no greeting.
+#[test]
+fn talk_is_told_from_other_words() {
+    let talk = Talk::new();
+    let judge = |text: &str| {
+        talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() })
+    };
+    for said in [
+        "help",
+        "मदद",
+        "madad karo",
+        "সাহায্য",
+        "મદદ",
+        "ಸಹಾಯ",
+        "സഹായം",
+        "मदत",
+        "ସାହାଯ୍ୟ",
+        "ਮਦਦ",
+        "உதவி",
+        "సహాయం",
+        "what can you do?",
+        "aap kya kar sakte hain",
+        "hello",
+        "namaste ji",
+        "नमस्ते, कैसे हो",
+        "নমস্কার, কেমন আছেন",
+        "કેમ છો",
+        "ನಮಸ್ಕಾರ",
+        "നമസ്കാരം, സുഖമാണോ",
+        "नमस्कार",
+        "ନମସ୍କାର",
+        "sat sri akal",
+        "வணக்கம்",
+        "నమస్కారం",
+        "ram ram bhai",
+    ] {
+        let judged = judge(said);
+        assert!(judged.verdict == Verdict::Talk && judged.is_sure(), "{said}: {judged:?}");
+    }
+    for said in ["good", "you", "sab", "theek"] {
+        assert!(!judge(said).is_sure(), "{said}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sentences in every language and script with what they mean: the right call, or none.
 //!
 //! `said/` has them, one a line: `SENTENCE => TOOL; argument=value` or `=> no act`, which means that nothing is written
-//! and nobody is asked to confirm it. `traps` are those that only look like facts, and who gave to whom.
+//! and nobody is asked to confirm it, or `=> read back`, which means that it is confirmed first. `traps` are those that only look like facts, and who gave to whom.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
 
@@ -63,9 +63,12 @@ async fn run() -> Vec<Outcome> {
 }
 
 fn is_meant(calls: &[&ToolCall], meant: &str, reply: &Reply) -> bool {
-    if meant == "no act" {
-        let is_state = |part: &munshi_llm::Part| matches!(part, munshi_llm::Part::State { data } if data.contains("go_ahead"));
-        return calls.iter().all(|call| is_read(&call.name)) && !reply.message.parts.iter().any(is_state);
+    let is_state = |part: &munshi_llm::Part| matches!(part, munshi_llm::Part::State { data } if data.contains("go_ahead"));
+    let is_read_back = reply.message.parts.iter().any(is_state);
+    match meant {
+        "no act" => return calls.iter().all(|call| is_read(&call.name)) && !is_read_back,
+        "read back" => return calls.is_empty() && is_read_back,
+        _ => {}
     }
     let wanted: Vec<&str> = meant.split(" && ").collect();
     wanted.len() == calls.len() && wanted.iter().zip(calls).all(|(wanted, call)| is_call(call, wanted))

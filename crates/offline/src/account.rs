@@ -1,0 +1,330 @@
+//! Whether every word of a message is accounted for.
+//!
+//! A word that nobody understands may turn a sentence round: perhaps, nobody, nearly, forgave. So something is written
+//! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
+//! or counted.
+
+use munshi_lang::names::is_honorific;
+use munshi_lang::{Kind as Counts, When, fold};
+use munshi_types::Language;
+
+use crate::fill::Filled;
+use crate::palette::{Kind, Palette, Pattern, Tool};
+use crate::rank::Ranked;
+use crate::reading::{Held, Word};
+use crate::roles::{CASES, Role, ending};
+use crate::sight::Sight;
+use crate::spans::Span;
+use crate::words::{Class, Classes, SmallWords};
+
+/// What may stand in any sentence and change nothing.
+const HARMLESS: Classes = Classes::of(&[
+    Class::To,
+    Class::By,
+    Class::From,
+    Class::Of,
+    Class::In,
+    Class::Me,
+    Class::ToMe,
+    Class::Small,
+    Class::Yes,
+    Class::Hello,
+    Class::Thanks,
+]);
+
+/// What names nobody and nothing.
+const DOUBTFUL: Classes = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
+
+/// A tool as one message asks for it.
+pub(crate) struct Account<'s, 'm> {
+    pub sight: &'s Sight<'m>,
+    pub palette: &'s Palette,
+    pub tool: &'s Tool,
+    pub best: &'s Ranked,
+    pub filled: &'s Filled,
+}
+
+impl Account<'_, '_> {
+    /// Whether nothing in the message is left to be understood, so that it may be written as it stands.
+    pub(crate) fn is_settled(&self) -> bool {
+        let words = &self.sight.reading.words;
+        let keys: Vec<&str> =
+            words.iter().filter(|word| !word.is_sign).map(|word| word.key.as_str()).collect();
+        let is_clear = SmallWords::get().answer(&keys, Class::Doubt).is_none()
+            && (0..words.len()).all(|at| self.is_in_place(at) || self.is_explained(at));
+        is_clear
+            && self.filled.left_over == 0
+            && self.filled.unplaced == 0
+            && self.sight.reading.numbers.iter().all(|number| !number.unit.is_some_and(crate::fill::is_time))
+            && self.filled.person.as_ref().is_none_or(|span| self.is_name(span))
+            && self.filled.item.as_ref().is_none_or(|span| self.is_thing(span))
+            && !self.is_half_said()
+            && !self.says_twice()
+    }
+
+    /// Whether two words pass for the same word of a phrase: one of them is something else.
+    fn says_twice(&self) -> bool {
+        let said: Vec<usize> = (0..self.sight.reading.words.len())
+            .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
+            .collect();
+        let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
+        said.iter().enumerate().any(|(place, one)| {
+            said.iter()
+                .skip(place + 1)
+                .any(|other| entries(one).any(|entry| entries(other).any(|same| same == entry)))
+        })
+    }
+
+    /// The parts of a message, cut where it may go on to another thing, that this tool knows nothing of.
+    pub(crate) fn leaves_out(&self, parts: &[(usize, usize)]) -> bool {
+        let words = &self.sight.reading.words;
+        let is_idle = |word: &Word<'_>| !word.is_content() || word.classes.meets(HARMLESS);
+        parts.iter().any(|(from, to)| {
+            let mut content =
+                (*from..*to).filter(|at| words.get(*at).is_some_and(|word| !is_idle(word))).peekable();
+            content.peek().is_some() && !content.any(|at| self.is_in_place(at) || self.is_said(at))
+        })
+    }
+
+    /// Whether a word belongs to what was taken for a person or a thing.
+    fn is_in_place(&self, at: usize) -> bool {
+        let taken = [&self.filled.person, &self.filled.item];
+        taken.into_iter().flatten().any(|span| (span.from..span.to).contains(&at))
+    }
+
+    fn is_explained(&self, at: usize) -> bool {
+        let Some(word) = self.sight.reading.words.get(at) else { return true };
+        match word.held {
+            Some(Held::Number(number)) => return self.is_count(number),
+            Some(Held::Date(date)) => return self.is_day(date),
+            Some(Held::Time) => return false,
+            None => {}
+        }
+        if word.is_sign {
+            return matches!(word.text, "," | "." | "।" | "!" | "₹" | "/" | "-" | "/-" | "'" | "’" | "|");
+        }
+        if self.is_said(at) || self.is_choice(word) {
+            return true;
+        }
+        let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
+        let is_open = joins || word.classes.meets(Classes::of(&[Class::Doubt, Class::Trade]));
+        // In another script it is hardly grammar of this language.
+        let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
+        let is_harmless = is_own && word.classes.meets(HARMLESS);
+        let is_turned = word.classes.has(Class::Be) && self.is_said(at + 1);
+        !is_open && is_harmless && !is_turned && !self.marks_another(at) && !self.is_second(word)
+    }
+
+    /// Whether the speaker receives where the phrase has somebody else do so.
+    fn is_second(&self, word: &Word<'_>) -> bool {
+        let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
+        word.classes.has(Class::ToMe) && best.is_some_and(|best| best.role == Some(Role::To))
+    }
+
+    /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
+    fn marks_another(&self, at: usize) -> bool {
+        let parts = Classes::of(&[Class::To, Class::By, Class::From]);
+        let speaker = Classes::of(&[Class::Me, Class::ToMe]);
+        let reading = &self.sight.reading;
+        let is_marker = reading.words.get(at).is_some_and(|word| {
+            word.classes.meets(parts) && !word.classes.meets(Classes::of(&[Class::In, Class::Of]))
+        });
+        // English says it before the name.
+        let is_after = reading.languages.first() != Some(&Language::English);
+        let beside = if is_after { at.checked_sub(1) } else { Some(at + 1) };
+        let Some(beside) = beside.filter(|_| is_marker) else { return false };
+        let gives = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::To));
+        let is_told = reading.words.get(beside).is_some_and(|word| {
+            let is_speaker = word.classes.meets(speaker) && (is_after || gives(at));
+            let is_grammar = is_speaker || word.classes.meets(CASES);
+            word.held.is_some() || is_grammar || self.is_choice(word)
+        });
+        !is_told && !self.is_in_place(beside) && !self.is_said(beside)
+    }
+
+    /// Whether a number counts something; days and accounts do not.
+    fn is_count(&self, number: usize) -> bool {
+        let kind = self.sight.reading.numbers.get(number).map(|number| number.kind);
+        match kind {
+            Some(Counts::Money | Counts::Quantity | Counts::Plain) => true,
+            Some(Counts::Phone) => self.tool.wants(&Kind::Phone).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Today needs no place; another day does.
+    fn is_day(&self, date: usize) -> bool {
+        let found = self.sight.reading.dates.get(date);
+        let is_today = found.is_some_and(|found| {
+            found.readings.iter().all(|one| matches!(one.when, When::Day { offset: 0 }))
+        });
+        is_today
+            || self
+                .tool
+                .wants(&Kind::Date)
+                .is_some_and(|field| self.filled.arguments.contains_key(&field.name))
+    }
+
+    /// Whether a word is one of the phrase that fits best, or of another of the tool in which the person has the same
+    /// part: udhaar is said of those who are given and of those who are taken from, but with another verb.
+    fn is_said(&self, at: usize) -> bool {
+        let Some(word) = self.sight.reading.words.get(at) else { return false };
+        let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
+        found.iter().any(|one| {
+            let entry = self.palette.vocabulary.entries.get(one.entry);
+            let is_near = || entry.is_some_and(|entry| is_near(&entry.stem, &word.stem));
+            let is_spelt = match word.classes.has(Class::Doubt) {
+                true => one.likeness >= 1.0,
+                // Its own script spells a verb in one way; another vowel is another tense.
+                false if !word.text.is_ascii() => one.likeness >= 0.95,
+                false => one.likeness >= 0.9 || (one.likeness >= 0.75 && is_near()),
+            };
+            is_spelt && self.phrases().any(|pattern| pattern.words.contains(&one.entry))
+        })
+    }
+
+    fn phrases(&self) -> impl Iterator<Item = &Pattern> {
+        let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
+        let languages = &self.sight.reading.languages;
+        let part = |pattern: &Pattern| pattern.has_person.then(|| pattern.role.unwrap_or(Role::By));
+        self.tool.patterns.iter().filter(move |pattern| {
+            let is_own = languages.contains(&pattern.language) || pattern.language == Language::English;
+            best.is_some_and(|best| is_own && (part(pattern).is_none() || part(pattern) == part(best)))
+        })
+    }
+
+    fn is_choice(&self, word: &Word<'_>) -> bool {
+        self.tool.fields.iter().any(|field| {
+            self.filled.arguments.contains_key(&field.name) && field.kind.words().contains(&word.key)
+        })
+    }
+
+    /// Whether a span is a name and nothing else: one word, or several of which each is written as a name, or one with
+    /// its trade.
+    fn is_name(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || self.is_trade(word);
+        // Ranks follow a name; before it they may be a word like any other.
+        let ranks = words.iter().rev().take_while(|word| is_rank(word)).count();
+        let names: Vec<&Word<'_>> = words.iter().take(words.len() - ranks).collect();
+        let is_odd = |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word);
+        let is_written = names.iter().all(|word| word.is_capital);
+        let is_alone = match names.as_slice() {
+            [] => words.len() == 1 && words.iter().any(|word| self.is_trade(word)),
+            [_] => true,
+            // The first word of a sentence is written large whatever it is.
+            [..] => is_written && span.from > 0,
+        };
+        // English writes names large and marks things as it marks people: from home.
+        let is_english = self.sight.reading.languages.first() == Some(&Language::English);
+        let is_marked = (span.takes_part() && !is_english) || ranks > 0;
+        let is_latin = names.iter().any(|word| word.text.is_ascii());
+        let is_nobody = is_nobody(&fold::key(&span.text));
+        // Marked twice, where it ends is not clear.
+        let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
+        let is_double = !span.is_fused && ends.is_some_and(|(_, role)| Some(role) == span.role());
+        is_alone
+            && !is_nobody
+            && !is_double
+            && !names.iter().any(|word| is_odd(&word))
+            && (is_marked || is_written || !is_latin)
+    }
+
+    /// Whether a word is a trade, be it with an ending.
+    fn is_trade(&self, word: &Word<'_>) -> bool {
+        let languages = &self.sight.reading.languages;
+        // The ending may have taken the place of the sign that no vowel follows.
+        let is_trade = |key: &str| {
+            let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+            of(key) || of(key.trim_end_matches('a'))
+        };
+        word.classes.has(Class::Trade)
+            || ending(word, languages).is_some_and(|(front, _)| is_trade(&fold::key(front)))
+    }
+
+    /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
+    fn is_thing(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_known = |at: usize| {
+            let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
+                word.classes.has(Class::Goods)
+                    || (word.classes.meets(CASES) && !word.classes.has(Class::Doubt))
+            });
+            is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
+        };
+        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
+        let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_doubtful);
+        let names_it = |at: usize| {
+            let word = self.sight.reading.words.get(at);
+            word.is_some_and(|word| word.classes.has(Class::Goods) || word.is_content())
+        };
+        let range = || span.from..span.to;
+        is_counted || (range().all(is_known) && range().any(names_it))
+    }
+
+    /// Whether the phrase knows of no person and there is one, or another tool's phrase says all of this and more: diya
+    /// may be udhaar diya. Whom the shop buys from is paid.
+    fn is_half_said(&self) -> bool {
+        let Some(best) = self.best.pattern.and_then(|at| self.tool.patterns.get(at)) else { return true };
+        let Some(person) = self.filled.person.as_ref() else { return false };
+        if !best.has_person {
+            return true;
+        }
+        let words = self.sight.reading.words.get(person.from..person.to).unwrap_or_default();
+        if words.iter().any(|word| self.is_trade(word)) {
+            return false;
+        }
+        let said: Vec<Vec<usize>> = (0..self.sight.reading.words.len())
+            .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
+            .map(|at| self.sight.matches.get(at).into_iter().flatten().map(|found| found.entry).collect())
+            .collect();
+        let says_more = |pattern: &Pattern| {
+            let is_said = |entry: &usize| said.iter().any(|found| found.contains(entry));
+            pattern.has_person
+                && pattern.role == best.role
+                && self.sight.reading.languages.contains(&pattern.language)
+                && said.iter().all(|found| found.iter().any(|entry| pattern.words.contains(entry)))
+                && pattern.words.iter().any(|entry| !is_said(entry))
+        };
+        let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
+        others.filter(|other| other.spec.effect.writes()).any(|other| other.patterns.iter().any(says_more))
+    }
+}
+
+/// Whether two spellings are as long and begin and end alike: what stands before a verb or after it may deny it.
+fn is_near(one: &str, other: &str) -> bool {
+    let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).map(str::to_owned);
+    one.len().abs_diff(other.len()) <= 2
+        && one.chars().next() == other.chars().next()
+        && tail(one) == tail(other)
+}
+
+/// Whether a word hedges, counts people or stands for them in any language, or ends as no name does in English.
+fn is_never_a_name(word: &Word<'_>) -> bool {
+    const NO_NAME: [&str; 9] = ["ly", "ers", "ors", "nts", "ment", "ing", "ion", "body", "thing"];
+    let is_english = word.text.is_ascii() && word.text.len() > 4;
+    (is_english && NO_NAME.iter().any(|tail| word.text.ends_with(tail))) || is_nobody(&word.key)
+}
+
+fn is_nobody(key: &str) -> bool {
+    SmallWords::get().anywhere(key).meets(DOUBTFUL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_somebody() {
+        let names = "Ramesh Suresh Mahesh Mukesh Rajesh Anita Sunita Lata Sita Gita Geeta Asha Usha Tara Meera Mira Rani \
+            Raju Ravi Kavita Kiran Kumar Mohan Sohan Karim Salim Imran Abdul Fatima Ayesha Lakshmi Murugan Selvi Manju \
+            Manjunath Venkat Reddy Gupta Sharma Patil Shah Dutta Das Roy Bose Nair Menon Latha Suman Sumana Harpreet \
+            Gurpreet Jaspal Balwinder Simran Prakash Deepak Vijay Ajay Sanjay Anil Sunil Amit Sumit Neha Pooja Priya \
+            Rekha Radha Hari Ram Shyam Krishna Gopal Govind Mala Maya Jyoti Pinki Bablu Guddu Munna Chotu Babu Sahu \
+            Behera Nayak Mishra Pandey Yadav Singh Kaur Gill Joshi Desai Mehta Bhavesh Nilesh Hitesh Chetan Alpa Hetal \
+            Ganesh Shankar Basava Girish Naveen Joseph Thomas Mary John Peter Anthony Biju Shaji Sini Rama Ananda";
+        let taken: Vec<&str> = names.split_whitespace().filter(|name| is_nobody(&fold::key(name))).collect();
+        assert!(taken.is_empty(), "{taken:?}");
+    }
+}
