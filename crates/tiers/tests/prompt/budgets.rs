@@ -57,7 +57,7 @@ fn the_oldest_history_goes_first_then_the_weakest_recall_then_the_least_sure_fac
     let more =
         [(History, 0, Over), (History, 1, Over), (History, 2, Over), (History, 3, Over), (Recall, 1, Over)];
     assert_eq!(cuts(&put(&within(550), &turn)), more);
-    let most = cuts(&put(&within(150), &turn));
+    let most = cuts(&put(&within(100), &turn));
     let rest = [(Recall, 2, Over), (Recall, 0, Over), (Facts, 1, Over), (Facts, 0, Over)];
     assert_eq!(most, [&more[..], &rest[..]].concat());
 }

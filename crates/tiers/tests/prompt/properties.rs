@@ -2,7 +2,8 @@
 
 use munshi_llm::Part;
 use munshi_tiers::prompt::{
-    Assembled, Cast, Data, Fact, Moment, Recalled, Speaker, Spoken, TenantWord, Tiers, Turn, assemble,
+    Assembled, Cast, Data, Fact, Moment, Recalled, Section, Speaker, Spoken, TenantWord, Tiers, Turn,
+    assemble,
 };
 use munshi_types::tier::{Agent, Channel, Human, Limits, MemoryPolicy, Profile, Team, TokenLimits};
 use proptest::prelude::*;
@@ -169,11 +170,15 @@ fn check_fences(text: &str) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
-    fn the_total_is_what_it_says_and_never_more_than_it_may_be(moment in any_moment(), agent in any_agent()) {
-        let (human, team) = tiers("I have kept books.", "1. Count twice.");
+    fn the_total_is_what_it_says_and_never_more_than_it_may_be(
+        moment in any_moment(),
+        agent in any_agent(),
+        (soul, sops) in (hostile(), hostile()),
+    ) {
+        let (human, team) = tiers(&soul, &sops);
         let cast = cast(&human, &team, &agent);
         match assemble(&cast, &moment) {
             Ok(prompt) => {
@@ -181,8 +186,8 @@ proptest! {
                 prop_assert!(prompt.report.total <= prompt.report.most);
                 let budgets = agent.limits.budgets();
                 prop_assert!(prompt.report.most + budgets.output.unwrap_or(0) <= budgets.ceiling.max(budgets.output.unwrap_or(0)));
-                let memory = prompt.report.tokens(munshi_tiers::prompt::Section::Facts)
-                    + prompt.report.tokens(munshi_tiers::prompt::Section::Recall);
+                let memory = prompt.report.tokens(Section::Facts)
+                    + prompt.report.tokens(Section::Recall);
                 prop_assert!(budgets.memory.is_none_or(|most| memory <= most));
             }
             Err(error) => prop_assert!(error.needed > error.most, "{:?}", error),
