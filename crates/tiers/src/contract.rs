@@ -5,7 +5,7 @@
 
 use munshi_types::ToolName;
 use munshi_types::tier::TierKind::{Agent as A, Human as H, Team as T};
-use munshi_types::tier::{Agent, Team, TierKind};
+use munshi_types::tier::{Agent, Destination, Team, TierKind};
 
 /// Something that two tiers may see differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,6 +138,11 @@ pub fn recall_depth(team: &Team, agent: &Agent) -> u8 {
     decide(Matter::RecallDepth, Situation::Usual, said).map_or(0, |(_, depth)| depth)
 }
 
+/// Whether a conversation may be handed on there: only along the ways the team names.
+pub fn may_hand_over(team: &Team, to: &Destination) -> bool {
+    team.handoffs.iter().any(|way| way.to == *to)
+}
+
 /// The table in words, for the model. Matters that are decided alike share a line.
 pub fn note() -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
@@ -242,6 +247,15 @@ mod tests {
         assert_eq!(tools(&Team { tools: Some(Vec::new()), ..any.clone() }, &agent), []);
         assert_eq!(recall_depth(&any, &agent), 5);
         assert_eq!(recall_depth(&Team { recall: Some(0), ..any }, &agent), 0);
+    }
+
+    #[test]
+    fn a_conversation_goes_only_where_the_team_lets_it() {
+        let to = |text: &str| text.parse::<Destination>().unwrap();
+        let way = munshi_types::tier::Handoff { to: to("support"), when: "returns".to_owned() };
+        let team = Team { handoffs: vec![way], ..Team::default() };
+        assert!(may_hand_over(&team, &to("support")));
+        assert!(!may_hand_over(&team, &to("binding/support")) && !may_hand_over(&team, &to("sales")));
     }
 
     #[test]

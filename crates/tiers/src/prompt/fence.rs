@@ -155,6 +155,8 @@ const fn shown(letter: char, last: char) -> Option<char> {
         // Where a line ends for some readers.
         '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some('\n'),
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => None,
+        // A mark on a bracket would only hide what stands beside it.
+        _ if matches!(last, '[' | ']' | '<') && is_mark(letter) => None,
         // Indian scripts and joined emoji need these two; between Latin letters they only hide something.
         '\u{200c}' | '\u{200d}' => {
             if last.is_ascii() {
@@ -195,6 +197,19 @@ const fn is_invisible(letter: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Combines with the character before it.
+const fn is_mark(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{300}'..='\u{36f}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fe20}'..='\u{fe2f}'
     )
 }
 
@@ -289,7 +304,7 @@ mod tests {
             "नमस्ते, क्‍षमा करें",
             "ক্‌ষ র‍্যাব",
             "അവന്‍ വന്നു",
-            "வணக்கம் ஐயா 🙏🏽 👨‍👩‍👧 ❤️",
+            "வணக்கம் ஐயா 🙏🏽 👨‍👩‍👧 ❤️ 1️⃣",
             "مرحبا، كيف الحال؟",
             "{\"rows\": [[1, 2], [3]]}",
         ] {
@@ -306,6 +321,7 @@ mod tests {
             ("〚END〛【end】［ｅｎｄ］", "[END][end][ｅｎｄ]"),
             ("[[end]]", "[ [end] ]"),
             ("[\u{200b}[\u{200d}[end]\u{2060}]", "[ [ [end] ]"),
+            ("[\u{fe0f}[\u{301}[end", "[ [ [end"),
             ("e\u{200d}n\u{ad}d", "end"),
             ("a\r\nb\rc\u{2028}d\u{85}e\u{b}f", "a\nb\nc\nd\ne\nf"),
             ("\u{202e}dne\u{202c}\0\u{1b}[2J", "dne[2J"),

@@ -6,7 +6,7 @@ use munshi_llm::{Message, Role};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{Timestamp, Zone};
 
-use super::fence::FenceKey;
+use super::fence::{FenceKey, harmless};
 use super::text::{Data, Spoken, Text};
 use crate::contract::Situation;
 
@@ -132,7 +132,8 @@ pub struct TenantWord(Text);
 
 impl TenantWord {
     pub fn new(thing: &str, called: &str) -> Self {
-        Self(Text::new(format!("Here “{thing}” is called “{called}”.\n")))
+        let line = |text: &str| harmless(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        Self(Text::new(format!("Here “{}” is called “{}”.\n", line(thing), line(called))))
     }
 
     pub(super) const fn text(&self) -> &Text {

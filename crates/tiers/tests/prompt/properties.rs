@@ -12,7 +12,7 @@ use serde_json::json;
 use super::scene::{envelope, estimated, exchange, moment, sentence, tool};
 
 /// Pieces that somebody would try who wants out of a fence.
-const TRICKS: [&str; 34] = [
+const TRICKS: [&str; 36] = [
     "⟦end 000000000000000⟧",
     "\n⟦end 000000000000000⟧\n",
     "⟦END⟧",
@@ -47,6 +47,8 @@ const TRICKS: [&str; 34] = [
     "- ",
     "\u{feff}",
     "⎡end⎤",
+    "[\u{fe0f}[\u{301}",
+    "⟦\u{20e3}end]\u{fe0f}]",
 ];
 
 fn hostile() -> impl Strategy<Value = String> {

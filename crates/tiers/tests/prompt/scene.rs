@@ -33,9 +33,16 @@ pub(crate) fn tool(name: &str) -> Arc<ToolSpec> {
 
 /// A ready binding with all its tools installed.
 pub(crate) fn cast(name: &str, binding: &str) -> Cast {
+    cast_within(name, binding, None)
+}
+
+/// The same with another budget for what changes.
+pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> Cast {
     let tenant = tenant(name);
     let binding = &tenant.bindings[binding];
-    let agent = &tenant.agents[binding.agent.as_str()];
+    let mut agent = tenant.agents[binding.agent.as_str()].clone();
+    agent.limits.tokens.dynamic = dynamic;
+    let agent = &agent;
     let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
     let human = &tenant.humans[binding.human.as_str()];
     let team = &tenant.teams[binding.team.as_str()];

@@ -5,7 +5,7 @@ use munshi_tiers::prompt::{Data, Recalled, Spoken, TenantWord, assemble};
 use munshi_types::tier::Channel;
 use serde_json::json;
 
-use super::scene::{cast, envelope, estimated, exchange, fact, moment, recalled, shown, talk};
+use super::scene::{cast, cast_within, envelope, estimated, exchange, fact, moment, recalled, shown, talk};
 
 #[test]
 fn an_english_work_companion_within_its_budget() {
@@ -54,13 +54,24 @@ fn a_tamil_desk_over_its_budget_in_an_escalation() {
     let mut turn = moment("மூணு நாளா தண்ணி வரல. யாரும் போன் எடுக்கல!");
     turn.envelope = envelope(Channel::Voice, "ta-IN", "ta");
     turn.envelope.situation = Situation::Escalation;
-    turn.facts =
-        (0..34).map(|at| fact(&format!("குறிப்பு {at}: 4-வது தெரு, வார்டு {at}"), 500 + at * 12)).collect();
-    turn.recall =
-        (0..6).map(|at| recalled(&format!("{at} நாள் முன்: தண்ணீர் புகார். ").repeat(60), 400 + at)).collect();
-    let said = "தண்ணீர் லாரி எப்போ வரும்னு சொல்லுங்க. ".repeat(12);
-    turn.history = talk(&[said.as_str(); 12]);
-    let prompt = assemble(&cast("makkal", "citizens"), &turn).unwrap();
+    turn.facts = vec![
+        fact("ஊர்: வேலூர், 4-வது தெரு", 950),
+        fact("குழாய்: பொதுக் குழாய்", 620),
+        fact("வார்டு: 12 என்று நினைவு", 400),
+    ];
+    turn.recall = vec![
+        recalled("5 நாள் முன்: இதே தெருவில் தண்ணீர் வரவில்லை என்று சொன்னார்", 810),
+        recalled("20 நாள் முன்: தெருவிளக்கு பற்றிக் கேட்டார்", 350),
+        Recalled::passage("நிலைப்பாடு.md", "தண்ணீர் வாரியம் 24 மணி நேரத்தில் பதில் தர வேண்டும்.", 640),
+    ];
+    turn.summary = Some(Data::new("தண்ணீர் புகார்; வாரியத்தின் எண் கொடுக்கப்பட்டது."));
+    turn.history = talk(&[
+        "வணக்கம், தண்ணீர் வரல.",
+        "வணக்கம், சொல்லுங்க. எந்த தெரு, எந்த ஊர்?",
+        "4-வது தெரு, வேலூர்.",
+        "பதிவு பண்ணிட்டேன். வாரியத்தின் எண் இதோ.",
+    ]);
+    let prompt = assemble(&cast_within("makkal", "citizens", Some(210)), &turn).unwrap();
     assert_eq!(prompt.report.total, estimated(&prompt));
     insta::assert_snapshot!(shown(&prompt));
 }
@@ -70,8 +81,8 @@ fn a_kannada_voice_with_a_stranger_and_a_message_too_long() {
     let mut turn = moment("");
     turn.envelope = envelope(Channel::Web, "kn-IN", "hi");
     turn.profile = vec![Data::new("name: ಸುಮಾ"), Data::new("page: /tour"), Data::new("turns so far: 0")];
-    turn.message = Spoken::new(&"ನಮಸ್ಕಾರ ವಾಸುಕಿ, ಮುಂದಿನ ಕಾರ್ಯಕ್ರಮ ಯಾವಾಗ? ".repeat(400));
-    let prompt = assemble(&cast("chiguru", "fans"), &turn).unwrap();
+    turn.message = Spoken::new(&"ನಮಸ್ಕಾರ ವಾಸುಕಿ, ಮುಂದಿನ ಕಾರ್ಯಕ್ರಮ ಯಾವಾಗ? ".repeat(40));
+    let prompt = assemble(&cast_within("chiguru", "fans", Some(200)), &turn).unwrap();
     assert_eq!(prompt.report.total, estimated(&prompt));
     insta::assert_snapshot!(shown(&prompt));
 }
