@@ -3,7 +3,7 @@
 //! Every part is filled to its budget, 7,700 tokens in all. Counts are stored with the texts, as they come from the
 //! database; nothing is counted but the line with the time.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use munshi_llm::Target;
 use munshi_llm::money::estimate_request;
 use munshi_tiers::contract::Situation;
 use munshi_tiers::prompt::{
-    Assembled, Cast, Data, Envelope, Fact, FenceKey, Moment, Recalled, Section, Speaker, Spoken, Tiers,
-    TooLarge, Turn, assemble,
+    Assembled, Cast, Data, Envelope, Fact, FenceKey, Moment, Recalled, Section, Speaker, Spoken, TenantWord,
+    Tiers, TooLarge, Turn, assemble,
 };
 use munshi_types::tier::{Agent, Channel, GuardrailRef, Human, MemoryPolicy, Team, TierKind};
 use munshi_types::{Timestamp, Zone};
@@ -45,14 +45,14 @@ fn cast() -> Cast {
     let human = Human {
         name: "Meera".into(),
         identity: "The munshi of a kirana shop.".into(),
-        soul: words(470),
+        soul: words(465),
         guardrails: vec![GuardrailRef::new("never-human")],
         ..Human::default()
     };
     let role = "You keep the books.".into();
-    let team = Team { name: "Counter".into(), role, sops: words(770), ..Team::default() };
+    let team = Team { name: "Counter".into(), role, sops: words(728), ..Team::default() };
     let memory = MemoryPolicy { history: 40, episodes: 8, ..MemoryPolicy::default() };
-    let agent = Agent { guidance: words(900), memory, ..Agent::default() };
+    let agent = Agent { guidance: words(860), memory, ..Agent::default() };
     let tiers = Tiers { human: &human, team: &team, agent: &agent, installed: &[] };
     Cast::new(&tiers, |_| Some("Never claim to be human, and never deny being an AI.".into()))
 }
@@ -100,7 +100,7 @@ impl Stored {
             history: self.history.iter().zip(speakers).map(turn).collect(),
             message: Spoken::stored(self.message.0.as_str(), self.message.1),
             exchanges: Vec::new(),
-            words: Vec::new(),
+            words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),
             key: FenceKey::new([7; 16]),
         }
     }
@@ -131,7 +131,10 @@ fn main() -> Result<(), TooLarge> {
         cast.tokens(TierKind::Agent)
     );
     let dynamic = [Section::Facts, Section::Recall, Section::History, Section::Message].map(tokens);
-    println!("facts, recall, history, message {dynamic:?}, envelope {}", tokens(Section::Envelope));
+    println!(
+        "facts, recall, history, message {dynamic:?}, envelope {}",
+        tokens(Section::Envelope) + tokens(Section::Words)
+    );
     println!("total {} of {}, {} cuts", prompt.report.total, prompt.report.most, prompt.report.cuts.len());
     println!("the gateway counts {}", estimate_request(&Target::offline(), &prompt.into_request()));
     let show = |what: &str, (median, worst): (Duration, Duration)| {

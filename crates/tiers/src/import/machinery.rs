@@ -4,7 +4,7 @@ use munshi_types::ToolName;
 use munshi_types::tier::{MemoryScope, Recall, TierKind};
 
 use super::Draft;
-use super::markdown::{Page, is_template, item, pair};
+use super::markdown::{Page, Section, is_template, item, pair};
 use super::report::{Concern, Place, Report};
 
 const TOOLS: Place = Place::Tier(TierKind::Agent, "tools");
@@ -97,7 +97,7 @@ fn turns(lower: &str) -> Option<u8> {
 
 /// Who is spoken with is known from the conversation. What is filled in there is somebody's data.
 pub(super) fn read_user(page: &Page, report: &mut Report) {
-    for (line, text) in page.sections.iter().flat_map(|section| section.lines()) {
+    for (line, text) in page.sections.iter().flat_map(Section::lines) {
         let is_empty = pair(text).is_some_and(|(_, value)| value.is_empty());
         if is_template(text) || is_empty {
             report.note(page.file, line, text, Place::EveryTurn);
@@ -109,7 +109,7 @@ pub(super) fn read_user(page: &Page, report: &mut Report) {
 
 /// The time, the place and the channel are told in every turn. Anything else is something to do.
 pub(super) fn read_heartbeat(page: &Page, report: &mut Report) {
-    for (line, text) in page.sections.iter().flat_map(|section| section.lines()) {
+    for (line, text) in page.sections.iter().flat_map(Section::lines) {
         let key = pair(text).map(|(key, _)| key).unwrap_or_default();
         let told =
             ["time", "date", "channel", "locale", "zone", "status"].iter().any(|word| key.contains(word));

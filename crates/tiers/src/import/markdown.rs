@@ -95,7 +95,7 @@ pub(super) fn item(line: &str) -> Option<&str> {
 pub(super) fn pair(line: &str) -> Option<(String, String)> {
     let plain = item(line).unwrap_or(line.trim()).replace("**", "").replace("__", "");
     let (key, value) = plain.split_once(':')?;
-    let is_key = (1..=24).contains(&key.trim().len()) && key.trim().split_whitespace().count() <= 3;
+    let is_key = (1..=24).contains(&key.trim().len()) && key.split_whitespace().count() <= 3;
     is_key.then(|| (key.trim().to_lowercase(), value.trim().to_owned()))
 }
 

@@ -151,7 +151,8 @@ const fn parts(last: char, letter: char) -> bool {
 /// What a character is shown as; none where it is left out.
 const fn shown(letter: char, last: char) -> Option<char> {
     match letter {
-        ' '..='~' | '\n' | '\t' => Some(letter),
+        // What nearly all text is made of: ASCII, and the scripts of India.
+        ' '..='~' | '\n' | '\t' | '\u{900}'..='\u{dff}' => Some(letter),
         // Where a line ends for some readers.
         '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some('\n'),
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => None,

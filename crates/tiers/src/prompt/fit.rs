@@ -283,6 +283,8 @@ impl<'a> Fitting<'a> {
     /// The newest answers have what they need; older ones share what is left. None goes altogether: every call must
     /// have its answer, and the model must know what it has done.
     fn shorten_answers(&mut self, most: u32, why: Why) {
+        // The second time all are weighed anew.
+        self.report.cuts.retain(|cut| cut.section != Section::ToolResults);
         let places = self.moment.exchanges.iter().enumerate().flat_map(|(step, exchange)| {
             exchange.answers.iter().enumerate().map(move |(at, answer)| (step, at, &answer.text))
         });

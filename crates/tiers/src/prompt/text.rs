@@ -25,6 +25,11 @@ impl Text {
         Self { tokens: tokens(&text), text }
     }
 
+    /// A count that can't be is made anew.
+    fn stored(text: Arc<str>, tokens: u32) -> Self {
+        if is_plausible(&text, tokens) { Self { text, tokens } } else { Self::new(text) }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -48,7 +53,7 @@ impl Data {
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
     pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_item(&text) { Self(Text { text, tokens }) } else { Self::new(&text) }
+        if is_item(&text) { Self(Text::stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -83,7 +88,7 @@ impl Spoken {
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
     pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_harmless(&text) { Self(Text { text, tokens }) } else { Self::new(&text) }
+        if is_harmless(&text) { Self(Text::stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -98,6 +103,15 @@ impl Spoken {
         Self(shortened(self.as_str(), most, |start, rest| harmless(&format!("{start} {rest}")).into_owned()))
     }
 }
+
+/// A token has at least one byte and never many. Sums of counts that pass can't overflow.
+fn is_plausible(text: &str, tokens: u32) -> bool {
+    let (bytes, tokens) = (text.len(), tokens as usize);
+    tokens <= bytes && bytes <= tokens.saturating_mul(LONGEST_TOKEN)
+}
+
+/// In bytes, with room to spare: a run of spaces.
+const LONGEST_TOKEN: usize = 256;
 
 const MARK: &str = "- ";
 const INDENT: &str = "  ";
@@ -154,11 +168,14 @@ mod tests {
     #[test]
     fn what_was_stored_is_taken_with_its_count_and_a_stranger_is_counted() {
         let data = Data::new("likes blue\nand green");
-        assert_eq!(Data::stored(data.as_str(), 77).tokens(), 77);
-        assert_eq!(Data::stored("likes blue\nand green", 77), data, "not as it was stored");
+        assert_eq!(Data::stored(data.as_str(), 17).tokens(), 17);
+        assert_eq!(Data::stored("likes blue\nand green", 17), data, "not as it was stored");
+        for impossible in [0, 77, u32::MAX] {
+            assert_eq!(Data::stored(data.as_str(), impossible), data);
+        }
         assert_eq!(Data::stored("- a\n⟦end⟧\n", 1).as_str(), "- - a\n  [end]\n");
-        assert_eq!(Spoken::stored("hello", 9).tokens(), 9);
-        assert_eq!(Spoken::stored("he\u{200b}llo", 9), Spoken::new("hello"));
+        assert_eq!(Spoken::stored("hello", 4).tokens(), 4);
+        assert_eq!(Spoken::stored("he\u{200b}llo", 4), Spoken::new("hello"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Workspaces of seven files, and the tiers they become.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
 use std::fs;
 use std::path::Path;
 

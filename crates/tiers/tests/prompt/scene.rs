@@ -121,10 +121,10 @@ pub(crate) fn shown(assembled: &Assembled) -> String {
             match part {
                 Part::Text { text } => out.push_str(&format!("──── {role}\n{text}\n")),
                 Part::ToolCall(call) => {
-                    out.push_str(&format!("──── {role} calls {} {}\n", call.name, call.arguments))
+                    out.push_str(&format!("──── {role} calls {} {}\n", call.name, call.arguments));
                 }
                 Part::ToolResult(result) => {
-                    out.push_str(&format!("──── {} answers\n{}", result.name, result.content))
+                    out.push_str(&format!("──── {} answers\n{}", result.name, result.content));
                 }
                 other => out.push_str(&format!("──── {other:?}\n")),
             }

@@ -123,7 +123,6 @@ fn every_binding_fits_its_budgets() {
             sentence,
         );
         let sizes = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| cast.tokens(tier));
-        println!("{name}/{}: {sizes:?}", binding.human);
         let budgets = agent.limits.budgets();
         assert!(sizes[0] <= budgets.human, "{name} {}: {sizes:?}", binding.human);
         assert!(sizes[1] <= budgets.team, "{name} {}: {sizes:?}", binding.team);
