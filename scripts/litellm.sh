@@ -6,7 +6,7 @@
 set -euo pipefail
 
 proxy='litellm[proxy]==1.106.2'
-cache=${MUNSHI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/munshi}
+. "$(dirname "$0")/cache.sh"
 home=$cache/litellm-${proxy#*==}
 here=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -18,9 +18,9 @@ shift
 
 if [ ! -e "$home/.complete" ]; then
   echo "Installing ${home##*/} into $cache" >&2
+  rm -rf "$home"
   mkdir -p "$cache"
-  python3 -m venv "$home"
-  "$home/bin/pip" install --quiet "$proxy"
+  python3 -m pip install --quiet --root-user-action=ignore --target "$home" "$proxy" >&2
   touch "$home/.complete"
 fi
 
@@ -39,7 +39,7 @@ model_list:
 YAML
 MUNSHI_BENCH_PORT=$mock_port "$here/target/release/munshi-bench" model-server >"$work/mock.log" 2>&1 &
 mock=$!
-(cd "$work" && LITELLM_LOCAL_MODEL_COST_MAP=True exec "$home/bin/litellm" --config config.yaml --host 127.0.0.1 --port "$port" --telemetry False) >"$work/log" 2>&1 &
+(cd "$work" && LITELLM_LOCAL_MODEL_COST_MAP=True LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true PYTHONPATH=$home exec python3 "$home/bin/litellm" --config config.yaml --host 127.0.0.1 --port "$port" --telemetry False) >"$work/log" 2>&1 &
 process=$!
 trap 'kill "$process" "$mock" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 for _ in $(seq 600); do

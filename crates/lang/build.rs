@@ -12,6 +12,8 @@ use std::path::Path;
 #[path = "src/fold.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the crate uses the rest")]
 mod fold;
+#[path = "src/lexicon/slots.rs"]
+mod slots;
 
 type Table = BTreeMap<String, BTreeMap<String, u16>>;
 type Fallible<T> = Result<T, Box<dyn Error>>;
@@ -25,6 +27,7 @@ fn main() -> Fallible<()> {
     println!("cargo::rerun-if-changed=lexicon");
     println!("cargo::rerun-if-changed=src/fold.rs");
     println!("cargo::rerun-if-changed=src/fold");
+    println!("cargo::rerun-if-changed=src/lexicon");
     println!("cargo::rerun-if-changed=build.rs");
     let mut words = Table::new();
     let mut skeletons = Table::new();
@@ -44,11 +47,15 @@ fn main() -> Fallible<()> {
     write_spellings(&mut out, &spellings)?;
     write_fractions(&mut out, &words)?;
     write_english(&mut out, &spellings)?;
+    write_devanagari(&mut out, &spellings)?;
+    write_loans(&mut out)?;
+    check_collisions(&words)?;
     let clashes: BTreeSet<String> = lines("clashes")?
         .iter()
         .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
         .collect();
-    writeln!(out, "static CLASHES: &[&str] = &{clashes:?};", clashes = clashes.iter().collect::<Vec<_>>())?;
+    let clashes = clashes.into_iter().map(|word| (word, BTreeMap::new())).collect();
+    write_table(&mut out, "CLASHES", &clashes)?;
     for code in DRAVIDIAN {
         pieces(code, &mut out)?;
     }
@@ -170,6 +177,78 @@ fn write_english(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
     write_table(out, "ENGLISH_NUMBERS", &table)
 }
 
+/// Number words in the script that two languages share, by their spelling: the fold of छह is that of चा.
+fn write_devanagari(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
+    let mut table = Table::new();
+    for word in
+        spellings.iter().filter(|word| word.text.chars().any(|l| ('\u{900}'..='\u{97F}').contains(&l)))
+    {
+        add(&mut table, fold::spelling(&word.text), &word.meaning, word.mask);
+    }
+    write_table(out, "DEVANAGARI_NUMBERS", &table)
+}
+
+/// English number words in the other scripts, by their spelling.
+fn write_loans(out: &mut String) -> Fallible<()> {
+    let mut table = Table::new();
+    for line in lines("numbers/loans")? {
+        let (value, all) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
+        let meaning = number_meaning(value)?;
+        for word in all.split(' ') {
+            keys(word, "").map_err(|error| format!("loans: {line}: {error}"))?;
+            add(&mut table, fold::spelling(word), &meaning, 1);
+        }
+    }
+    write_table(out, "LOANS", &table)
+}
+
+/// Two numbers under one key in one language, or a number and a day, are told apart by reading only because
+/// somebody knew of them. So every such key stands in `collisions.txt`, and none that is no longer one.
+fn check_collisions(words: &Table) -> Fallible<()> {
+    let mut found = BTreeSet::new();
+    for (key, senses) in words {
+        for (place, code) in CODES.iter().enumerate() {
+            let here = senses.iter().filter(|(_, mask)| **mask & (1 << place) != 0);
+            let mut said: Vec<&str> =
+                here.map(|(meaning, _)| meaning.as_str()).filter(|m| counts_or_dates(m)).collect();
+            said.sort_unstable();
+            if said.len() > 1 && said.iter().any(|meaning| is_number(meaning)) {
+                found.insert(format!("{code} {key} {}", said.join(" ")));
+            }
+        }
+    }
+    let listed: BTreeSet<String> = lines("collisions")?.into_iter().collect();
+    let strangers: Vec<&String> = found.symmetric_difference(&listed).collect();
+    match strangers.as_slice() {
+        [] => Ok(()),
+        all => {
+            let all: Vec<&str> = all.iter().map(|line| line.as_str()).collect();
+            Err(format!("lexicon/collisions.txt and the words disagree on:\n{}", all.join("\n")).into())
+        }
+    }
+}
+
+fn is_number(meaning: &str) -> bool {
+    ["Cardinal", "Scale", "Plus", "Minus", "Part"].iter().any(|kind| meaning.starts_with(kind))
+}
+
+/// What a number must not be taken for unnoticed: another number, a day, a month, an hour.
+fn counts_or_dates(meaning: &str) -> bool {
+    let dates = ["Day", "Either", "Week", "Month", "Year", "Clock", "Next", "Last", "This"];
+    is_number(meaning) || dates.iter().any(|kind| meaning.starts_with(kind))
+}
+
+/// `x100` is a scale, `+0.25` is added to the number after it, `5` is five.
+fn number_meaning(value: &str) -> Fallible<String> {
+    Ok(match value.split_at(1) {
+        ("x", scale) => format!("Scale({})", scale.parse::<u64>()?),
+        ("+", part) => format!("Plus({})", hundredths(part)?),
+        ("-", part) => format!("Minus({})", hundredths(part)?),
+        ("=", part) => format!("Part({})", hundredths(part)?),
+        _ => format!("Cardinal({})", value.parse::<u16>()?),
+    })
+}
+
 fn numbers(
     code: &str,
     words: &mut Table,
@@ -178,17 +257,13 @@ fn numbers(
 ) -> Fallible<()> {
     for line in lines(&format!("numbers/{code}"))? {
         let (value, all) = line.split_once(' ').ok_or(format!("no words: {line}"))?;
-        let meaning = match value.split_at(1) {
-            ("x", scale) => format!("Scale({})", scale.parse::<u64>()?),
-            ("+", part) => format!("Plus({})", hundredths(part)?),
-            ("-", part) => format!("Minus({})", hundredths(part)?),
-            ("=", part) => format!("Part({})", hundredths(part)?),
-            _ => format!("Cardinal({})", value.parse::<u16>()?),
-        };
+        let meaning = number_meaning(value)?;
         for word in all.split(' ') {
-            // Hundreds in one word have no endings to leave out.
-            let hundreds = value.parse::<u16>().is_ok_and(|value| value >= 200);
-            let keys = keys(word, if hundreds { "" } else { code })
+            // Hundreds in one word and fractions have no endings to leave out (sab is "all", not saba), and the
+            // eighties end in shi, never in sha.
+            let fixed = value.starts_with(['+', '-'])
+                || value.parse::<u16>().is_ok_and(|value| value >= 200 || (80..90).contains(&value));
+            let keys = keys(word, if fixed { "" } else { code })
                 .map_err(|error| format!("{code}: {line}: {error}"))?;
             for key in &keys {
                 add(skeletons, fold::skeleton(key), &meaning, mask(code)?);
@@ -246,7 +321,7 @@ fn everyday(code: &str, words: &mut Table) -> Fallible<()> {
 }
 
 fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
-    writeln!(out, "static {name}: &[(&str, &[Sense])] = &[")?;
+    writeln!(out, "static {name}: Table = Table {{ entries: &[")?;
     for (key, senses) in table {
         write!(out, "({key:?}, &[")?;
         for (meaning, mask) in senses {
@@ -254,8 +329,23 @@ fn write_table(out: &mut String, name: &str, table: &Table) -> Fallible<()> {
         }
         writeln!(out, "]),")?;
     }
-    writeln!(out, "];")?;
+    let keys: Vec<&str> = table.keys().map(String::as_str).collect();
+    writeln!(out, "], slots: &{:?} }};", filled(&keys)?)?;
     Ok(())
+}
+
+/// The slots of a table: the place of each key in it, where a reader looks for it.
+fn filled(keys: &[&str]) -> Fallible<Vec<u16>> {
+    let mut slots = vec![slots::EMPTY; slots::count(keys.len())];
+    for (place, key) in keys.iter().enumerate() {
+        let mut at = slots::first(key, slots.len());
+        while slots[at] != slots::EMPTY {
+            at = (at + 1) % slots.len();
+        }
+        slots[at] =
+            u16::try_from(place).ok().filter(|place| *place != slots::EMPTY).ok_or("too many words")?;
+    }
+    Ok(slots)
 }
 
 /// The keys that change the number after them by a fraction, the longest first.
@@ -315,10 +405,13 @@ fn pieces(code: &str, out: &mut String) -> Fallible<()> {
             }
         }
     }
-    writeln!(out, "static PIECES_{}: &[Piece] = &[", code.to_uppercase())?;
+    // Where the forms of each letter begin, and where those of z end.
+    let begins = |letter: u8| forms.keys().filter(|(form, _)| form.as_bytes()[0] < letter).count();
+    let from: Vec<usize> = (b'a'..=b'z' + 1).map(begins).collect();
+    writeln!(out, "static PIECES_{}: Pieces = Pieces {{ from: {from:?}, all: &[", code.to_uppercase())?;
     for ((form, atom), (end, joins)) in forms {
         writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, end: End::{end:?}, joins: {joins} }},")?;
     }
-    writeln!(out, "];")?;
+    writeln!(out, "] }};")?;
     Ok(())
 }

@@ -26,6 +26,8 @@ impl Bare {
             "max_tokens": question.max_output_tokens,
             "stream": form == Form::Streamed,
         });
+        // Fails where another has installed it already, which is as good.
+        let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().build()?;
         Ok(Self { client, address: format!("{address}/chat/completions"), body: body.to_string() })
     }

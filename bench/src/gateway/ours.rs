@@ -1,4 +1,5 @@
-//! The gateway as the product uses it: route, budget, breaker, price, record.
+//! The gateway as the product uses it: route, budget, breaker, price. The record is made and thrown away: writing it is
+//! the caller's, in a transaction it has anyway.
 
 use std::sync::Arc;
 
@@ -28,19 +29,25 @@ impl Tab for Forgetful {
 
 impl Ours {
     pub(crate) fn to(address: &str, form: Form) -> Result<Self> {
-        let gateway = gateway(address, "mock")?;
+        let mut target = target(address, "mock");
+        target.dialect.stream = form == Form::Streamed;
+        let gateway = gateway(target)?;
         Ok(Self { gateway, call: call(question()), form })
     }
 }
 
-pub(crate) fn gateway(address: &str, model: &str) -> Result<Gateway> {
+pub(crate) fn target(address: &str, model: &str) -> Target {
+    Target::new("mock", Wire::OpenAi, address, model)
+}
+
+pub(crate) fn gateway(target: Target) -> Result<Gateway> {
     let clock = Arc::new(SystemClock);
     let transport = Transport::new(clock.clone())?;
     let price = Price { input: 1_000_000, output: 5_000_000, ..Price::FREE };
     Ok(Gateway::new(Parts {
-        targets: vec![Target::new("mock", Wire::OpenAi, address, model)],
         provider: Arc::new(Wires::new(transport)),
-        prices: PriceBook::new([(model.to_owned(), price)].into()),
+        prices: PriceBook::new([(target.model.clone(), price)].into()),
+        targets: vec![target],
         clock,
         random: Arc::new(SystemRandom),
     }))

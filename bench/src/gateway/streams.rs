@@ -23,7 +23,7 @@ pub(crate) fn report(mock: &Mock) -> Result<()> {
 pub(crate) fn hold_open(address: &str) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let (gateway, call) = (ours::gateway(address, ENDLESS)?, ours::call(question()));
+        let (gateway, call) = (ours::gateway(ours::target(address, ENDLESS))?, ours::call(question()));
         let mut open = vec![begun(&gateway, &call).await?];
         let before = resident()?;
         while open.len() <= STREAMS {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use anyhow::Context as _;
 use munshi_lang::{Amount, Certainty, Context, Kind, understand};
 use munshi_types::Language;
 use serde_json::Value;
@@ -66,10 +67,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn lines(path: &Path) -> anyhow::Result<Vec<Value>> {
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    fs::read_to_string(path)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
@@ -136,7 +135,6 @@ fn numbers(path: &Path, given: bool, show: bool) -> anyhow::Result<()> {
 }
 
 fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
-    anyhow::ensure!(path.exists(), "{} is not there", path.display());
     let (mut languages, mut amounts, mut quantities) = (Table::default(), Table::default(), Table::default());
     for case in lines(path)? {
         let name = text(&case, "lang");

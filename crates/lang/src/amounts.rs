@@ -1,23 +1,27 @@
 //! The numbers of a message, and what each of them counts.
 //!
 //! - `doubt`: what the languages make of a number together, and what makes it unsure
+//! - `minus`: amounts with a minus before them
 //! - `range`: numbers that belong together: do-teen sau, 500 se 600, ek ek
 //! - `rivals`: what other languages would make of a number
 //! - `scales`: words after a number that are nearly a scale
 //! - `written`: fractions with a stroke, decimals with a word for their point
 
 mod doubt;
+mod minus;
 mod range;
 mod rivals;
 mod scales;
-mod written;
+pub(crate) mod written;
 
+use munshi_types::Language;
 use serde::Serialize;
 
 use crate::identifiers::{self, Naming};
 use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
-use crate::numbers::{Certainty, Found, Spoken};
+use crate::numbers::{Certainty, Found, Spoken, digits};
+use crate::ordinal;
 use crate::reader::{Reader, is_short_rupee};
 use crate::token::{Kind as TokenKind, Token};
 use crate::unit::Unit;
@@ -79,6 +83,12 @@ pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)])
     let mut at = 0;
     while at < reader.tokens.len() {
         let claimed = drafts.last().map_or(0, |draft| draft.to);
+        let dates = dated.iter().any(|(from, to)| (*from..*to).contains(&at));
+        // A number that says which is no amount: 5th class.
+        if let Some(end) = ordinal::end(reader, at).filter(|_| !dates) {
+            at = end;
+            continue;
+        }
         match read(reader, at.max(claimed), claimed, dated) {
             Some(draft) => {
                 at = draft.to.max(at + 1);
@@ -88,12 +98,17 @@ pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)])
         }
     }
     join_paise(reader, &mut drafts);
+    doubt_pairs(reader, &mut drafts);
     doubt_adjacent(reader, &mut drafts);
     promote_bare(reader, &mut drafts);
     drafts.into_iter().filter_map(|draft| finish(reader, message, draft)).collect()
 }
 
-fn finish(reader: &Reader<'_>, message: &str, draft: Draft) -> Option<Amount> {
+fn finish(reader: &Reader<'_>, message: &str, mut draft: Draft) -> Option<Amount> {
+    // Nobody owes less than a paisa.
+    if draft.kind == Kind::Money && draft.spoken.readings.iter().any(|value| value.as_money().is_none()) {
+        draft.spoken.certainty = Certainty::Ambiguous;
+    }
     let text = reader.text(message, draft.from, draft.to).to_owned();
     Some(Amount {
         text,
@@ -161,17 +176,29 @@ fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<
     Some(draft(from, to, found.spoken, Kind::Date, None))
 }
 
+/// How often the digit after a word is meant: double nine.
+fn repeats(token: &Token<'_>) -> usize {
+    match token.text.to_ascii_lowercase().as_str() {
+        "double" | "dabal" => 2,
+        "triple" | "tripal" => 3,
+        _ => 1,
+    }
+}
+
 /// Four single digits or more said one by one are a number to dial or to copy.
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
-    while let Some(token) = reader.token(to)
-        && token.is_word()
-        && let Some(digit @ 0..=9) =
-            reader.numbers(to, to + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
-    {
-        digits.push_str(&digit.to_string());
-        to += 1;
+    while let Some(token) = reader.token(to) {
+        let times = repeats(token);
+        let at = to + usize::from(times > 1);
+        let said = reader.token(at).filter(|token| token.is_word());
+        let digit = said.and_then(|_| {
+            reader.numbers(at, at + 1).find_map(|found| found.spoken.readings.first()?.as_whole())
+        });
+        let Some(digit @ 0..=9) = digit else { break };
+        digits.push_str(&digit.to_string().repeat(times));
+        to = at + 1;
     }
     if digits.len() < 4 {
         return None;
@@ -190,7 +217,9 @@ fn counts(reader: &Reader<'_>, at: usize) -> bool {
 
 fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) -> Option<Draft> {
     let (from, to) = (found.from, found.to);
-    let ahead = from.checked_sub(1).and_then(|at| rupee_before(reader, at)).filter(|at| *at >= claimed);
+    let minus = minus::before(reader, from);
+    let ahead = minus.unwrap_or(from).checked_sub(1).and_then(|at| rupee_before(reader, at));
+    let ahead = ahead.filter(|at| *at >= claimed);
     let after = rupee_after(reader, to);
     let unit = reader.find_inflected(to, |meaning| match meaning {
         Meaning::Unit(unit) => Some(unit),
@@ -201,10 +230,18 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
         .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
     let paise = reader.find_inflected(to, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some();
     let marked = ahead.is_some() || after.is_some() || paise;
-    doubt::doubt_minus(reader, &mut found);
+    if marked {
+        settle_groups(reader, &mut found);
+    }
+    if let Some(minus) = minus.or_else(|| ahead.and_then(|at| minus::before(reader, at))) {
+        minus::doubt(reader, &mut found, minus, marked);
+    }
     doubt::doubt_run_in(reader, &mut found, marked);
+    doubt::doubt_named(reader, &mut found);
+    doubt::doubt_foreign(reader, &mut found);
     let Found { mut spoken, weak, scaled, .. } = found;
-    if weak && !marked && unit.is_none() && !reader.is_whole(from, to) {
+    let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
+    if unsaid && !reader.is_whole(from, to) {
         return None;
     }
     let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
@@ -222,6 +259,21 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     Some(draft)
 }
 
+/// Gujarati ends its sentences with chhe, which is six elsewhere.
+fn is_verb(reader: &Reader<'_>, from: usize, to: usize) -> bool {
+    let last = (to..reader.tokens.len()).all(|at| reader.token(at).is_some_and(|token| !token.is_word()));
+    let chhe = reader.token(from).is_some_and(|token| token.key == "che");
+    chhe && to == from + 1 && last && reader.known.has(Language::Gujarati)
+}
+
+/// Beside a rupee sign 125,450 is one amount, grouped as the west does it.
+fn settle_groups(reader: &Reader<'_>, found: &mut Found) {
+    let written = reader.token(found.from).filter(|_| found.digits && found.to == found.from + 1);
+    if let Some(value) = written.and_then(|token| digits::western(token.text)) {
+        found.spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
+    }
+}
+
 /// One-letter units count only right after digits.
 fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
     reader.token(at).is_some_and(|token| {
@@ -233,7 +285,11 @@ fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
 /// Where a rupee sign or short word before a number begins.
 fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
     let token = reader.token(at)?;
-    if is_short_rupee(token) {
+    // Rs 500, or rupaye 500; what 2 kilo counts is no money.
+    let rupee = |meaning| (meaning == Meaning::Rupee).then_some(());
+    let digits = reader.token(at + 1).is_some_and(|next| next.kind == TokenKind::Digits);
+    let full = digits && token.find(Languages::EVERY, rupee).is_some() && !counts(reader, at + 2);
+    if is_short_rupee(token) || full {
         return Some(at);
     }
     let dotted = matches!(token.text, "." | ":") && token.glued;
@@ -290,6 +346,39 @@ fn beside_bare(reader: &Reader<'_>, at: usize, other: &Draft) -> bool {
     unread && other.from >= at && reader.token(at).is_some_and(Token::is_word)
 }
 
+/// Two amounts of digits before one money word: a range when they are near each other, else unsure.
+fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
+    let digits = |draft: &Draft| {
+        let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(100));
+        let one = draft.number_end == draft.from + 1 && draft.digits.is_none();
+        large && one && reader.token(draft.from).is_some_and(|token| token.kind == TokenKind::Digits)
+    };
+    for at in (1..drafts.len()).rev() {
+        let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
+        let pair = one.to == other.from && digits(one) && digits(other);
+        if !pair || one.kind != Kind::Plain || one.marked || other.kind != Kind::Money || !other.marked {
+            continue;
+        }
+        let ends = [&one.spoken.readings, &other.spoken.readings].map(|readings| readings.first().copied());
+        let [Some(low), Some(high)] = ends else { continue };
+        if low < high && low.times(2).is_some_and(|twice| high <= twice) {
+            let second = drafts.remove(at);
+            if let Some(first) = drafts.get_mut(at - 1) {
+                first.spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![low, high] };
+                first.kind = Kind::Money;
+                first.range = true;
+                first.marked = true;
+                first.to = second.to;
+            }
+            continue;
+        }
+        for draft in drafts.iter_mut().skip(at - 1).take(2) {
+            draft.kind = Kind::Money;
+            draft.spoken.certainty = Certainty::Ambiguous;
+        }
+    }
+}
+
 /// Rupees and the paise right after them are one amount.
 fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
     let paise = |draft: &Draft| {
@@ -333,7 +422,12 @@ fn promote_bare(reader: &Reader<'_>, drafts: &mut [Draft]) {
     // One bare number beside goods, a telephone or an account is what is asked for them.
     let beside =
         drafts.iter().any(|draft| matches!(draft.kind, Kind::Quantity | Kind::Phone | Kind::Account));
-    for draft in drafts.iter_mut().filter(|draft| draft.kind == Kind::Plain && !explicit) {
+    // What is multiplied is counted: 2300 x 24.
+    let factor = |draft: &Draft| {
+        reader.before(draft.from).is_some_and(|token| matches!(token.text, "x" | "X" | "*" | "×"))
+    };
+    let plain = |draft: &&mut Draft| draft.kind == Kind::Plain && !explicit && !factor(draft);
+    for draft in drafts.iter_mut().filter(plain) {
         let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(10));
         if draft.scaled || (about_money && (bare == 1 || large)) || (beside && bare == 1) {
             draft.kind = Kind::Money;

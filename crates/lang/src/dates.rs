@@ -15,8 +15,10 @@ pub(crate) mod times;
 use jiff::civil::{Date, Weekday};
 use serde::Serialize;
 
+use crate::amounts::written;
 use crate::lexicon::Meaning;
 use crate::numbers::{self, Certainty};
+use crate::ordinal;
 use crate::reader::Reader;
 use crate::token::Kind;
 use crate::unit::Unit;
@@ -88,7 +90,11 @@ pub struct DateFound {
     pub text: String,
     pub start: usize,
     pub certainty: Certainty,
+    /// Empty when no calendar has the day.
     pub readings: Vec<DateReading>,
+    /// It is written as a date, but there is no such day: 31/02/2026.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_such_day: bool,
 }
 
 /// The tokens a date covers, and what it may mean.
@@ -127,11 +133,12 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: O
     let certainty = if readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
     let text = reader.text(message, dated.from, dated.to).to_owned();
     let start = reader.token(dated.from).map_or(0, |token| token.start);
-    DateFound { text, start, certainty, readings }
+    DateFound { text, start, certainty, no_such_day: readings.is_empty(), readings }
 }
 
 fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
     written(reader, at)
+        .or_else(|| month_between(reader, at))
         .or_else(|| relative_word(reader, at))
         .or_else(|| next_or_last(reader, at))
         .or_else(|| counted(reader, at))
@@ -151,7 +158,18 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     if let [day, month, year] = dots.as_slice() {
         return calendar::date_of(day, month, year).map(|when| dated(from, from + 1, when));
     }
+    // 15.08 is a day where a word for "on" or "until" follows.
+    if let [day, month @ ("01" | "02" | "03" | "04" | "05" | "06" | "07" | "08" | "09" | "10" | "11" | "12")] =
+        dots.as_slice()
+        && reader.token(from + 1).is_some_and(|token| matches!(token.text, "ko" | "tak" | "को" | "तक"))
+    {
+        let whens = calendar::day_and_month(day, month, &sides(reader, from))?;
+        return Some(dated(from, from + 1, whens));
+    }
     let sign = reader.token(from + 1).filter(|sign| matches!(sign.text, "/" | "-") && sign.glued)?;
+    if written::is_fraction(reader, from) {
+        return None;
+    }
     let part = |at: usize| {
         reader.token(at).filter(|token| token.kind == Kind::Digits && token.glued).map(|token| token.text)
     };
@@ -173,6 +191,24 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         }
         None => None,
     }
+}
+
+/// 14-Nov-26, 14/Nov/2026, 14Nov26: as banks write it.
+fn month_between(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+    let token = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+    let day: i8 = numbers::digits::ascii(token.text).parse().ok()?;
+    let after_sign = |at: usize| {
+        let sign = reader.token(at).is_some_and(|sign| matches!(sign.text, "-" | "/") && sign.glued);
+        at + usize::from(sign)
+    };
+    let at = after_sign(from + 1);
+    let month = month_name(reader, at).filter(|_| reader.token(at).is_some_and(|token| token.glued))?;
+    let place = after_sign(at + 1);
+    let year = reader.token(place).filter(|token| token.kind == Kind::Digits && token.glued)?;
+    let year = numbers::digits::ascii(year.text);
+    let year: i16 = if year.len() == 2 { format!("20{year}").parse().ok()? } else { year.parse().ok()? };
+    let whens = dated_whens(reader, from, day, month, Some(year).filter(|year| (1990..2100).contains(year)));
+    (!whens.is_empty()).then(|| dated(from, place + 1, whens))
 }
 
 fn counts_next(reader: &Reader<'_>, at: usize) -> bool {
@@ -246,13 +282,12 @@ fn marked_day(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
         return day_number(reader, from + 1);
     }
     let (day, to) = day_number(reader, from)?;
-    let ordinal =
-        reader.token(to).is_some_and(|token| token.glued && matches!(token.text, "th" | "st" | "nd" | "rd"));
-    let to = to + usize::from(ordinal);
+    let ordinal = ordinal::end(reader, from);
+    let to = ordinal.unwrap_or(to);
     if reader.find_inflected(to, is_day_word).is_some() {
         return Some((day, to + 1));
     }
-    ordinal.then_some((day, to))
+    ordinal.map(|_| (day, to))
 }
 
 /// The next or last month right after a day: 5 tareekh agle mahine.
@@ -318,9 +353,8 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         return (!followed).then(|| dated(from, to, nearest_day(reader, from, day)));
     }
     let (day, to) = day_number(reader, from)?;
-    let ordinal =
-        reader.token(to).is_some_and(|token| token.glued && matches!(token.text, "th" | "st" | "nd" | "rd"));
-    let next = if ordinal { to + 1 } else { to };
+    let ordinal = ordinal::end(reader, from);
+    let next = ordinal.unwrap_or(to);
     if let Some(month) = month_name(reader, next) {
         let (year, to) = year_number(reader, next + 1);
         let whens = dated_whens(reader, from, day, month, year);
@@ -333,14 +367,23 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         return Some(dated(from, next + 1, nearest_day(reader, from, day)));
     }
     let on = reader.before(from).is_some_and(|token| matches!(token.text, "on" | "the" | "by"));
-    (ordinal && on).then(|| dated(from, next, nearest_day(reader, from, day)))
+    let until = reader.token(next).is_some_and(|token| BY_THEN.contains(&token.text));
+    let said = ordinal.is_some() && (on || until || reader.is_whole(from, next));
+    said.then(|| dated(from, next, nearest_day(reader, from, day)))
 }
+
+/// Words after a day that is only an ordinal: 15th *ko*, 5th *tak*.
+const BY_THEN: &[&str] = &["ko", "tak", "se", "pe", "को", "तक", "से", "nu", "ਨੂੰ", "ਤੱਕ", "la", "ला", "tarikh"];
 
 fn is_day_word(meaning: Meaning) -> Option<()> {
     (meaning == Meaning::DayOfMonth).then_some(())
 }
 
 fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
+    // `me` is "in" to most, and May only in Marathi's own letters.
+    if reader.token(at)?.text.eq_ignore_ascii_case("me") {
+        return None;
+    }
     reader.find(at, |meaning| match meaning {
         Meaning::MonthName(month) => Some(month),
         _ => None,

@@ -7,7 +7,7 @@
 use munshi_types::{Language, Script};
 use serde::Serialize;
 
-use crate::lexicon::{Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning, Sense};
 use crate::numbers;
 use crate::token::{Token, tokens};
 
@@ -72,8 +72,11 @@ pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Opti
     let recent = last_five.get(last_five.len().saturating_sub(5)..).unwrap_or_default();
     let count = |language: &Language| recent.iter().filter(|other| *other == language).count();
     // The latest of those used most: `max_by_key` keeps the last of equals.
-    let guess =
-        message.filter(|found| native.is_some() || found.confidence >= GUESS).map(|found| found.language);
+    // A weak guess is better than an English that knows none of the words.
+    let foreign = |found: &Detection| !found.plausible.contains(&Language::English);
+    let guess = message
+        .filter(|found| native.is_some() || found.confidence >= GUESS || foreign(found))
+        .map(|found| found.language);
     let usual = recent.iter().copied().filter(fits).max_by_key(count);
     usual.or(profile.filter(fits)).or(guess).unwrap_or(Language::English)
 }
@@ -143,6 +146,14 @@ fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
 
 /// The languages a word speaks for, and how strongly.
 fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
+    if token.script() == Some(Script::Devanagari) {
+        let spelled = lexicon::devanagari_number(token.text).iter();
+        let languages = Languages(spelled.fold(0, |all, sense| all | sense.languages.0) & fitting.0);
+        if languages.count() > 0 {
+            let weight = if token.clashes() { 0.2 } else { 0.7 };
+            return (if languages == fitting { Languages::NONE } else { languages }, weight);
+        }
+    }
     let mut everyday = Languages::NONE;
     let mut other = Languages::NONE;
     for sense in token.senses {
@@ -154,12 +165,16 @@ fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
         }
     }
     if everyday.count() > 0 {
-        return (everyday, 1.0);
+        // Jan is a month before it is "to go".
+        let month = |sense: &Sense| matches!(sense.meaning, Meaning::MonthName(_));
+        let shared = token.key != "me" && token.senses.iter().any(month);
+        return if shared { (Languages::NONE, 0.0) } else { (everyday, 1.0) };
     }
-    let numbers =
-        token.script().map_or(Languages::NONE, |script| numbers::number_word_in(&token.key, script, fitting));
+    let numbers = numbers::number_word_in(token, fitting);
     if other.count() > 0 {
-        return (Languages(other.0 | numbers.0), 0.7);
+        // English numbers are said in every language.
+        let weight = if other == Languages::only(Language::English) { 0.35 } else { 0.7 };
+        return (Languages(other.0 | numbers.0), weight);
     }
     if !token.senses.is_empty() {
         return (Languages::NONE, 0.0);

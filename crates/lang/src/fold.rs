@@ -159,6 +159,21 @@ pub fn skeleton(key: &str) -> String {
     out
 }
 
+/// How many letters must be changed, left out, put in or swapped to make one word the other; past one it is two.
+pub fn distance(one: &str, other: &str) -> usize {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let common = one.iter().zip(other).take_while(|(left, right)| left == right).count();
+    let (left, right) = (one.get(common..).unwrap_or_default(), other.get(common..).unwrap_or_default());
+    match (left, right) {
+        ([], []) => 0,
+        ([_, rest @ ..], whole) if rest == whole => 1,
+        (whole, [_, rest @ ..]) if rest == whole => 1,
+        ([_, left @ ..], [_, right @ ..]) if left == right => 1,
+        ([a, b, left @ ..], [c, d, right @ ..]) if a == d && b == c && left == right => 1,
+        _ => 2,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +220,20 @@ mod tests {
         for (one, other) in [("ponchash", "পঞ্চাশ"), ("chollish", "চল্লিশ"), ("pochish", "পঁচিশ"), ("dosh", "দশ")]
         {
             assert_eq!(skeleton(&key(one)), skeleton(&key(other)), "{one}");
+        }
+    }
+
+    #[test]
+    fn one_slip_is_near() {
+        for (one, other, slips) in [
+            ("hajar", "hajar", 0),
+            ("hajr", "hajar", 1),
+            ("hajra", "hajar", 1),
+            ("lakj", "lakh", 1),
+            ("arava", "aravai", 1),
+            ("ramesh", "lakh", 2),
+        ] {
+            assert_eq!(distance(one, other), slips, "{one} {other}");
         }
     }
 }

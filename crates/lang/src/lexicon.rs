@@ -3,9 +3,44 @@
 //! One table serves every language: a key leads to its senses, each with the languages it holds in. Whether a
 //! message is about numbers, dates or names is for the modules that read the senses.
 
+mod slots;
+
 use munshi_types::Language;
 
 include!(concat!(env!("OUT_DIR"), "/lexicon.rs"));
+
+/// Keys in order with their senses, and the slots that find one without a search.
+struct Table {
+    entries: &'static [Entry],
+    slots: &'static [u16],
+}
+
+type Entry = (&'static str, &'static [Sense]);
+
+impl Table {
+    fn find(&self, key: &str) -> Option<&'static [Sense]> {
+        let mut at = slots::first(key, self.slots.len());
+        loop {
+            // An empty slot ends the search, and half of them are empty.
+            let place = self.slots.get(at).copied().filter(|place| *place != slots::EMPTY)?;
+            let (known, senses) = self.entries.get(usize::from(place))?;
+            if *known == key {
+                return Some(senses);
+            }
+            at = (at + 1) % self.slots.len();
+        }
+    }
+
+    fn senses(&self, key: &str) -> &'static [Sense] {
+        self.find(key).unwrap_or_default()
+    }
+}
+
+/// The pieces of a language by form, and where those of each letter begin.
+struct Pieces {
+    from: [usize; 27],
+    all: &'static [Piece],
+}
 
 /// A set of languages, one bit each in the order of [`Language::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,20 +173,20 @@ pub enum Atom {
 
 /// Every sense of a key.
 pub fn senses(key: &str) -> &'static [Sense] {
-    find(WORDS, key)
+    WORDS.senses(key)
 }
 
 /// The keys that begin with some letters, with their senses.
 pub fn starting_with(front: &str) -> &'static [(&'static str, &'static [Sense])] {
-    let from = WORDS.partition_point(|entry| entry.0 < front);
-    let rest = WORDS.get(from..).unwrap_or_default();
+    let from = WORDS.entries.partition_point(|entry| entry.0 < front);
+    let rest = WORDS.entries.get(from..).unwrap_or_default();
     let count = rest.partition_point(|entry| entry.0.starts_with(front));
     rest.get(..count).unwrap_or_default()
 }
 
 /// The number senses of a skeleton, for near matches.
 pub fn near_numbers(skeleton: &str) -> &'static [Sense] {
-    find(SKELETONS, skeleton)
+    SKELETONS.senses(skeleton)
 }
 
 /// The words that stand before a number and change it by a fraction, in any of the languages.
@@ -164,38 +199,39 @@ pub fn fractions(languages: Languages) -> impl Iterator<Item = (&'static str, Me
 
 /// The senses of a word whose key has several, by how it is written.
 pub fn spelled(word: &str) -> &'static [Sense] {
-    find(SPELLINGS, &crate::fold::spelling(word))
+    SPELLINGS.senses(&crate::fold::spelling(word))
 }
 
 /// The number an English word means by its very spelling, when its fold is also a word for a day.
 pub fn english_number(word: &str) -> &'static [Sense] {
-    find(ENGLISH_NUMBERS, &word.to_ascii_lowercase())
+    ENGLISH_NUMBERS.senses(&word.to_ascii_lowercase())
+}
+
+/// The number senses of a word of Devanagari by its very spelling.
+pub fn devanagari_number(word: &str) -> &'static [Sense] {
+    DEVANAGARI_NUMBERS.senses(&crate::fold::spelling(word))
+}
+
+/// What an English number word written in another script means.
+pub fn loan(word: &str) -> Option<Meaning> {
+    LOANS.find(&crate::fold::spelling(word))?.first().map(|sense| sense.meaning)
 }
 
 /// Whether a word as written is also an ordinary word or a name.
 pub fn clashes(word: &str) -> bool {
-    CLASHES.binary_search(&word).is_ok()
+    CLASHES.find(word).is_some()
 }
 
 /// The pieces of a language's number words that begin with a letter, by form; none when it has none.
 pub fn pieces(language: Language, first: u8) -> &'static [Piece] {
-    let all = match language {
-        Language::Tamil => PIECES_TA,
-        Language::Telugu => PIECES_TE,
-        Language::Kannada => PIECES_KN,
-        Language::Malayalam => PIECES_ML,
+    let pieces = match language {
+        Language::Tamil => &PIECES_TA,
+        Language::Telugu => &PIECES_TE,
+        Language::Kannada => &PIECES_KN,
+        Language::Malayalam => &PIECES_ML,
         _ => return &[],
     };
-    let letter = |piece: &Piece| piece.form.as_bytes().first().copied().unwrap_or_default();
-    let from = all.partition_point(|piece| letter(piece) < first);
-    let to = all.partition_point(|piece| letter(piece) <= first);
-    all.get(from..to).unwrap_or_default()
-}
-
-fn find(table: &'static [(&'static str, &'static [Sense])], key: &str) -> &'static [Sense] {
-    table
-        .binary_search_by(|entry| entry.0.cmp(key))
-        .ok()
-        .and_then(|at| table.get(at))
-        .map_or(&[], |entry| entry.1)
+    let letter = usize::from(first.wrapping_sub(b'a'));
+    let (Some(from), Some(to)) = (pieces.from.get(letter), pieces.from.get(letter + 1)) else { return &[] };
+    pieces.all.get(*from..*to).unwrap_or_default()
 }

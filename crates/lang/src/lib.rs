@@ -29,6 +29,7 @@ pub mod lexicon;
 pub mod names;
 pub mod number;
 pub mod numbers;
+mod ordinal;
 pub mod phrasebook;
 mod reader;
 pub mod search;

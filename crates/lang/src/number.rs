@@ -1,36 +1,45 @@
-//! An exact number: what was said, to the ten-thousandth.
+//! An exact number: what was said, to the eighth decimal.
 
 use std::fmt;
 
 use munshi_types::Money;
 use serde::{Serialize, Serializer};
 
-/// A number in ten-thousandths, so that quarters of a paisa are still exact. No float touches it.
+/// A number in hundred-millionths, so that 1.2345678 crore is still exact. No float touches it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number(i128);
 
-const ONE: i128 = 10_000;
+const ONE: i128 = 100_000_000;
+
+const PAISA: i128 = ONE / 100;
 
 impl Number {
     pub const ZERO: Self = Self(0);
+    /// The decimals it keeps.
+    pub const DECIMALS: usize = 8;
 
     pub fn from_whole(whole: u64) -> Self {
         Self(i128::from(whole) * ONE)
     }
 
     pub fn from_hundredths(hundredths: u32) -> Self {
-        Self(i128::from(hundredths) * (ONE / 100))
+        Self(i128::from(hundredths) * PAISA)
     }
 
-    /// Reads ASCII digits and at most one point; none past four decimals or thirty digits.
+    /// Reads ASCII digits and at most one point; none past eight decimals or thirty digits.
     pub fn from_decimal(text: &str) -> Option<Self> {
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
         let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-        if whole.is_empty() || whole.len() > 30 || rest.len() > 4 || !plain(whole) || !plain(rest) {
+        if whole.is_empty()
+            || whole.len() > 30
+            || rest.len() > Self::DECIMALS
+            || !plain(whole)
+            || !plain(rest)
+        {
             return None;
         }
         let whole: i128 = whole.parse().ok()?;
-        let decimals: i128 = format!("{rest:0<4}").parse().ok()?;
+        let decimals: i128 = format!("{rest:0<width$}", width = Self::DECIMALS).parse().ok()?;
         whole.checked_mul(ONE)?.checked_add(decimals).map(Self)
     }
 
@@ -51,6 +60,10 @@ impl Number {
         (self.0 % 100 == 0).then_some(Self(self.0 / 100))
     }
 
+    pub fn negative(self) -> Self {
+        Self(-self.0)
+    }
+
     /// The whole number it is; none when it has a fraction or is out of range.
     pub fn as_whole(self) -> Option<u64> {
         (self.0 % ONE == 0).then(|| u64::try_from(self.0 / ONE).ok()).flatten()
@@ -58,7 +71,7 @@ impl Number {
 
     /// As rupees; none when it is finer than a paisa or too large to keep.
     pub fn as_money(self) -> Option<Money> {
-        (self.0 % 100 == 0).then(|| i64::try_from(self.0 / 100).ok().map(Money::from_paise)).flatten()
+        (self.0 % PAISA == 0).then(|| i64::try_from(self.0 / PAISA).ok().map(Money::from_paise)).flatten()
     }
 }
 
@@ -70,7 +83,7 @@ impl fmt::Display for Number {
         if rest == 0 {
             return write!(f, "{sign}{whole}");
         }
-        let decimals = format!("{rest:04}");
+        let decimals = format!("{rest:0width$}", width = Self::DECIMALS);
         write!(f, "{sign}{whole}.{}", decimals.trim_end_matches('0'))
     }
 }
@@ -102,13 +115,18 @@ mod tests {
         assert_eq!(Number::from_hundredths(250).times(1000).unwrap(), Number::from_whole(2500));
         assert_eq!(serde_json::to_string(&Number::from_hundredths(50)).unwrap(), "0.5");
         assert_eq!(serde_json::to_string(&Number::from_whole(2500)).unwrap(), "2500");
+        assert_eq!(
+            Number::from_decimal("1.2345678").unwrap().times(10_000_000).unwrap().to_string(),
+            "12345678"
+        );
+        assert_eq!(Number::from_decimal("1.5").unwrap().negative().to_string(), "-1.5");
         assert_eq!(Number::from_decimal("0.005").unwrap().as_money(), None);
         assert_eq!(Number::from_hundredths(1).as_money(), Some(Money::from_paise(1)));
     }
 
     #[test]
     fn refuses_what_is_no_number() {
-        for text in ["", ".", ".5", "1.23456", "1e3", "-1", "1.2.3", "9999999999999999999999999999999"] {
+        for text in ["", ".", ".5", "1.234567891", "1e3", "-1", "1.2.3", "9999999999999999999999999999999"] {
             assert_eq!(Number::from_decimal(text), None, "{text}");
         }
     }

@@ -1,5 +1,7 @@
 //! A message with what its readers need to know of it: tokens, languages, words with their endings.
 
+use std::cell::OnceCell;
+
 use munshi_types::Language;
 
 use crate::lexicon::{self, Languages, Meaning, Sense};
@@ -20,10 +22,8 @@ pub(crate) struct Reader<'t> {
     pub languages: Vec<Language>,
     /// Those, and English, which is mixed into all of them.
     pub known: Languages,
-    /// The tokens as numbers in each of the languages.
-    lines: Vec<Line>,
-    /// The tokens as numbers in every language, made when a number is in doubt.
-    every: std::cell::OnceCell<Vec<Line>>,
+    /// The tokens as numbers in every language, each made when it is first asked for.
+    lines: [OnceCell<Line>; Language::ALL.len()],
     /// The language was given, or the words leave no doubt of it.
     pub sure: bool,
     /// What each token means under a case ending.
@@ -32,12 +32,11 @@ pub(crate) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(crate) fn new(mut tokens: Vec<Token<'t>>, languages: Vec<Language>, sure: bool) -> Self {
-        numbers_before_dates(&mut tokens);
+        days_of_their_language(&mut tokens, &languages, sure);
         let known =
             languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
-        let lines = languages.iter().map(|language| Line::new(&tokens, *language)).collect();
         let inflected = tokens.iter().map(|token| inflections(token, known)).collect();
-        Self { tokens, languages, known, lines, every: std::cell::OnceCell::new(), sure, inflected }
+        Self { tokens, languages, known, lines: Default::default(), sure, inflected }
     }
 
     pub(crate) fn language(&self) -> Language {
@@ -66,28 +65,33 @@ impl<'t> Reader<'t> {
         if let Some(found) = token.find(Languages::EVERY, &want) {
             return Some(found);
         }
+        // What a word itself means comes before what it may be under an ending: kattanu is "paid" and no bag.
+        let own = |sense: &Sense| sense.meaning != Meaning::Word && sense.languages.meets(self.known);
+        if token.senses.iter().any(own) {
+            return None;
+        }
         self.inflected.get(at)?.iter().find_map(|sense| want(sense.meaning))
     }
 
-    /// The tokens as numbers in each language there is.
-    pub(crate) fn every_line(&self) -> &[Line] {
-        self.every.get_or_init(|| Language::ALL.map(|language| Line::new(&self.tokens, language)).into())
+    /// The tokens as numbers in one language.
+    pub(crate) fn line(&self, language: Language) -> &Line {
+        self.lines[language.index()].get_or_init(|| Line::new(&self.tokens, language))
     }
 
     /// The number that begins at a token, in the likeliest language.
     pub(crate) fn number(&self, from: usize) -> Option<Found> {
-        self.lines.first()?.read(&self.tokens, from)
+        self.line(self.language()).read(&self.tokens, from)
     }
 
     /// As [`Reader::number`], with the message cut before a token.
     pub(crate) fn number_before(&self, from: usize, end: usize) -> Option<Found> {
-        self.lines.first()?.read(self.tokens.get(..end)?, from)
+        self.line(self.language()).read(self.tokens.get(..end)?, from)
     }
 
     /// The numbers that begin at a token in each of the languages, the message cut before `end`.
     pub(crate) fn numbers(&self, from: usize, end: usize) -> impl Iterator<Item = Found> {
         let tokens = self.tokens.get(..end).unwrap_or(&self.tokens);
-        self.lines.iter().filter_map(move |line| line.read(tokens, from))
+        self.languages.iter().filter_map(move |language| self.line(*language).read(tokens, from))
     }
 
     /// The text from one token to before another, as written.
@@ -111,19 +115,20 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// An English number word that folds like a day (nine, ninne) is the number before what numbers count.
-fn numbers_before_dates(tokens: &mut [Token<'_>]) {
+/// An English number word that folds like a day (nine, ninne) is that day where the message is surely in the
+/// day's language and nothing follows that numbers count.
+fn days_of_their_language(tokens: &mut [Token<'_>], languages: &[Language], sure: bool) {
+    let Some(language) = languages.first().filter(|language| sure && **language != Language::English) else {
+        return;
+    };
     for at in 0..tokens.len() {
         let counted = |meaning| {
             matches!(meaning, Meaning::Scale(_) | Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_))
                 .then_some(())
         };
         let next = tokens.get(at + 1).is_some_and(|next| next.find(Languages::EVERY, counted).is_some());
-        let Some(token) = tokens.get_mut(at).filter(|_| next) else { continue };
-        let day = |meaning| matches!(meaning, Meaning::Day(_) | Meaning::Either(_)).then_some(());
-        let english = lexicon::english_number(token.text);
-        if !english.is_empty() && token.find(Languages::EVERY, day).is_some() {
-            token.senses = english;
+        if let Some(token) = tokens.get_mut(at).filter(|_| !next) {
+            token.read_as_day(Languages::only(*language));
         }
     }
 }

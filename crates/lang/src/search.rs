@@ -5,7 +5,7 @@
 //! anything else leaves them whole.
 
 use crate::fold;
-use crate::token::{Kind, digit, tokens};
+use crate::token::{Kind, digit, gap, tokens};
 
 /// What a romanised key begins with.
 pub const KEY_PREFIX: &str = "zq";
@@ -20,9 +20,11 @@ pub fn search_tokens(text: &str) -> Vec<String> {
         match token.kind {
             Kind::Word(_) | Kind::Foreign => push_word(&mut out, token.text, &token.key),
             Kind::Digits => {
-                let plain: String =
-                    token.text.chars().filter_map(digit).map(|value| char::from(b'0' + value)).collect();
-                out.push(plain);
+                // Groups parted by spaces may be several numbers; each is found by itself.
+                let groups = token.text.split(gap).map(|group| group.chars().filter_map(digit));
+                out.extend(
+                    groups.map(|group| group.map(|value| char::from(b'0' + value)).collect::<String>()),
+                );
             }
             Kind::Sign => out.extend(emoji(token.text)),
         }

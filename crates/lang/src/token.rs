@@ -1,5 +1,7 @@
 //! A message cut into words, digits and signs, each with what the lexicon knows of it.
 
+use std::cell::OnceCell;
+
 use munshi_types::Script;
 
 use crate::fold;
@@ -22,6 +24,10 @@ pub struct Token<'t> {
     /// Its fold; empty for digits and signs.
     pub key: String,
     pub senses: &'static [Sense],
+    clashes: bool,
+    /// Made when a reader first asks, since eleven languages may.
+    stem: OnceCell<String>,
+    near: OnceCell<&'static [Sense]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +70,27 @@ impl Token<'_> {
     }
 
     /// Whether it is also an ordinary word or a name.
-    pub fn clashes(&self) -> bool {
-        if self.text.bytes().any(|b| b.is_ascii_uppercase()) {
-            return lexicon::clashes(&self.text.to_ascii_lowercase());
+    pub const fn clashes(&self) -> bool {
+        self.clashes
+    }
+
+    /// Gives an English number word the senses its fold has, when a day of the languages is among them.
+    pub(crate) fn read_as_day(&mut self, languages: Languages) {
+        let day = |sense: &Sense| is_day(sense) && sense.languages.meets(languages);
+        let senses = lexicon::senses(&self.key);
+        if senses.iter().any(day) {
+            self.senses = senses;
         }
-        lexicon::clashes(self.text)
+    }
+
+    /// Its [`fold::stem`].
+    pub fn stem(&self) -> &str {
+        self.stem.get_or_init(|| fold::stem(&self.key))
+    }
+
+    /// The number senses of words spelled nearly like it.
+    pub(crate) fn near(&self) -> &'static [Sense] {
+        self.near.get_or_init(|| lexicon::near_numbers(&fold::skeleton(&self.key)))
     }
 }
 
@@ -91,7 +113,7 @@ pub fn digit(letter: char) -> Option<u8> {
 /// The comma or point that a separator inside digits stands for.
 pub(crate) const fn separator(letter: char) -> Option<char> {
     match letter {
-        ',' | '，' | '٬' | '﹐' => Some(','),
+        ',' | '，' | '٬' | '﹐' | '\'' | '’' | '_' => Some(','),
         '.' | '．' | '٫' | '﹒' => Some('.'),
         _ => None,
     }
@@ -136,8 +158,8 @@ fn kind_of(letter: char) -> Option<Kind> {
     Some(Kind::Sign)
 }
 
-/// English words whose fold is a word of other languages: `call` is not kal.
-const NO_SENSE: &[&str] = &["call", "calls", "called"];
+/// English words whose fold is another word: `call` is not kal, and nothing is `free` on Fridays.
+const NO_SENSE: &[&str] = &["call", "calls", "called", "free"];
 
 /// Words whose fold is another word's, with the spelling they are to be looked up by. Malayalam "gave" is written
 /// with the soft t, which the fold does not tell from that of a tonne.
@@ -169,6 +191,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             rest.next();
         }
         if kind == Kind::Digits
+            && !found.last().is_some_and(stands_apart)
             && let Some(far) = spaced(text, start, end)
         {
             end = far;
@@ -204,6 +227,16 @@ fn after_unseen(text: &str, at: usize) -> bool {
     rest.next().and_then(digit).is_some()
 }
 
+/// Whether digits after the token are no group of another number: in Aug 15 500 the 15 is a day, and 1800 123 456 is
+/// dialled.
+fn stands_apart(token: &Token<'_>) -> bool {
+    if token.kind == Kind::Digits {
+        return matches!(token.text, "1800" | "1860");
+    }
+    let dates = |meaning| matches!(meaning, Meaning::MonthName(_) | Meaning::DayOfMonth).then_some(());
+    token.find(Languages::EVERY, dates).is_some()
+}
+
 /// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500. The reader doubts it.
 fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
@@ -231,6 +264,17 @@ fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     (*last == 3 && (alike(2) || alike(3)) && ends).then_some(far)
 }
 
+fn is_day(sense: &Sense) -> bool {
+    matches!(sense.meaning, Meaning::Day(_) | Meaning::Either(_))
+}
+
+fn clashes(text: &str) -> bool {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        return lexicon::clashes(&text.to_ascii_lowercase());
+    }
+    lexicon::clashes(text)
+}
+
 fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
     let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
@@ -245,7 +289,13 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
             key = spoken;
         }
     }
-    Token { text, start, kind, glued, key, senses }
+    if kind == Kind::Word(Script::Latin) && senses.iter().any(is_day) {
+        // `nine` is nine, though ninne folds to the same.
+        let english = lexicon::english_number(text);
+        senses = if english.is_empty() { senses } else { english };
+    }
+    let clashes = known && clashes(text);
+    Token { text, start, kind, glued, key, senses, clashes, stem: OnceCell::new(), near: OnceCell::new() }
 }
 
 #[cfg(test)]

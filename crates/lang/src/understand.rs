@@ -175,6 +175,9 @@ mod tests {
             "kar do",
             "Das aaya tha",
             "sat sri akal",
+            "sab theek hai na",
+            "do baat karni hai",
+            "one moment please",
         ] {
             assert_eq!(understand(message, &Context::default()).numbers, [], "{message}");
         }

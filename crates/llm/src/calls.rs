@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::chat::Usage;
 use crate::fault;
-use crate::gateway::{Breaker, CallRecord, Spend, Tab};
+use crate::gateway::{Breaker, CallRecord, Finding, Spend, Tab};
 use crate::money::Cost;
 
 /// Why the installation may look at all tenants' calls: to know how its models are.
@@ -53,7 +53,7 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
             whole(usage.cache_write_1h),
             whole(usage.thinking),
             usage.estimated,
-            call.cost.map(Cost::as_micros),
+            call.cost.map(|cost| cost.as_micros().min(1 << 50)),
             call.first_token.map(micros),
             micros(call.total),
             call.started_at
@@ -144,8 +144,17 @@ pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
     )
 }
 
-/// How the targets have been since a moment, as all processes have found them: by name, for a look from outside.
-pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, Breaker>> {
+/// How a target has been, as all processes have found it.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub breaker: Breaker,
+    /// Why the last attempt ended, and whether that was a failure.
+    pub last: Option<(String, bool)>,
+}
+
+/// How the targets have been since a moment, by name: for a look from outside. Pauses that providers asked for, and
+/// which call was a trial, are known only to the process that heard it.
+pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, Seen>> {
     let rows = tx.all(
         across_tenants(
             "SELECT target, outcome, is_failure, started_at, total_micros FROM llm_calls
@@ -159,16 +168,19 @@ pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMa
             Ok((row.get::<String>("target")?, outcome, row.get::<bool>("is_failure")?, started.plus(took)))
         },
     )?;
-    let mut breakers: BTreeMap<String, Breaker> = BTreeMap::new();
+    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
     for (target, outcome, is_failure, ended) in rows {
-        let breaker = breakers.entry(target).or_default();
-        if !is_failure {
-            breaker.succeeded();
-        } else if fault::code_blames_target(&outcome) {
-            breaker.failed(ended);
-        }
+        let target = seen.entry(target).or_default();
+        let finding = match (is_failure, fault::code_blames_target(&outcome)) {
+            (false, _) => Finding::Well,
+            (true, true) => Finding::Ill,
+            (true, false) => Finding::Nothing,
+        };
+        let permission = target.breaker.ask(ended);
+        target.breaker.report(finding, permission, ended);
+        target.last = Some((outcome, is_failure));
     }
-    Ok(breakers)
+    Ok(seen)
 }
 
 /// A tab that writes each attempt by itself, for callers with no transaction of their own.
@@ -208,8 +220,9 @@ impl Tab for StoredTab {
     }
 }
 
+/// Bounded, so that a server that lies about its counts can't make a tenant's sums overflow.
 fn whole(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
+    i64::try_from(tokens).unwrap_or(i64::MAX).min(1 << 40)
 }
 
 fn micros(span: Duration) -> i64 {

@@ -10,6 +10,9 @@ pub struct Dialect {
     pub query: Vec<(String, String)>,
     /// What the OpenAI wire calls the output limit.
     pub output_limit: OutputLimit,
+    /// Answers are asked for word by word. Off for a server that streams badly or not at all: then an answer comes whole,
+    /// and its first word is its last.
+    pub stream: bool,
     /// Asks for a count at the end of a stream (`stream_options`), which some older servers refuse.
     pub stream_usage: bool,
     /// Some models refuse a temperature of the caller's choice; then none is sent.
@@ -33,6 +36,7 @@ impl Default for Dialect {
             key: KeyPlace::default(),
             query: Vec::new(),
             output_limit: OutputLimit::default(),
+            stream: true,
             stream_usage: true,
             temperature: true,
             json: JsonMode::default(),

@@ -108,7 +108,8 @@ impl Fault {
     }
 }
 
-/// The same as [`Fault::blames_target`], for what was stored.
+/// The same as [`Fault::blames_target`], for what was stored; whether a provider said when to come back was not.
 pub fn code_blames_target(code: &str) -> bool {
-    matches!(code, "timeout" | "unreachable" | "provider_failed" | "interrupted" | "garbled" | "unauthorised")
+    let all = ["timeout", "unreachable", "provider_failed", "interrupted", "garbled", "unauthorised"];
+    all.contains(&code)
 }

@@ -16,6 +16,14 @@ pub(crate) fn text(media: &Media) -> Result<Option<String>, Fault> {
     String::from_utf8(bytes).map(Some).map_err(|_| unreadable("it is not UTF-8"))
 }
 
+/// What was sent along, decoded; none for what is elsewhere or is no base64.
+pub(crate) fn bytes(media: &Media) -> Option<Vec<u8>> {
+    match &media.source {
+        MediaSource::Data(data) => STANDARD.decode(data).ok(),
+        MediaSource::Url(_) => None,
+    }
+}
+
 /// Base64 as a `data:` address.
 pub(crate) fn data_url(media: &Media) -> Option<String> {
     match &media.source {

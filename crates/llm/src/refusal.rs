@@ -21,6 +21,7 @@ pub(crate) struct Refusal {
 /// How an account that has run dry is said; it stays dry however often it is asked.
 const UNPAID: [&str; 4] =
     ["insufficient_quota", "billing_error", "credit balance is too low", "billing_hard_limit"];
+const FORBIDDEN: [&str; 5] = ["permission", "PERMISSION_DENIED", "authentication", "api key", "API key"];
 const TOO_LONG: [&str; 7] = [
     "context_length_exceeded",
     "prompt is too long",
@@ -33,8 +34,9 @@ const TOO_LONG: [&str; 7] = [
 /// As much of a provider's words as is kept.
 const LONGEST_MESSAGE: usize = 300;
 /// A piece of the request this long, found in a provider's message, is a quotation.
-const QUOTATION: usize = 24;
-const QUOTATION_STEP: usize = 8;
+const QUOTATION: usize = 12;
+/// A shorter value of a header is no secret, and a word like any other.
+const SHORTEST_SECRET: usize = 6;
 /// The largest request that is kept beside an open stream to compare with.
 const LARGEST_KEPT: usize = 16 << 10;
 
@@ -50,7 +52,9 @@ impl Refusal {
         let message = if message.is_empty() { kind.trim() } else { message }.to_owned();
         let (status, retry_after) = (self.status, self.retry_after);
         match status {
-            401..=403 => Fault::Unauthorised,
+            401 | 402 => Fault::Unauthorised,
+            // Some say this of what a person wrote, so it is no judgement on the key unless it says so.
+            403 if says(&FORBIDDEN) => Fault::Unauthorised,
             _ if says(&UNPAID) => Fault::Unauthorised,
             429 => Fault::RateLimited { retry_after },
             413 => Fault::TooLong,
@@ -68,6 +72,8 @@ impl Refusal {
 #[derive(Clone, Debug)]
 pub(crate) struct Scrub {
     key: Key,
+    /// Values of the target's own headers and query.
+    secrets: Vec<String>,
     model: String,
     /// None: too large to keep, so that no message can be shown to be clean.
     sent: Option<Bytes>,
@@ -75,7 +81,9 @@ pub(crate) struct Scrub {
 
 impl Scrub {
     pub(crate) fn new(target: &Target, sent: &Bytes) -> Self {
-        Self { key: target.key.clone(), model: target.model.clone(), sent: Some(sent.clone()) }
+        let given = target.headers.iter().chain(&target.dialect.query).map(|(_, value)| value.clone());
+        let secrets = given.filter(|value| value.len() >= SHORTEST_SECRET).collect();
+        Self { key: target.key.clone(), secrets, model: target.model.clone(), sent: Some(sent.clone()) }
     }
 
     /// For as long as a stream is open: a thousand of them must not hold a thousand large requests.
@@ -99,6 +107,10 @@ impl Scrub {
         if !self.key.is_empty() {
             *text = text.replace(self.key.reveal(), "••••");
         }
+        for secret in &self.secrets {
+            *text = text.replace(secret, "••••");
+        }
+        *text = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
             text.truncate(end);
             text.push('…');
@@ -112,8 +124,12 @@ impl Scrub {
         let Some(sent) = &self.sent else { return !text.is_empty() };
         // A model's name is long and says what is wrong, so it may be named.
         let text = if self.model.is_empty() { text.to_owned() } else { text.replace(&self.model, "") };
-        let pieces = text.as_bytes().windows(QUOTATION).step_by(QUOTATION_STEP);
-        pieces.into_iter().any(|piece| memchr::memmem::find(sent, piece).is_some())
+        // So may the names of a request's fields, which are ours and not the person's.
+        let text: Vec<&str> =
+            text.split_inclusive([' ', '`', '\'', '"']).filter(|word| !word.contains('_')).collect();
+        let text = text.concat();
+        let mut pieces = text.as_bytes().windows(QUOTATION);
+        pieces.any(|piece| memchr::memmem::find(sent, piece).is_some())
     }
 }
 
@@ -140,7 +156,11 @@ mod tests {
         let sent = r#"{"content":"Kavita owes 500 rupees since last Tuesday"}"#;
         let quoted = cleaned(sent, "can't read: Kavita owes 500 rupees since last Tuesday");
         assert!(!quoted.contains("Kavita"), "{quoted}");
+        assert!(!cleaned(r#"{"content":"Kavita PIN 4321"}"#, "what is Kavita PIN 4321?").contains("4321"));
         assert_eq!(cleaned(sent, "no such model: model-1"), "no such model: model-1");
+        let field = r#"{"max_completion_tokens":256}"#;
+        assert!(cleaned(field, "`max_completion_tokens` is too large").contains("max_completion_tokens"));
+        assert_eq!(cleaned("", "wrong\u{1b}[2J"), "wrong [2J");
         assert!(cleaned("", &"é".repeat(1000)).len() < 700);
         let large = Scrub { sent: Some(Bytes::from(vec![b'x'; LARGEST_KEPT + 1])), ..scrub("") };
         let fault = Fault::Failed { status: 529, message: "Overloaded".to_owned(), retry_after: None };
@@ -149,11 +169,24 @@ mod tests {
     }
 
     #[test]
+    fn headers_and_query_are_secrets_too() {
+        let mut target = Target::new("t", Wire::OpenAi, "", "m");
+        target.headers = vec![("X-Secret".to_owned(), "topsecret-1".to_owned())];
+        target.dialect.query = vec![("code".to_owned(), "hidden-22".to_owned())];
+        let scrub = Scrub::new(&target, &Bytes::new());
+        let fault =
+            Fault::Failed { status: 500, message: "topsecret-1 hidden-22".to_owned(), retry_after: None };
+        assert!(scrub.clean(fault).to_string().ends_with("•••• ••••"));
+    }
+
+    #[test]
     fn statuses_by_what_is_done_about_them() {
         let classed = |status, kind: &str, message: &str| {
             Refusal { status, body: Value::Null, retry_after: None }.classed(kind, message).code()
         };
         assert_eq!(classed(401, "", ""), "unauthorised");
+        assert_eq!(classed(403, "permission_error", ""), "unauthorised");
+        assert_eq!(classed(403, "", "your input was flagged"), "rejected");
         assert_eq!(classed(429, "rate_limit_error", ""), "rate_limited");
         assert_eq!(classed(429, "insufficient_quota", ""), "unauthorised");
         assert_eq!(classed(400, "invalid_request_error", "prompt is too long: 9 tokens"), "too_long");

@@ -96,7 +96,9 @@ impl Target {
 
     /// The model that is always there.
     pub fn offline() -> Self {
-        Self::new("offline", Wire::Offline, "", "offline")
+        let mut target = Self::new("offline", Wire::Offline, "", "offline");
+        target.capabilities.embeddings = true;
+        target
     }
 
     /// Whose model it is, by the name its prices go by; the wire's where there is none.

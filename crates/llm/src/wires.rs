@@ -48,6 +48,25 @@ impl Wires {
     }
 }
 
+impl Wires {
+    /// The events of an answer that is asked for whole. What is wrong inside it is for the reader to find, who then also
+    /// knows what it cost.
+    async fn whole(&self, target: &Target, request: &ChatRequest) -> Result<Vec<Event>, Fault> {
+        let protocol = protocol(target.wire)?;
+        let asked = answer::prepare(target, request);
+        let call = protocol.chat(target, &asked, Streamed::No)?;
+        let scrub = Scrub::new(target, &call.body);
+        let outcome = async {
+            let Answer { head, body } = self.ask(target, call, Streamed::No).await?;
+            let events = protocol.whole(&head, &body.all().await?)?;
+            let mut unwrap = Unwrap::new(target, request);
+            let limits = (!head.limits.is_empty()).then_some(Event::Limits(head.limits));
+            Ok(limits.into_iter().chain(events.into_iter().filter_map(|event| unwrap.event(event))).collect())
+        };
+        outcome.await.map_err(|fault| scrub.clean(fault))
+    }
+}
+
 async fn refused(target: &Target, answer: Answer) -> Fault {
     let body = answer.body.beginning(LONGEST_REFUSAL).await;
     let refusal = Refusal::new(&answer.head, &body);
@@ -60,7 +79,13 @@ async fn not_a_stream(target: &Target, answer: Answer) -> Fault {
     let body = answer.body.beginning(LONGEST_REFUSAL).await;
     let refusal = Refusal::new(&answer.head, &body);
     match (refusal.body.get("error"), protocol(target.wire)) {
-        (Some(_), Ok(protocol)) => protocol.refused(&Refusal { status: 500, ..refusal }),
+        (Some(error), Ok(protocol)) => {
+            // Some give the status they should have answered with.
+            let code = error.get("code").and_then(serde_json::Value::as_u64);
+            let code = code.and_then(|code| u16::try_from(code).ok());
+            let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
+            protocol.refused(&Refusal { status, ..refusal })
+        }
         _ => Fault::Garbled(format!("`{found}` instead of an event stream")),
     }
 }
@@ -68,6 +93,10 @@ async fn not_a_stream(target: &Target, answer: Answer) -> Fault {
 #[async_trait]
 impl Provider for Wires {
     async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        if !target.dialect.stream {
+            let events = self.whole(target, request).await?;
+            return Ok(Box::pin(futures_util::stream::iter(events.into_iter().map(Ok))));
+        }
         let protocol = protocol(target.wire)?;
         let asked = answer::prepare(target, request);
         let call = protocol.chat(target, &asked, Streamed::Yes)?;
@@ -88,16 +117,11 @@ impl Provider for Wires {
 
     /// Asks without streaming, so the answer is all there or not at all.
     async fn complete(&self, target: &Target, request: &ChatRequest) -> Result<Reply, Fault> {
-        let protocol = protocol(target.wire)?;
-        let asked = answer::prepare(target, request);
-        let call = protocol.chat(target, &asked, Streamed::No)?;
-        let scrub = Scrub::new(target, &call.body);
-        let outcome = async {
-            let Answer { head, body } = self.ask(target, call, Streamed::No).await?;
-            let events = protocol.whole(&head, &body.all().await?)?;
-            assemble(head.limits, events, Unwrap::new(target, request))
-        };
-        outcome.await.map_err(|fault| scrub.clean(fault))
+        let mut assembler = Assembler::default();
+        for event in self.whole(target, request).await? {
+            assembler.take(&event)?;
+        }
+        assembler.finish()
     }
 
     async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
@@ -111,16 +135,6 @@ impl Provider for Wires {
         };
         outcome.await.map_err(|fault| scrub.clean(fault))
     }
-}
-
-fn assemble(limits: crate::chat::RateLimits, events: Vec<Event>, mut unwrap: Unwrap) -> Result<Reply, Fault> {
-    let mut assembler = Assembler::default();
-    assembler.take(&Event::Limits(limits))?;
-    let events = events.into_iter().filter_map(|event| unwrap.event(event));
-    for event in events {
-        assembler.take(&event)?;
-    }
-    assembler.finish()
 }
 
 fn checked(vectors: Vec<Vec<f32>>, texts: usize, input_tokens: Option<u64>) -> Result<Embedding, Fault> {

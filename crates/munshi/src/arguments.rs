@@ -18,6 +18,7 @@ Exit codes:
   6  what was named is already there
   7  refused: in use by another, not allowed here, or not confirmed
   8  the database's tables don't fit this version: see `munshi migrate`
+  9  the files of a tenant's folder are wrong
 
 Munshi runs without settings. `munshi config example` shows every one there is.";
 

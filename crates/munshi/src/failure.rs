@@ -16,6 +16,7 @@ pub(crate) enum Exit {
     AlreadyThere = 6,
     Refused = 7,
     Schema = 8,
+    Files = 9,
 }
 
 impl Exit {
@@ -30,6 +31,7 @@ impl Exit {
             Self::AlreadyThere => "already_there",
             Self::Refused => "refused",
             Self::Schema => "schema",
+            Self::Files => "files",
         }
     }
 }
@@ -46,7 +48,7 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    /// Every problem of the settings, for `--json`.
+    /// Every problem of the settings or of a folder, for `--json`.
     problems: Option<Value>,
 }
 
@@ -143,6 +145,48 @@ impl From<munshi_web::Error> for Failure {
             Error::AlreadySetUp(_) => Exit::Failed,
         };
         Self::with_own_hint(exit, &error.to_string())
+    }
+}
+
+impl From<munshi_tiers::Error> for Failure {
+    fn from(error: munshi_tiers::Error) -> Self {
+        use munshi_tiers::Error;
+        let text = error.to_string();
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Problems(problems) => {
+                Self { problems: serde_json::to_value(&problems).ok(), ..Self::new(Exit::Files, text) }
+            }
+            Error::Overtaken { .. } => Self::refused(text).hint("run it again to see what is left to do"),
+            Error::Taken(_) => Self::refused(text).hint("take it out of the other tenant's binding first"),
+            Error::NoTenant(_) => Self::not_found(text).hint("`munshi tenant list` shows them all"),
+            Error::TenantArchived(_) => Self::refused(text).hint("use another name"),
+            Error::NoTier { tenant, .. } => {
+                Self::not_found(text).hint(format!("`munshi tier list {tenant}` shows them all"))
+            }
+            Error::NoVersion { .. } => Self::not_found(text).hint("`munshi tier log` shows them all"),
+            Error::Folder { .. } => Self::failed(text),
+            Error::Unreadable(_) => {
+                Self::failed(text).hint("see that the program is not older than the database")
+            }
+        }
+    }
+}
+
+impl From<munshi_llm::Fault> for Failure {
+    fn from(fault: munshi_llm::Fault) -> Self {
+        use munshi_llm::Fault;
+        let failure = Self::failed(fault.to_string());
+        match fault {
+            Fault::Unauthorised => failure.hint("see that the model's key is right: `munshi config show`"),
+            Fault::Unreachable(_) | Fault::Timeout(_) => {
+                failure.hint("see that the server runs and base_url is right; `munshi models` shows it")
+            }
+            Fault::NoTarget(_) => {
+                failure.hint("`munshi models` shows which models there are and which are resting")
+            }
+            _ => failure,
+        }
     }
 }
 

@@ -54,7 +54,7 @@ fn cast() -> Cast {
     let memory = MemoryPolicy { history: 40, episodes: 8, ..MemoryPolicy::default() };
     let agent = Agent { guidance: words(860), memory, ..Agent::default() };
     let tiers = Tiers { human: &human, team: &team, agent: &agent, installed: &[] };
-    Cast::new(&tiers, |_| Some("Never claim to be human, and never deny being an AI.".into()))
+    Cast::new(&tiers)
 }
 
 /// As the rows of the database have it: texts with their counts.

@@ -1,10 +1,59 @@
-//! Humans, teams, agents and bindings: what is decided before and after a model is asked.
+//! Humans, teams, agents and bindings: their files, their versions, and the way from an address to them.
+//!
+//! A tenant's folder is read, checked whole and compared with what is stored ([`files::read`], [`plan_folder`]); what
+//! differs becomes new versions in one transaction ([`apply()`]). Each tier has its own history. A message's address
+//! leads to a binding and three versions through a [`Resolver`], from memory once it was asked for, and a change made
+//! by any process shows within a second.
+//!
+//! Not here: the model, tools and memory that tiers speak of. Nothing here calls a model.
 //!
 //! # Layout
-//! - [`contract`]: who decides what where tiers disagree
-//! - [`prompt`]: three tiers and a moment to one prompt, within its budgets
+//! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
+//! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
+//! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
+//! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt
 //! - [`import`]: a workspace of seven markdown files to tiers
+//! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
+//! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
+//!
+//! # To add a key to a tier
+//! Add the field to its type in `munshi-types` and a line to its table in `shape`, then
+//! `UPDATE_DOCS=1 cargo test -p munshi-tiers` writes the schemas and the reference.
 
+mod apply;
 pub mod contract;
+pub mod draft;
+mod error;
+pub mod files;
+pub mod guardrails;
+pub mod history;
 pub mod import;
+mod keys;
+pub mod merge;
+mod nearest;
+pub mod plan;
+pub mod problem;
 pub mod prompt;
+pub mod resolve;
+mod route;
+mod rows;
+mod rulebook;
+mod shape;
+pub mod size;
+
+pub use apply::{announce, apply, plan_folder, plan_folders};
+pub use draft::{Body, Draft, Tier};
+pub use error::{Error, Result};
+pub use keys::ROUTING;
+pub use plan::{Installed, Plan, Vanished};
+pub use problem::{Problem, Problems};
+pub use resolve::{Answer, Resolution, Resolver};
+pub use route::route;
+pub use rows::{Authorship, VersionView};
+pub use rulebook::rule_set;
+pub use shape::{reference, schema};
+pub use size::Tokens;
+
+use munshi_store::{Migration, migration};
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0005_tiers")];

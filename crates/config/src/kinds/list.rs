@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::{Fault, Home, Kind, Quoted, Raw, Word};
+use super::{Fault, Home, Kind, Quoted, Raw, Text, Word};
 use crate::show::Shown;
 
 /// Names, each once; the first comes first.
@@ -12,6 +12,26 @@ pub enum Words {}
 /// Places that data may go to, each once.
 #[derive(Debug)]
 pub enum Places {}
+
+/// Sayings in any script: words, or several of them.
+#[derive(Debug)]
+pub enum Sayings {}
+
+impl Kind for Sayings {
+    type Value = Vec<String>;
+
+    fn expects() -> String {
+        "a list of words or sayings such as [\"manager\", \"शिकायत\"]; in a variable, with commas".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+        items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect()
+    }
+
+    fn show(value: &Vec<String>) -> Shown {
+        Shown::List(value.clone())
+    }
+}
 
 impl Kind for Words {
     type Value = Vec<String>;

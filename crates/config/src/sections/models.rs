@@ -120,6 +120,8 @@ named_section! {
             query: Query = "",
             /// OpenAI's wire: the name of the output limit.
             output_limit: OutputLimit = "max_completion_tokens",
+            /// Answers come word by word; off for a server that streams badly or not at all.
+            stream: Flag = true,
             /// OpenAI's wire: whether a count is asked for at the end of a stream.
             stream_usage: Flag = true,
             /// Whether a temperature is sent; some models refuse one.

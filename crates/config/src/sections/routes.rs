@@ -1,4 +1,4 @@
-use crate::kinds::{Places, Quoted, Words, choice};
+use crate::kinds::{Count, Places, Quoted, Sayings, Words, choice};
 use crate::names::OFFLINE;
 use crate::nearest;
 use crate::problem::{Place, Problem};
@@ -46,8 +46,16 @@ section! {
         json_strict: Words = [],
         /// Speech while somebody is on the line; else as `voice`.
         realtime_voice: Words = [],
+        /// Vectors for search. The first alone is used, since vectors of two models can't be compared; without one,
+        /// this machine makes its own.
+        embeddings: Words = [],
+        /// With a model configured: how sure, in hundredths, the offline model must be to answer without it. 0 asks it
+        /// never.
+        offline_when_sure: Count<0, 100> = 0,
         /// How the model for a turn is chosen.
         strategy: Strategy = "rule",
+        /// Words that ask for more than a quick answer: with `hybrid` they have a small model asked first.
+        escalation_words: Sayings = [],
         /// Where data may go: the `residency` of every model that may be used. Empty permits all; `offline` always
         /// may.
         permitted_residency: Places = [],
@@ -56,7 +64,7 @@ section! {
 
 impl Routes {
     /// Every use by its name, with the targets it was given.
-    pub fn by_use(&self) -> [(&'static str, &[String]); 12] {
+    pub fn by_use(&self) -> [(&'static str, &[String]); 13] {
         [
             ("default", &self.default),
             ("cheap", &self.cheap),
@@ -70,6 +78,7 @@ impl Routes {
             ("chat_light", &self.chat_light),
             ("json_strict", &self.json_strict),
             ("realtime_voice", &self.realtime_voice),
+            ("embeddings", &self.embeddings),
         ]
     }
 }
@@ -78,7 +87,9 @@ impl Routes {
 fn unknown_targets(reader: &mut Reader) {
     let mut known: Vec<String> = reader.names("models").into_iter().map(|name| name.name).collect();
     known.push(OFFLINE.to_owned());
-    for key in Routes::KEYS.iter().filter(|key| key.name != "permitted_residency") {
+    for key in
+        Routes::KEYS.iter().filter(|key| !matches!(key.name, "permitted_residency" | "escalation_words"))
+    {
         let Some(Entry { value: Shown::List(names), from, .. }) = reader.taken("routes", key.name) else {
             continue;
         };

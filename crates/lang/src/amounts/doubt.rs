@@ -2,7 +2,7 @@
 
 use munshi_types::{Language, Script};
 
-use crate::lexicon::{Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, Found};
 use crate::reader::Reader;
@@ -15,7 +15,7 @@ const VAGUE: &[&str] =
 /// What the languages the message may be in make of the number at a token, taken together.
 pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     let mut all = reader.numbers(at, reader.tokens.len());
-    let mut best = all.next()?;
+    let Some(mut best) = all.next() else { return elsewhere(reader, at) };
     for other in all {
         // What one language knows outweighs what another only guesses.
         if best.guessed != other.guessed && best.to == other.to {
@@ -45,6 +45,31 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
     doubt_letter(reader, &mut best);
     super::scales::doubt_scale(reader, &mut best);
     super::rivals::doubt(reader, &mut best);
+    doubt_particle(reader, &mut best);
+    doubt_gap(reader, &mut best);
+    doubt_and(reader, &mut best);
+    doubt_hyphen(reader, &mut best);
+    doubt_loan(reader, &mut best);
+    doubt_kodi(reader, &mut best);
+    Some(best)
+}
+
+/// A number that only languages know which the message was not taken to be in.
+fn elsewhere(reader: &Reader<'_>, at: usize) -> Option<Found> {
+    reader.token(at).filter(|token| !reader.sure && token.is_word())?;
+    let counted = |found: &Found| !found.bare_scale && (found.scaled || super::counts(reader, found.to));
+    let read = |language: Language| reader.line(language).read(&reader.tokens, at);
+    let mut all = Language::ALL.into_iter().filter_map(read).filter(|found| !found.guessed && counted(found));
+    let mut best = all.next()?;
+    // The first word may be none of the number: chhe is "is" in Gujarati.
+    let rest = reader.number(at + 1).filter(|rest| rest.to == best.to);
+    let others = all.filter(|other| other.to == best.to).chain(rest);
+    for value in others.flat_map(|other| other.spoken.readings) {
+        if !best.spoken.readings.contains(&value) {
+            best.spoken.readings.push(value);
+        }
+    }
+    best.spoken.certainty = Certainty::Ambiguous;
     Some(best)
 }
 
@@ -150,12 +175,118 @@ pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool)
     }
 }
 
-/// A minus before digits, with nothing before it, may take them away.
-pub(super) fn doubt_minus(reader: &Reader<'_>, found: &mut Found) {
-    let minus = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|sign| {
-        matches!(sign.text, "-" | "\u{2212}" | "\u{2013}") && (!sign.glued || found.from == 1)
+/// `number 500 diya` may only name the 500.
+pub(super) fn doubt_named(reader: &Reader<'_>, found: &mut Found) {
+    let phone = |meaning| (meaning == Meaning::Phone).then_some(());
+    let named = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|token| {
+        let number = ["num", "nam", "nem"].iter().any(|front| token.key.starts_with(front));
+        number && token.find(Languages::EVERY, phone).is_some()
     });
-    if minus && found.digits && reader.token(found.from).is_some_and(|token| token.glued) {
+    if named {
         found.spoken.certainty = Certainty::Ambiguous;
     }
+}
+
+/// `do hi sau` is two hundred, and only that: a small word may stand between a scale and its count.
+fn doubt_particle(reader: &Reader<'_>, found: &mut Found) {
+    const ONLY: &[&str] = &["hi", "bhi", "to", "toh", "ही", "भी", "तो", "च", "j", "જ", "ਹੀ"];
+    let Some(at) = found.from.checked_sub(2).filter(|_| found.bare_scale) else { return };
+    let only = reader.token(at + 1).is_some_and(|token| ONLY.contains(&token.text));
+    let count = reader.numbers(at, at + 1).find_map(|count| count.spoken.readings.first()?.as_whole());
+    if let Some(count) = count.filter(|_| only) {
+        let times = found.spoken.readings.iter().filter_map(|value| value.times(count)).collect::<Vec<_>>();
+        found.spoken.readings.splice(0..0, times);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// A word nobody knows between a number and its money word may be the rest of the number: eksho *poncash* taka.
+fn doubt_gap(reader: &Reader<'_>, found: &mut Found) {
+    let unknown = reader.token(found.to).is_some_and(|token| {
+        let small = !token.text.starts_with(|letter: char| letter.is_uppercase());
+        token.is_word() && token.senses.is_empty() && token.key.len() > 2 && small
+    });
+    let rupee = reader.find_inflected(found.to + 1, |meaning| (meaning == Meaning::Rupee).then_some(()));
+    if unknown && rupee.is_some() && !found.digits {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `ek hajar ne ek` is 1,001, or a thousand, and one more of something.
+fn doubt_and(reader: &Reader<'_>, found: &mut Found) {
+    const AND: &[&str] = &["aur", "ne", "ane", "ani", "ate", "और", "ને", "અને", "आणि", "ਅਤੇ"];
+    let joined = reader.token(found.to).is_some_and(|token| AND.contains(&token.text));
+    if !joined || !found.scaled || found.digits {
+        return;
+    }
+    let Some(rest) = reader.number(found.to + 1) else { return };
+    let [Some(small)] = *rest.spoken.readings.iter().map(|value| value.as_whole()).collect::<Vec<_>>() else {
+        return;
+    };
+    let ends = !super::counts(reader, rest.to) && small < 100 && !rest.digits;
+    let sum = found.spoken.readings.first().and_then(|value| value.plus(Number::from_whole(small)));
+    if let Some(sum) = sum.filter(|_| ends) {
+        found.spoken.readings.push(sum);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `hazaar-paanch sau` is 1,500, or some hundreds up to a thousand.
+fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
+    let hyphen = reader.token(found.from + 1).is_some_and(|token| token.text == "-");
+    if !(hyphen && found.bare_scale && found.to > found.from + 2) {
+        return;
+    }
+    let parts =
+        [reader.number_before(found.from, found.from + 1), reader.number_before(found.from + 2, found.to)];
+    let values: Vec<Number> = parts.into_iter().flatten().flat_map(|part| part.spoken.readings).collect();
+    found.spoken.readings.extend(values);
+    found.spoken.certainty = Certainty::Ambiguous;
+}
+
+/// Money of other countries is no rupees, whatever its number.
+pub(super) fn doubt_foreign(reader: &Reader<'_>, found: &mut Found) {
+    const FOREIGN: &[&str] =
+        &["$", "€", "£", "¥", "usd", "eur", "gbp", "aed", "dollar", "dollars", "euro", "euros", "dirham"];
+    let is = |token: &Token<'_>| FOREIGN.iter().any(|name| token.text.eq_ignore_ascii_case(name));
+    let before = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(is);
+    if before || reader.token(found.to).is_some_and(is) {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// English in another script says no bare hundred: what says how many was not understood.
+fn doubt_loan(reader: &Reader<'_>, found: &mut Found) {
+    let loan =
+        |token: &Token<'_>| token.script() != Some(Script::Latin) && lexicon::loan(token.text).is_some();
+    if found.bare_scale && reader.token(found.from).is_some_and(loan) {
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// `5 kodi` is five crore in Tamil and Malayalam, five score in the north, and `500 kodi` is "give 500" in Kannada.
+fn doubt_kodi(reader: &Reader<'_>, found: &mut Found) {
+    let kodi = |at: usize| {
+        at > found.from
+            && reader
+                .token(at)
+                .is_some_and(|token| matches!(token.text.to_lowercase().as_str(), "kodi" | "kori"))
+    };
+    let Some(at) = [found.to, found.to.saturating_sub(1)].into_iter().find(|at| kodi(*at)) else { return };
+    let southern = Languages::DRAVIDIAN.has(reader.language());
+    if reader.sure && southern {
+        return;
+    }
+    let Some(count) = reader.numbers(found.from, at).find_map(|count| count.spoken.readings.first().copied())
+    else {
+        return;
+    };
+    let (crores, scores) = (count.times(10_000_000), count.times(20));
+    let readings = match reader.language() {
+        Language::Kannada | Language::Telugu => [Some(count), crores, scores],
+        _ if southern || !reader.sure => [crores, scores, Some(count)],
+        _ => [scores, Some(count), crores],
+    };
+    found.spoken.readings = readings.into_iter().flatten().collect();
+    found.spoken.certainty = Certainty::Ambiguous;
 }

@@ -8,7 +8,10 @@ use crate::reader::Reader;
 
 /// A number with what follows it, when that belongs to it; and whether they are the ends of a range.
 pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
+    let between = low.from.checked_sub(1).and_then(|at| reader.token(at));
+    let between = between.is_some_and(|token| token.text.eq_ignore_ascii_case("between"));
     let (next, said) = match reader.token(low.to) {
+        Some(token) if between && token.text.eq_ignore_ascii_case("and") => (low.to + 1, true),
         Some(token) if matches!(token.text, "-" | "–" | "—") => (low.to + 1, true),
         Some(_) if reader.is(low.to, Meaning::To) || reader.is(low.to, Meaning::Range) => (low.to + 1, true),
         _ => (low.to, false),
@@ -22,6 +25,12 @@ pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
     if let Some(from) = low_end(from, to, &low, &high, said) {
         let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![from, to] };
         return (Found { to: high.to, spoken, weak: false, scaled: high.scaled, ..low }, true);
+    }
+    // Bengal also counts in scores: dui kuri.
+    let score = reader.token(next).is_some_and(|token| token.key == "kuri") && to == Number::from_whole(20);
+    if let Some(value) = from.times(20).filter(|_| score && !said && high.to == next + 1) {
+        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
+        return (Found { to: high.to, spoken, weak: false, ..low }, false);
     }
     if let Some(value) = said_hundreds(from, to, &low, &high).filter(|_| !said) {
         let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
@@ -65,7 +74,8 @@ fn lift(from: Number, to: Number, scaled: bool, high_scaled: bool) -> Option<Num
 
 /// Prices are often said without their hundred: two fifty, do pachas.
 fn said_hundreds(from: Number, to: Number, low: &Found, high: &Found) -> Option<Number> {
-    let words = !low.digits && !high.digits && !low.scaled && !high.scaled;
+    // Ek saath is "together".
+    let words = !low.digits && !high.digits && !low.scaled && !high.scaled && !high.weak;
     let hundreds = from.as_whole().filter(|count| words && (1..10).contains(count))?;
     let rest = to.as_whole().filter(|rest| (10..100).contains(rest))?;
     Some(Number::from_whole(hundreds * 100 + rest))

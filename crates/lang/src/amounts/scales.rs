@@ -88,13 +88,12 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
     if named || token.key.len() < 3 {
         return None;
     }
-    let stem = fold::stem(&token.key);
     STEMS
         .iter()
         .find(|(form, _)| {
             token.key.starts_with(form)
-                || stem.starts_with(&fold::stem(form))
-                || (token.key.len() > 3 && distance(&token.key, form) < 2)
+                || token.stem().starts_with(&fold::stem(form))
+                || (token.key.len() > 3 && fold::distance(&token.key, form) < 2)
                 || bones(&token.key) == bones(form)
         })
         .map(|(_, scale)| *scale)
@@ -130,37 +129,4 @@ fn bones(key: &str) -> String {
         }
     }
     out
-}
-
-/// How many letters must be changed, left out, put in or swapped to make one word the other.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let common = one.iter().zip(other).take_while(|(left, right)| left == right).count();
-    let (left, right) = (one.get(common..).unwrap_or_default(), other.get(common..).unwrap_or_default());
-    match (left, right) {
-        ([], []) => 0,
-        ([_, rest @ ..], whole) if rest == whole => 1,
-        (whole, [_, rest @ ..]) if rest == whole => 1,
-        ([_, left @ ..], [_, right @ ..]) if left == right => 1,
-        ([a, b, left @ ..], [c, d, right @ ..]) if a == d && b == c && left == right => 1,
-        _ => 2,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_slip_is_near() {
-        for (one, other, slips) in [
-            ("hajar", "hajar", 0),
-            ("hajr", "hajar", 1),
-            ("hajra", "hajar", 1),
-            ("lakj", "lakh", 1),
-            ("ramesh", "lakh", 2),
-        ] {
-            assert_eq!(distance(one, other), slips, "{one} {other}");
-        }
-    }
 }

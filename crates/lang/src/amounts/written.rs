@@ -51,6 +51,11 @@ pub(super) fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
     under_scale(reader, from, from + 3, part)
 }
 
+/// Whether a fraction with its scale or its unit begins at a token; 1/2 is else the first of February.
+pub(crate) fn is_fraction(reader: &Reader<'_>, from: usize) -> bool {
+    slashed(reader, from).is_some()
+}
+
 /// 1 1/2 and 1-1/2 before a unit or a scale.
 pub(super) fn mixed(reader: &Reader<'_>, from: usize) -> Option<Found> {
     let whole = reader.token(from).filter(|token| token.kind == Kind::Digits)?;

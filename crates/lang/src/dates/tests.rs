@@ -63,6 +63,7 @@ fn a_day_no_calendar_has_is_refused() {
         let found = read(message);
         assert_eq!(found.dates.len(), 1, "{message}");
         assert_eq!((found.dates[0].certainty, found.dates[0].readings.len()), (Certainty::Ambiguous, 0));
+        assert!(found.dates[0].no_such_day, "{message}");
         assert!(found.numbers.iter().all(|one| one.kind == Kind::Date), "{message}");
     }
 }

@@ -7,7 +7,7 @@ use crate::lexicon::Meaning;
 use crate::number::Number;
 use crate::numbers::{self, Certainty};
 use crate::reader::Reader;
-use crate::token::Kind;
+use crate::token::{Kind, Token};
 
 /// A clock time as a message says it; morning and evening both when it does not say which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -50,7 +50,11 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, timed: &Timed) -> TimeF
 
 fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     let (hour, minute, to, written) = colon(reader, from).or_else(|| spoken(reader, from))?;
-    let clock = is_clock(reader, to);
+    let counted = reader.token(to).is_some_and(|token| token.key == "ta");
+    let of_day = from.checked_sub(1).is_some_and(|at| part_of_day(reader, at).is_some());
+    // In Bengali and Odia a ta after digits also counts things: 12 ta dim.
+    let clock = is_clock(reader, to) && (of_day || !counted);
+    let at_hour = to == from + 1 && reader.token(from).is_some_and(says_at);
     let until = until_clock(reader, to);
     let after = if clock { to + 1 } else { to };
     let half = part_of_day(reader, after).map(|half| (half, after + 1));
@@ -58,7 +62,7 @@ fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     let marked = reader
         .token(after)
         .is_some_and(|token| ["am", "pm"].iter().any(|mark| token.text.eq_ignore_ascii_case(mark)));
-    if !(clock || written || marked || until) {
+    if !(clock || written || marked || until || at_hour) {
         return None;
     }
     let before = from.checked_sub(1).and_then(|at| part_of_day(reader, at));
@@ -69,6 +73,12 @@ fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     };
     let readings = readings(hour, minute, half);
     (!readings.is_empty()).then_some(Timed { from, to, readings })
+}
+
+/// Whether a number word itself says that it is an hour: পাঁচটায়.
+fn says_at(token: &Token<'_>) -> bool {
+    const ENDINGS: &[&str] = &["টায়", "টায়", "tay", "ଟାରେ"];
+    token.is_word() && ENDINGS.iter().any(|ending| token.text.ends_with(ending))
 }
 
 fn is_clock(reader: &Reader<'_>, at: usize) -> bool {
@@ -114,12 +124,24 @@ fn after_seconds(reader: &Reader<'_>, at: usize) -> usize {
 fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let number = reader.number(from)?;
     let [value] = number.spoken.readings.as_slice() else { return None };
+    if let Some((hour, minute)) = pointed(reader, from).filter(|_| number.to == from + 1) {
+        return Some((hour, minute, number.to, false));
+    }
     let minutes = value
         .times(60)?
         .as_whole()
         .filter(|minutes| *minutes < 24 * 60 && *value >= Number::from_hundredths(50))?;
     let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
     Some((hour, minute, number.to, false))
+}
+
+/// 5.30 is half past five, not three tenths past it.
+fn pointed(reader: &Reader<'_>, at: usize) -> Option<(i8, i8)> {
+    let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+    let written = numbers::digits::ascii(token.text);
+    let (hour, minute) = written.split_once('.').filter(|(_, minute)| minute.len() == 2)?;
+    let (hour, minute) = (hour.parse().ok()?, minute.parse().ok()?);
+    ((0..24).contains(&hour) && (0..60).contains(&minute)).then_some((hour, minute))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

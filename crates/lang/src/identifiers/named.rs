@@ -8,6 +8,9 @@ use crate::token::Token;
 /// Fewer digits than this may be a price.
 const LONG: usize = 8;
 
+/// Fewer digits than this are no telephone number.
+const DIALLED: usize = 6;
+
 /// Things that have numbers: flat no 302, bill no 45. As the fold leaves them.
 const NUMBERED: &[&str] = &[
     "flat", "rum", "room", "bil", "invoice", "invois", "cheque", "chek", "check", "house", "haus", "makan",
@@ -48,7 +51,7 @@ const PRICED: &[&str] = &[
 
 /// A word just before the digits that says what they name.
 pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Option<Naming> {
-    if numbered(reader, from) || is_cheque(reader, from, digits) {
+    if numbered(reader, from) || is_place(reader, from, digits) || is_cheque(reader, from, digits) {
         return Some(Naming::Account);
     }
     let short = digits.len() < LONG;
@@ -62,7 +65,10 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
         }
         if let Some(naming) = names(token) {
             let goods = is(token, GOODS) && (back == 1 && priced(reader, from + 1, digits));
-            return (digits.len() > 2 && !(short && (goods || loose))).then_some(naming);
+            // A few digits are dialled by nobody: number 500 diya.
+            let code = is(token, &["otp", "pin", "pincode"]);
+            let least = if naming == Naming::Phone && !code { DIALLED } else { 3 };
+            return (digits.len() >= least && !(short && (goods || loose))).then_some(naming);
         }
         // `phone ka 500` is a price; `phone ka 9876…` is none.
         loose |= is(token, &["ka", "ki", "ke", "pe", "par", "का", "की", "के", "पर"]);
@@ -108,6 +114,14 @@ fn numbered(reader: &Reader<'_>, from: usize) -> bool {
     });
     let dotted = before(1).is_some_and(|token| token.text == "." && token.glued);
     number && (thing || dotted)
+}
+
+/// `flat 302`, `room 7`: places have small numbers, and no round ones.
+fn is_place(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
+    const PLACES: &[&str] =
+        &["flat", "room", "plot", "seat", "token", "table", "gate", "ward", "kamra", "फ्लैट", "कमरा"];
+    let place = reader.before(from).is_some_and(|token| is(token, PLACES));
+    place && digits.len() < 4 && !digits.ends_with("00")
 }
 
 /// A cheque has six digits; round ones are its amount.

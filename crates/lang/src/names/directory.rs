@@ -19,14 +19,21 @@ const TIE: f32 = 0.08;
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     contacts: Vec<Contact>,
-    /// The bones of every word of every contact.
-    index: HashMap<String, Vec<(u32, u8)>>,
+    /// The words of all contacts by their bones. Many share a word, so each is compared once.
+    index: HashMap<String, Vec<Shared>>,
 }
 
 #[derive(Clone, Debug)]
 struct Contact {
     name: String,
-    words: Vec<Word>,
+    words: usize,
+}
+
+/// A word, and the contacts that have it with its place among their words.
+#[derive(Clone, Debug)]
+struct Shared {
+    word: Word,
+    places: Vec<(u32, u8)>,
 }
 
 /// A contact a name may mean.
@@ -51,7 +58,8 @@ pub struct NameFound {
 
 /// A contact that some words of a message may name.
 struct Match {
-    candidate: Candidate,
+    contact: usize,
+    score: f32,
     /// Every word of it that was said is spelled as it should be.
     sure: bool,
 }
@@ -79,11 +87,15 @@ impl Directory {
         for name in names {
             let words = words(name.as_ref());
             let Ok(contact) = u32::try_from(directory.contacts.len()) else { break };
-            for (place, word) in words.iter().enumerate().take(usize::from(u8::MAX)) {
+            directory.contacts.push(Contact { name: name.as_ref().to_owned(), words: words.len() });
+            for (place, word) in words.into_iter().enumerate().take(usize::from(u8::MAX)) {
                 let place = u8::try_from(place).unwrap_or(u8::MAX);
-                directory.index.entry(word.bones.clone()).or_default().push((contact, place));
+                let alike = directory.index.entry(word.bones.clone()).or_default();
+                match alike.iter_mut().find(|shared| shared.word == word) {
+                    Some(shared) => shared.places.push((contact, place)),
+                    None => alike.push(Shared { word, places: vec![(contact, place)] }),
+                }
             }
-            directory.contacts.push(Contact { name: name.as_ref().to_owned(), words });
         }
         directory
     }
@@ -103,7 +115,7 @@ impl Directory {
             .filter(|run| run.met == wanted.len())
             .filter_map(|run| self.matched(&run, 0))
             .collect();
-        decide(name.to_owned(), 0, matches, false)
+        self.decide(name.to_owned(), 0, matches, false)
     }
 
     /// Every contact a message names.
@@ -150,7 +162,7 @@ impl Directory {
         let start = tokens.get(from)?.start;
         let end = tokens.get(to - 1)?.end();
         let doubted = endings::goes_on(tokens, from, to);
-        let name = decide(message.get(start..end)?.to_owned(), start, matches, doubted)?;
+        let name = self.decide(message.get(start..end)?.to_owned(), start, matches, doubted)?;
         Some((name, to))
     }
 
@@ -158,9 +170,32 @@ impl Directory {
     fn matched(&self, run: &Run, left: usize) -> Option<Match> {
         let place = usize::try_from(run.contact).ok()?;
         let known = self.contacts.get(place)?;
-        let score = coverage(run.total, run.met, known.words.len() + left);
-        let candidate = Candidate { contact: place, name: known.name.clone(), score };
-        Some(Match { candidate, sure: run.worst >= SAME && left == 0 })
+        let score = coverage(run.total, run.met, known.words + left);
+        Some(Match { contact: place, score, sure: run.worst >= SAME && left == 0 })
+    }
+
+    /// One contact stands clear, or several may be meant: two people of one name are told as two.
+    fn decide(
+        &self,
+        text: String,
+        start: usize,
+        mut matches: Vec<Match>,
+        doubted: bool,
+    ) -> Option<NameFound> {
+        matches.retain(|found| found.score >= MAYBE);
+        matches.sort_unstable_by(|one, other| {
+            other.score.total_cmp(&one.score).then(one.contact.cmp(&other.contact))
+        });
+        let best = matches.first()?.score;
+        matches.retain(|found| found.score > best - TIE);
+        let clear = !doubted && matches.len() == 1 && matches.iter().all(|found| found.sure);
+        let certainty = if clear { Certainty::Exact } else { Certainty::Ambiguous };
+        let named = |found: &Match| {
+            let name = self.contacts.get(found.contact)?.name.clone();
+            Some(Candidate { contact: found.contact, name, score: found.score })
+        };
+        let candidates = matches.iter().take(5).filter_map(named).collect();
+        Some(NameFound { text, start, certainty, candidates })
     }
 
     fn hits(&self, word: &Word) -> Vec<Hit> {
@@ -173,13 +208,14 @@ impl Directory {
     }
 
     fn hits_of(&self, word: &Word) -> Vec<Hit> {
-        let Some(places) = self.index.get(&word.bones) else { return Vec::new() };
-        let scored = places.iter().filter_map(|&(contact, place)| {
-            let known = self.contacts.get(contact as usize)?.words.get(usize::from(place))?;
-            let score = word_score(word, known);
-            (score >= MAYBE).then_some(Hit { contact, word: place, score })
-        });
-        scored.collect()
+        let mut hits = Vec::new();
+        for shared in self.index.get(&word.bones).into_iter().flatten() {
+            let score = word_score(word, &shared.word);
+            if score >= MAYBE {
+                hits.extend(shared.places.iter().map(|&(contact, word)| Hit { contact, word, score }));
+            }
+        }
+        hits
     }
 
     /// What a word of a message matches, as it is or under a case ending.
@@ -218,7 +254,10 @@ impl Directory {
 }
 
 fn best_per_contact(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by(|one, other| one.contact.cmp(&other.contact).then(other.score.total_cmp(&one.score)));
+    hits.sort_unstable_by(|one, other| {
+        let by_score = other.score.total_cmp(&one.score);
+        one.contact.cmp(&other.contact).then(by_score).then(one.word.cmp(&other.word))
+    });
     hits.dedup_by_key(|hit| hit.contact);
     hits
 }
@@ -246,28 +285,6 @@ impl Run {
         self.met += 1;
         self.to += 1;
     }
-}
-
-fn decide(text: String, start: usize, mut matches: Vec<Match>, doubted: bool) -> Option<NameFound> {
-    matches.retain(|found| found.candidate.score >= MAYBE);
-    matches.sort_by(|one, other| {
-        let (one, other) = (&one.candidate, &other.candidate);
-        other.score.total_cmp(&one.score).then(one.contact.cmp(&other.contact))
-    });
-    let best = matches.first()?.candidate.score;
-    matches.retain(|found| found.candidate.score > best - TIE);
-    // A contact given twice is one.
-    let mut seen: Vec<String> = Vec::new();
-    matches.retain(|found| {
-        let name = found.candidate.name.trim().to_lowercase();
-        let fresh = !seen.contains(&name);
-        seen.push(name);
-        fresh
-    });
-    let clear = !doubted && matches.len() == 1 && matches.iter().all(|found| found.sure);
-    let certainty = if clear { Certainty::Exact } else { Certainty::Ambiguous };
-    let candidates = matches.into_iter().take(5).map(|found| found.candidate).collect();
-    Some(NameFound { text, start, certainty, candidates })
 }
 
 #[cfg(test)]
@@ -316,6 +333,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].certainty, Certainty::Ambiguous);
         assert_eq!(found[0].candidates.len(), 2);
+    }
+
+    #[test]
+    fn two_people_of_one_name_are_two() {
+        let directory = Directory::new(["Mohan Das", "mohan das", "Suresh"]);
+        for found in [directory.look_up("Mohan Das").unwrap(), directory.find("Mohan ne 500 diye").remove(0)]
+        {
+            assert_eq!(found.certainty, Certainty::Ambiguous);
+            assert_eq!(found.candidates.iter().map(|one| one.contact).collect::<Vec<_>>(), [0, 1]);
+        }
+        assert_eq!(directory.look_up("Suresh").unwrap().certainty, Certainty::Exact);
     }
 
     #[test]

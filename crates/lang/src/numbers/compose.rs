@@ -247,7 +247,14 @@ impl Composer {
                 group.tens = false;
                 Some(())
             }
-            None => self.push_fraction(hundredths),
+            None => match self.scale.filter(|_| self.waiting.is_none()) {
+                // A lakh and a half: half of another lakh.
+                Some(scale) => {
+                    self.total = self.total.plus(part.times(scale)?)?;
+                    Some(())
+                }
+                None => self.push_fraction(hundredths),
+            },
         }
     }
 }

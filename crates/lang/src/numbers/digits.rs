@@ -20,12 +20,14 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
     }
     let whole = if whole.is_empty() && decimals.is_some() { "0" } else { whole };
     let joined: String = whole.chars().filter(|letter| *letter != ',').collect();
-    let written = match decimals {
-        Some(decimals) => format!("{joined}.{}", decimals.get(..4).unwrap_or(decimals)),
-        None => joined.clone(),
+    let (value, cut) = match decimals {
+        Some(decimals) => with_decimals(&joined, decimals)?,
+        None => (Number::from_decimal(&joined)?, false),
     };
-    let value = Number::from_decimal(&written)?;
     let mut readings = vec![value];
+    if cut {
+        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+    }
     if !grouped(whole) {
         // A comma where no one groups may be a decimal comma.
         if let Some((before, after)) = whole.rsplit_once(',')
@@ -50,6 +52,13 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
     Some(Spoken { certainty: Certainty::Exact, readings })
 }
 
+/// A number with its decimals, and whether there were more of them than are kept.
+fn with_decimals(whole: &str, decimals: &str) -> Option<(Number, bool)> {
+    let said = decimals.trim_end_matches('0');
+    let kept = said.get(..Number::DECIMALS).unwrap_or(said);
+    Some((Number::from_decimal(&format!("{whole}.{kept}"))?, kept != said))
+}
+
 /// Groups parted by spaces: one number, or several.
 fn apart(plain: &str) -> Option<Spoken> {
     let mut readings = vec![Number::from_decimal(&plain.replace(' ', ""))?];
@@ -58,7 +67,23 @@ fn apart(plain: &str) -> Option<Spoken> {
             readings.push(part);
         }
     }
+    // 500 700 is likelier two amounts than half a million.
+    let groups: Vec<&str> = plain.split(' ').collect();
+    if groups.first().is_some_and(|first| first.len() == 3) && groups.last() != Some(&"000") {
+        readings.rotate_left(1);
+    }
     Some(Spoken { certainty: Certainty::Ambiguous, readings })
+}
+
+/// One number that is grouped as the west does it, unless its groups are as likely two round amounts: 500,700.
+pub(crate) fn western(text: &str) -> Option<Number> {
+    let plain = ascii(text);
+    let whole = plain.contains(',') && plain.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let round = |part: &str| part.parse::<u64>().is_ok_and(|part| part % 50 == 0);
+    if !whole || !grouped(&plain) || plain.split(',').all(round) {
+        return None;
+    }
+    Number::from_decimal(&plain.replace(',', ""))
 }
 
 /// The digits in ASCII, with their commas and points, and a space for every gap.
@@ -107,6 +132,8 @@ mod tests {
             ("5\u{200D}00", "500"),
             ("5\u{AD}00", "500"),
             ("125,450.00", "125450"),
+            ("1.2345678", "1.2345678"),
+            ("1.50000000000", "1.5"),
         ] {
             let found = read(text).unwrap();
             assert_eq!(
@@ -120,12 +147,14 @@ mod tests {
     fn odd_groups_are_doubted() {
         for (text, readings) in [
             ("1,50", &["150", "1.5"][..]),
+            ("1.2345678912", &["1.23456789"]),
             ("1.500", &["1.5", "1500"]),
             ("1,0000", &["10000", "1"]),
             ("500,700", &["500700", "500", "700"]),
             ("500,200,300", &["500200300", "500", "200", "300"]),
             ("1 50 000", &["150000", "1", "50", "0"]),
             ("1\u{A0}500", &["1500", "1", "500"]),
+            ("500 700", &["500", "700", "500700"]),
             ("1\u{200B}500", &["1500", "1", "500"]),
         ] {
             let found = read(text).unwrap();

@@ -3,8 +3,7 @@
 use munshi_types::{Language, Script};
 
 use super::compose::Tens;
-use super::{Part, digits, segment};
-use crate::fold;
+use super::{Certainty, Part, digits, segment};
 use crate::lexicon::{self, End, Languages, Sense};
 use crate::token::{Kind, Token};
 
@@ -21,27 +20,38 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
     pub parts: Vec<Part>,
-    /// Other parts the same spelling may stand for in the same language; empty when it stands for none.
-    pub other: Vec<Part>,
+    /// Other parts the same spelling may stand for in the same language.
+    pub others: Vec<Vec<Part>>,
     pub tens: Tens,
     /// It is also an ordinary word or a name, or only nearly a number word.
     pub weak: bool,
     /// Nothing says that this is how the word is spelled: the number is then in doubt.
     pub guessed: bool,
+    /// The digits themselves are in doubt: 500,700.
+    pub unclear: bool,
+}
+
+impl Lexeme {
+    /// What is known to mean just these parts.
+    const fn plain(parts: Vec<Part>, tens: Tens) -> Self {
+        Self { parts, others: Vec::new(), tens, weak: false, guessed: false, unclear: false }
+    }
+
+    /// What may be spelled wrong, or be no number at all.
+    const fn guess(parts: Vec<Part>, tens: Tens) -> Self {
+        Self { parts, others: Vec::new(), tens, weak: true, guessed: true, unclear: false }
+    }
 }
 
 /// What a token contributes wherever it stands.
 pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     match token.kind {
         Kind::Digits => {
-            let value = *digits::read(token.text)?.readings.first()?;
-            Some(Lexeme {
-                parts: vec![Part::Digits(value)],
-                other: Vec::new(),
-                tens: Tens::InOneWord,
-                weak: false,
-                guessed: false,
-            })
+            let written = digits::read(token.text)?;
+            let unclear = written.certainty == Certainty::Ambiguous;
+            let mut readings = written.readings.into_iter().map(|value| vec![Part::Digits(value)]);
+            let lexeme = Lexeme::plain(readings.next()?, Tens::InOneWord);
+            Some(Lexeme { others: readings.collect(), unclear, ..lexeme })
         }
         Kind::Word(_) => word(token, language),
         Kind::Sign => {
@@ -51,13 +61,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
                 "¾" => Part::Suffix(75),
                 _ => return None,
             };
-            Some(Lexeme {
-                parts: vec![part],
-                other: Vec::new(),
-                tens: Tens::InOneWord,
-                weak: false,
-                guessed: false,
-            })
+            Some(Lexeme::plain(vec![part], Tens::InOneWord))
         }
         Kind::Foreign => None,
     }
@@ -69,6 +73,7 @@ fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         .or_else(|| under_ending(token, language))
         .or_else(|| with_last_vowel(token, language))
         .or_else(|| near(token, language))
+        .or_else(|| near_piece(token, language))
         .or_else(|| elsewhere(token, language))
 }
 
@@ -84,45 +89,56 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
         _ => match (token.key.as_str(), place) {
             ("half", _) => Part::Suffix(50),
             ("kuarter" | "kuarters", Place::Joined) => Part::Suffix(25),
-            ("kuarter" | "kuarters", Place::Inside) => Part::Quarters,
+            ("kuarter" | "kuarters" | "faurth" | "faurths", Place::Inside) => Part::Quarters,
             _ => return None,
         },
     };
-    Some(Lexeme { parts: vec![part], other: Vec::new(), tens: Tens::Apart, weak: false, guessed: false })
+    Some(Lexeme::plain(vec![part], Tens::Apart))
 }
 
 /// How a language itself reads the word.
 fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    if language == Language::English && token.script() != Some(Script::Latin) {
+        let part = lexicon::loan(token.text).and_then(segment::meaning_part)?;
+        return Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(vec![part], Tens::Apart) });
+    }
     if !script_fits(token, language) {
         return None;
     }
     let only = Languages::only(language);
-    let (first, other) = two(token.senses, only);
-    if let Some(first) = first {
-        let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
-        let (first, other) = match two(if other.is_some() { lexicon::spelled(token.text) } else { &[] }, only)
-        {
-            (Some(spelled), rest) => (spelled, rest),
-            (None, _) => {
-                (first, other.or_else(|| without_last_vowel(token, language).filter(|rival| *rival != first)))
-            }
-        };
-        let parts = segment::hundreds_apart(first);
-        let other = other.into_iter().flat_map(segment::hundreds_apart).collect();
-        return Some(Lexeme { parts, other, tens, weak: token.clashes(), guessed: false });
+    if number_parts(token.senses, only).next().is_some() {
+        return Some(listed(token, language));
     }
     if Languages::DRAVIDIAN.has(language) {
-        let segment::Pieces { parts, end, rival } = segment::pieces(&fold::stem(&token.key), language)?;
+        // Kannada says kodi for give and Telugu for a hen; their crore has a hard t.
+        if matches!(language, Language::Kannada | Language::Telugu) && token.key.starts_with("kod") {
+            return None;
+        }
+        let segment::Pieces { parts, end, rival } = segment::pieces(token.stem(), language)?;
         return Some(Lexeme {
-            parts,
-            other: rival,
-            tens: Tens::Apart,
+            others: rival.into_iter().collect(),
             weak: end == End::Open || token.clashes(),
-            guessed: false,
+            ..Lexeme::plain(parts, Tens::Apart)
         });
     }
     let parts = segment::fused(&token.key, token.script()?, only)?;
-    Some(Lexeme { parts, other: Vec::new(), tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, Tens::InOneWord) })
+}
+
+/// A word that the lexicon lists as a number of the language. Where its key means several, its spelling may tell.
+fn listed(token: &Token<'_>, language: Language) -> Lexeme {
+    let only = Languages::only(language);
+    let mut meant: Vec<Part> = number_parts(token.senses, only).collect();
+    if meant.len() > 1 {
+        let spelled: Vec<Part> = number_parts(lexicon::spelled(token.text), only).collect();
+        meant = if spelled.is_empty() { meant } else { spelled };
+    } else if let Some(rival) = without_last_vowel(token, language).filter(|rival| !meant.contains(rival)) {
+        meant.push(rival);
+    }
+    let mut parts = meant.into_iter().map(segment::hundreds_apart);
+    let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
+    let first = Lexeme::plain(parts.next().unwrap_or_default(), tens);
+    Lexeme { others: parts.collect(), weak: token.clashes(), ..first }
 }
 
 /// A scale, or a cardinal and its hundred in one word, under a case ending: hajarala, lakher, donsheche.
@@ -133,7 +149,7 @@ fn under_ending(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     }
     let only = Languages::only(language);
     let parts = segment::under_ending(&token.key, token.script()?, only, language)?;
-    Some(Lexeme { parts, other: Vec::new(), tens: Tens::InOneWord, weak: token.clashes(), guessed: false })
+    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, Tens::InOneWord) })
 }
 
 /// What a northern word that ends in a short `a` means without it: sattara may be satrah or sattar.
@@ -141,16 +157,15 @@ fn without_last_vowel(token: &Token<'_>, language: Language) -> Option<Part> {
     let short =
         token.text.ends_with('a') && !token.text.ends_with("aa") && token.script() == Some(Script::Latin);
     let bare = token.key.strip_suffix('a').filter(|bare| short && bare.len() > 2)?;
-    two(lexicon::senses(bare), Languages::only(language)).0
+    number_parts(lexicon::senses(bare), Languages::only(language)).next()
 }
 
-/// The first two number meanings among senses.
-fn two(senses: &[Sense], languages: Languages) -> (Option<Part>, Option<Part>) {
-    let mut parts = senses
+/// The number meanings among senses.
+fn number_parts(senses: &'static [Sense], languages: Languages) -> impl Iterator<Item = Part> {
+    senses
         .iter()
-        .filter(|sense| sense.languages.meets(languages))
-        .filter_map(|sense| segment::meaning_part(sense.meaning));
-    (parts.next(), parts.next())
+        .filter(move |sense| sense.languages.meets(languages))
+        .filter_map(|sense| segment::meaning_part(sense.meaning))
 }
 
 fn script_fits(token: &Token<'_>, language: Language) -> bool {
@@ -164,7 +179,7 @@ fn with_last_vowel(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         return None;
     }
     let part = without_last_vowel(token, language)?;
-    Some(Lexeme { parts: vec![part], other: Vec::new(), tens: Tens::InOneWord, weak: true, guessed: true })
+    Some(Lexeme::guess(vec![part], Tens::InOneWord))
 }
 
 /// A spelling close to one number word of the language and to no other.
@@ -174,15 +189,18 @@ fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     if token.key.len() < 4 || everyday || !latin || token.clashes() {
         return None;
     }
-    let skeleton = fold::skeleton(&token.key);
-    let (first, other) = two(lexicon::near_numbers(&skeleton), Languages::only(language));
-    Some(Lexeme {
-        parts: vec![first?],
-        other: other.into_iter().collect(),
-        tens: Tens::InOneWord,
-        weak: true,
-        guessed: true,
-    })
+    let mut parts = number_parts(token.near(), Languages::only(language)).map(|part| vec![part]);
+    let first = Lexeme::guess(parts.next()?, Tens::InOneWord);
+    Some(Lexeme { others: parts.collect(), ..first })
+}
+
+/// As [`near`] for a southern ten or more that is one letter off: arava for aravai. Names are left alone.
+fn near_piece(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let small = token.script() == Some(Script::Latin) && token.text.bytes().all(|b| b.is_ascii_lowercase());
+    if !small || !token.senses.is_empty() || token.key.len() < 5 || token.clashes() {
+        return None;
+    }
+    Some(Lexeme::guess(segment::near_piece(token.stem(), language)?, Tens::Apart))
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
@@ -206,13 +224,7 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
     let clashes = token.clashes();
     let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
-    Some(Lexeme {
-        parts: vec![part],
-        other: Vec::new(),
-        tens: Tens::InOneWord,
-        weak: clashes,
-        guessed: clashes,
-    })
+    Some(Lexeme { weak: clashes, guessed: clashes, ..Lexeme::plain(vec![part], Tens::InOneWord) })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the
@@ -224,27 +236,25 @@ pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: us
     // Names in Latin letters are many; a native word must share less to be doubted.
     let least = least + usize::from(token.script() == Some(Script::Latin));
     if Languages::DRAVIDIAN.has(language) {
-        return segment::begins_with_piece(&token.key, language, least);
+        return segment::begins_with_piece(token.stem(), language, least);
     }
     let Some(front) = token.key.get(..least) else { return false };
-    lexicon::starting_with(front).iter().any(|(_, senses)| two(senses, Languages::only(language)).0.is_some())
+    let only = Languages::only(language);
+    lexicon::starting_with(front).iter().any(|(_, senses)| number_parts(senses, only).next().is_some())
 }
 
 /// The scale an unknown southern word begins with.
 pub(crate) fn begins_with_scale(token: &Token<'_>, language: Language) -> Option<u64> {
     let unknown = token.is_word() && token.senses.is_empty() && script_fits(token, language);
-    segment::first_scale(&token.key, language).filter(|_| unknown)
+    segment::first_scale(token.stem(), language).filter(|_| unknown)
 }
 
-/// The languages among those given in which a key is a run-together number word.
-pub(crate) fn number_word_in(key: &str, script: Script, languages: Languages) -> Languages {
-    if key.len() < 3 {
-        return Languages::NONE;
-    }
-    let stem = if languages.meets(Languages::DRAVIDIAN) { fold::stem(key) } else { String::new() };
+/// The languages among those given in which a word is a run-together number word.
+pub(crate) fn number_word_in(token: &Token<'_>, languages: Languages) -> Languages {
+    let Some(script) = token.script().filter(|_| token.key.len() > 2) else { return Languages::NONE };
     let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
-        true => segment::pieces(&stem, *language).is_some(),
-        false => segment::fused(key, script, Languages::only(*language)).is_some(),
+        true => segment::pieces(token.stem(), *language).is_some(),
+        false => segment::fused(&token.key, script, Languages::only(*language)).is_some(),
     };
     languages.iter().filter(is_number).fold(Languages::NONE, Languages::with)
 }

@@ -1,6 +1,7 @@
 //! A message's tokens read in one language, and the number that begins at one of them.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use munshi_types::Language;
 
@@ -10,27 +11,39 @@ use super::{Certainty, Found, Part, Spoken, digits};
 use crate::number::Number;
 use crate::token::{Kind, Token};
 
-/// What every token of a message contributes to numbers in one language. Made once per message: dates, times
-/// and amounts all read from it.
+/// What every token of a message contributes to numbers in one language. One for each language of a message:
+/// dates, times and amounts all read from it, and a token is looked up when the first of them comes to it.
 pub(crate) struct Line {
-    lexemes: Vec<Option<Lexeme>>,
+    lexemes: Vec<OnceCell<Option<Lexeme>>>,
     language: Language,
 }
 
 impl Line {
     pub(crate) fn new(tokens: &[Token<'_>], language: Language) -> Self {
-        Self { lexemes: tokens.iter().map(|token| lexeme(token, language)).collect(), language }
+        Self { lexemes: vec![OnceCell::new(); tokens.len()], language }
+    }
+
+    /// What a token contributes wherever it stands.
+    fn lexeme(&self, tokens: &[Token<'_>], at: usize) -> Option<&Lexeme> {
+        let token = tokens.get(at)?;
+        self.lexemes.get(at)?.get_or_init(|| lexeme(token, self.language)).as_ref()
+    }
+
+    /// Whether a token is a scale, or ends in one.
+    pub(crate) fn is_scale(&self, tokens: &[Token<'_>], at: usize) -> bool {
+        let last = self.lexeme(tokens, at).and_then(|lexeme| lexeme.parts.last());
+        matches!(last, Some(Part::Scale(_)))
     }
 
     /// What a token contributes where it stands.
     fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;
-        placed(token, place).map(Cow::Owned).or_else(|| self.lexemes.get(at)?.as_ref().map(Cow::Borrowed))
+        placed(token, place).map(Cow::Owned).or_else(|| self.lexeme(tokens, at).map(Cow::Borrowed))
     }
 
     /// The number that begins at a token; none when none does. `tokens` may be cut short of the message.
     pub(crate) fn read(&self, tokens: &[Token<'_>], from: usize) -> Option<Found> {
-        let first = self.lexemes.get(from)?.as_ref()?;
+        let first = self.lexeme(tokens, from)?;
         let mut found = read(self, tokens, from)?;
         // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
         let doubtful = first.guessed
@@ -44,7 +57,24 @@ impl Line {
             found.spoken.readings.extend(rest.spoken.readings);
             found.spoken.certainty = Certainty::Ambiguous;
         }
+        self.doubt_tail(tokens, &mut found);
         Some(found)
+    }
+
+    /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
+    fn doubt_tail(&self, tokens: &[Token<'_>], found: &mut Found) {
+        let last = found.to.saturating_sub(1);
+        let guessed = last > found.from && self.lexeme(tokens, last).is_some_and(|lexeme| lexeme.guessed);
+        let Some(shorter) =
+            tokens.get(..last).filter(|_| guessed).and_then(|cut| read(self, cut, found.from))
+        else {
+            return;
+        };
+        if shorter.to == last && !shorter.guessed {
+            let longer = std::mem::replace(&mut found.spoken.readings, shorter.spoken.readings);
+            found.spoken.readings.extend(longer);
+            found.spoken.certainty = Certainty::Ambiguous;
+        }
     }
 }
 
@@ -149,11 +179,11 @@ fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
 
 fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lexemes: &[Said<'_>]) -> Found {
     let mut readings: Vec<Number> = composer.value().into_iter().chain(composer.other_value()).collect();
-    for changed in 0..lexemes.len() {
-        if let Some(value) = with_other(lexemes, changed)
-            && !readings.contains(&value)
-        {
-            readings.push(value);
+    for (changed, (_, lexeme)) in lexemes.iter().enumerate() {
+        for value in lexeme.others.iter().filter_map(|other| with_other(lexemes, changed, other)) {
+            if !readings.contains(&value) {
+                readings.push(value);
+            }
         }
     }
     let digits_alone = match lexemes {
@@ -161,7 +191,9 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
         _ => None,
     };
     let guessed = lexemes.iter().any(|(_, lexeme)| lexeme.guessed);
-    let mut certainty = if readings.len() > 1 || guessed { Certainty::Ambiguous } else { Certainty::Exact };
+    let unclear = lexemes.iter().any(|(_, lexeme)| lexeme.unclear);
+    let mut certainty =
+        if readings.len() > 1 || guessed || unclear { Certainty::Ambiguous } else { Certainty::Exact };
     if let Some(written) = digits_alone.and_then(|token| digits::read(token.text)) {
         (certainty, readings) = (written.certainty, written.readings);
     }
@@ -184,9 +216,7 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
 }
 
 /// The number when one word is read as its other meaning.
-fn with_other(lexemes: &[Said<'_>], changed: usize) -> Option<Number> {
-    let other =
-        lexemes.get(changed).map(|(_, lexeme)| lexeme.other.as_slice()).filter(|other| !other.is_empty())?;
+fn with_other(lexemes: &[Said<'_>], changed: usize, other: &[Part]) -> Option<Number> {
     let mut composer = Composer::default();
     for (place, (_, lexeme)) in lexemes.iter().enumerate() {
         let parts = if place == changed { other } else { lexeme.parts.as_slice() };

@@ -60,19 +60,22 @@ pub(super) struct Pieces {
     pub parts: Vec<Part>,
     pub end: End,
     /// Another way to lay the pieces, which may make another number; empty when there is none.
-    pub rival: Vec<Part>,
+    pub rival: Option<Vec<Part>>,
 }
 
 /// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
 pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
     for end in [End::Free, End::Open] {
-        let mut covers = Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), found: Vec::new() };
+        let mut covers =
+            Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), glides: 0, found: Vec::new() };
         covers.lay(stem);
-        let mut all = covers.found.into_iter();
+        // Letters that mean something are likelier than letters that only carry a vowel on.
+        covers.found.sort_by_key(|(glides, _)| *glides);
+        let mut all = covers.found.into_iter().map(|(_, parts)| parts);
         if let Some(parts) = all.next() {
             // What is one piece as a whole is not two by chance: mukkal is three quarters.
             let whole = parts.len() == 1;
-            let rival = all.find(|other| *other != parts && !whole).unwrap_or_default();
+            let rival = all.find(|other| *other != parts && !whole);
             return Some(Pieces { parts, end, rival });
         }
     }
@@ -88,21 +91,34 @@ fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
             _ => joined.push(part),
         }
     }
+    // A lakh and a half is one and a half lakh.
+    if let [Part::Scale(scale), Part::Suffix(part)] = *joined.as_slice() {
+        joined = vec![Part::Fraction(100 + part), Part::Scale(scale)];
+    }
     joined
 }
 
-/// Whether a word begins with a piece long enough not to be chance.
-pub(super) fn begins_with_piece(key: &str, language: Language, least: usize) -> bool {
-    let stem = fold::stem(key);
+/// The ten or more whose form a stem misses by one letter.
+pub(super) fn near_piece(stem: &str, language: Language) -> Option<Vec<Part>> {
+    let first = stem.bytes().next()?;
+    let near = |piece: &&lexicon::Piece| {
+        let ten = matches!(piece.atom, Atom::Cardinal(10..));
+        ten && piece.end == End::Free && piece.form.len() > 4 && fold::distance(stem, piece.form) == 1
+    };
+    let piece = lexicon::pieces(language, first).iter().find(near)?;
+    Some(split(piece.atom).into_iter().flatten().collect())
+}
+
+/// Whether a stem begins with a piece long enough not to be chance.
+pub(super) fn begins_with_piece(stem: &str, language: Language, least: usize) -> bool {
     let first = stem.bytes().next().unwrap_or_default();
     lexicon::pieces(language, first)
         .iter()
         .any(|piece| piece.form.len() >= least && stem.starts_with(piece.form))
 }
 
-/// The scale a word begins with, in four letters or more.
-pub(super) fn first_scale(key: &str, language: Language) -> Option<u64> {
-    let stem = fold::stem(key);
+/// The scale a stem begins with, in four letters or more.
+pub(super) fn first_scale(stem: &str, language: Language) -> Option<u64> {
     let first = stem.bytes().next()?;
     lexicon::pieces(language, first).iter().find_map(|piece| match piece.atom {
         Atom::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
@@ -115,7 +131,10 @@ struct Covers {
     language: Language,
     end: End,
     parts: Vec<[Option<Part>; 2]>,
-    found: Vec<Vec<Part>>,
+    /// Letters passed over on the way.
+    glides: usize,
+    /// What covers the word, with the letters it passed over.
+    found: Vec<(usize, Vec<Part>)>,
 }
 
 impl Covers {
@@ -136,12 +155,14 @@ impl Covers {
             // A scale is put in its oblique form before a case ending: ayirattukku.
             let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
             if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
-                self.found.push(join_teens(&self.parts));
+                self.found.push((self.glides, join_teens(&self.parts)));
             } else if piece.joins && !after.is_empty() {
                 self.lay(after);
                 // A `y` or `v` may only carry one vowel to the next.
                 if let Some(after) = after.strip_prefix(['y', 'v']) {
+                    self.glides += 1;
                     self.lay(after);
+                    self.glides -= 1;
                 }
             }
             self.parts.pop();
@@ -171,9 +192,9 @@ fn follows(parts: &[[Option<Part>; 2]], part: &[Option<Part>; 2]) -> bool {
         // Half a lakh is said, half a hundred is not.
         (Some(Part::Suffix(_)), Some(Part::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
         (Some(Part::Scale(high)), Some(Part::Scale(low))) => low < high,
-        (Some(Part::Scale(_)), Some(Part::Suffix(_))) | (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => {
-            false
-        }
+        // Telugu says a lakh and a half in one word: lakshannara.
+        (Some(Part::Scale(scale)), Some(Part::Suffix(_))) => parts.len() == 1 && scale >= 100_000,
+        (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => false,
         _ => true,
     }
 }
@@ -236,9 +257,10 @@ fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
 fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
     let counting = Languages::only(Language::Bengali).with(Language::Odia);
     let here = Languages(languages.0 & counting.0);
-    for ending in ["ta", "ti", "te", "to", "tay", "khana", "jon"] {
+    for ending in ["ta", "ti", "te", "to", "tai", "khana", "jon"] {
         if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
             && let Some(part @ Part::Cardinal(1..=20)) = parts_of(front, here)
+                .or_else(|| front.strip_suffix('a').and_then(|bare| parts_of(bare, here)))
         {
             return Some(vec![part]);
         }

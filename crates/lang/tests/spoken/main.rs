@@ -1,5 +1,6 @@
 //! Numbers said in every language, made by rules written apart from the crate's lexicon, are read back.
 
+mod endings;
 mod northern;
 mod southern;
 

@@ -164,10 +164,20 @@ pub(super) fn body<'a>(
     })
 }
 
+/// The provider refuses a smaller budget.
+const LEAST_THINKING: u32 = 1_024;
+
 fn thinking(target: &Target, request: &ChatRequest) -> (Option<Thinking>, Option<Effort>) {
-    let Some(wanted) = request.thinking.filter(|_| target.capabilities.thinking) else { return (None, None) };
+    // A forced tool forbids thinking.
+    let may_think = target.capabilities.thinking
+        && !matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Named(_));
+    let Some(wanted) = request.thinking.filter(|_| may_think) else { return (None, None) };
     match target.dialect.thinking {
-        ThinkingMode::Budget => (Some(Thinking::Enabled { budget_tokens: wanted.budget_tokens }), None),
+        // The thoughts are part of the output, so they must leave room for an answer.
+        ThinkingMode::Budget => {
+            let budget_tokens = wanted.budget_tokens.min(request.max_output_tokens.saturating_sub(1));
+            ((budget_tokens >= LEAST_THINKING).then_some(Thinking::Enabled { budget_tokens }), None)
+        }
         ThinkingMode::Effort => (Some(Thinking::Adaptive), Some(Effort::of(wanted))),
     }
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::error;
 use super::stream::Decoder;
 use crate::chat::{Event, StopReason, Usage};
 use crate::fault::Fault;
@@ -94,7 +95,7 @@ impl Counts {
     /// Anthropic's `input_tokens` already leaves the cache out. Writes that it does not split are of five minutes.
     pub(super) fn usage(&self) -> Usage {
         let writes = self.cache_creation.unwrap_or_default();
-        let split = writes.ephemeral_5m_input_tokens + writes.ephemeral_1h_input_tokens;
+        let split = writes.ephemeral_5m_input_tokens.saturating_add(writes.ephemeral_1h_input_tokens);
         let written = self.cache_creation_input_tokens.unwrap_or(split);
         let one_hour = writes.ephemeral_1h_input_tokens.min(written);
         Usage {
@@ -117,13 +118,21 @@ pub(super) fn stop_reason(text: Option<&str>) -> StopReason {
         Some("max_tokens" | "model_context_window_exceeded") => StopReason::MaxTokens,
         Some("stop_sequence") => StopReason::StopSequence,
         Some("refusal") => StopReason::Refused,
-        other => StopReason::Other(other.unwrap_or("not said").to_owned()),
+        other => StopReason::other(other.unwrap_or("not said")),
     }
 }
 
 /// Read as the stream of the same message would be.
 pub(super) fn whole(head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault> {
-    let message: Message = protocol::parse(body)?;
+    let answer: Value = protocol::parse(body)?;
+    if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
+        return Err(error::in_stream(error));
+    }
+    let message = serde_json::from_value::<Message>(answer);
+    let message = message.map_err(|_| Fault::Garbled("JSON of another form than documented".to_owned()))?;
+    if message.stop_reason.is_none() {
+        return Err(Fault::Garbled("an answer without a reason for its end".to_owned()));
+    }
     let mut decoder = Decoder::new(head.request_id.clone());
     let mut events = Vec::new();
     decoder.whole(message, &mut events);

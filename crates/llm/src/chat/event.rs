@@ -56,7 +56,16 @@ pub enum StopReason {
     Other(String),
 }
 
+/// As much of a provider's own word as is kept.
+const LONGEST_WORD: usize = 60;
+
 impl StopReason {
+    /// A provider's own word: short, and with nothing in it that could drive a terminal.
+    pub fn other(word: &str) -> Self {
+        let plain = word.chars().filter(|letter| !letter.is_control()).take(LONGEST_WORD);
+        Self::Other(plain.collect())
+    }
+
     /// One word for it, as it is stored.
     pub fn code(&self) -> &str {
         match self {

@@ -84,6 +84,17 @@ impl Message {
         Self { role: Role::Assistant, parts: vec![Part::Text { text: text.into() }] }
     }
 
+    /// How long it is, without pictures and documents.
+    pub fn bytes(&self) -> u64 {
+        let sizes = self.parts.iter().map(|part| match part {
+            Part::Text { text } | Part::Thinking { text, .. } => text.len(),
+            Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
+            Part::ToolResult(result) => result.content.len(),
+            _ => 0,
+        });
+        sizes.sum::<usize>() as u64
+    }
+
     /// All its text parts, one after another.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {

@@ -9,8 +9,8 @@ use super::limits::RateLimits;
 use super::message::{Message, Part, Role, ToolCall};
 use super::usage::Usage;
 use crate::fault::Fault;
-use crate::money::count;
-use crate::target::Wire;
+use crate::money::count_for;
+use crate::target::Target;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
@@ -33,6 +33,38 @@ impl Reply {
             Part::ToolCall(call) => Some(call),
             _ => None,
         })
+    }
+}
+
+impl Reply {
+    /// The events it would have come as.
+    pub fn into_events(self) -> Vec<Event> {
+        let mut events = vec![Event::Started { request_id: self.request_id, model: self.model }];
+        if !self.limits.is_empty() {
+            events.push(Event::Limits(self.limits));
+        }
+        let mut calls = 0;
+        for part in self.message.parts {
+            match part {
+                Part::Text { text } => events.push(Event::Text(text)),
+                Part::Thinking { text, signature } => {
+                    events.extend((!text.is_empty()).then_some(Event::Thinking(text)));
+                    events.extend(signature.map(Event::ThinkingSignature));
+                }
+                Part::SealedThinking { data } => events.push(Event::SealedThinking(data)),
+                Part::State { data } => events.push(Event::State(data)),
+                Part::ToolCall(ToolCall { id, name, arguments }) => {
+                    events.push(Event::ToolCallStarted { index: calls, id, name });
+                    let fragment = arguments.to_string();
+                    events.push(Event::ToolCallArguments { index: calls, fragment });
+                    calls += 1;
+                }
+                // A model says none of these.
+                Part::Image(_) | Part::Document(_) | Part::ToolResult(_) => {}
+            }
+        }
+        events.push(Event::Finished { stop: self.stop, usage: self.usage });
+        events
     }
 }
 
@@ -102,10 +134,10 @@ impl Assembler {
     }
 
     /// The tokens said so far, counted here.
-    pub fn count(&self, wire: Wire) -> u64 {
+    pub fn count(&self, target: &Target) -> u64 {
         let texts = self.parts.iter().map(|piece| match piece {
-            Piece::Text(text) | Piece::Thinking { text, .. } => count(wire, text),
-            Piece::Call { name, arguments, .. } => count(wire, name) + count(wire, arguments),
+            Piece::Text(text) | Piece::Thinking { text, .. } => count_for(target, text),
+            Piece::Call { name, arguments, .. } => count_for(target, name) + count_for(target, arguments),
             Piece::Sealed(_) | Piece::State(_) => 0,
         });
         texts.sum()
@@ -132,7 +164,9 @@ impl Assembler {
     /// caller can ask again; they are never guessed.
     pub fn finish(self) -> Result<Reply, Fault> {
         let Some((stop, usage)) = self.end else { return Err(Fault::Interrupted) };
-        let parts = self.parts.into_iter().map(Piece::into_part).collect::<Result<Vec<_>, _>>()?;
+        let was_cut = stop == StopReason::MaxTokens;
+        let parts =
+            self.parts.into_iter().map(|piece| piece.into_part(was_cut)).collect::<Result<Vec<_>, _>>()?;
         let message = Message { role: Role::Assistant, parts };
         let (request_id, model, limits) = (self.request_id, self.model, self.limits);
         Ok(Reply { message, stop, usage, request_id, model, limits })
@@ -140,14 +174,16 @@ impl Assembler {
 }
 
 impl Piece {
-    fn into_part(self) -> Result<Part, Fault> {
+    fn into_part(self, was_cut: bool) -> Result<Part, Fault> {
         Ok(match self {
             Self::Text(text) => Part::Text { text },
             Self::Thinking { text, signature } => Part::Thinking { text, signature },
             Self::Sealed(data) => Part::SealedThinking { data },
             Self::State(data) => Part::State { data },
             Self::Call { id, name, arguments } => {
-                let text = if arguments.trim().is_empty() { "{}" } else { &arguments };
+                // No arguments are an empty object, unless they may have been cut off.
+                let is_bare = arguments.trim().is_empty() && !was_cut;
+                let text = if is_bare { "{}" } else { &arguments };
                 match serde_json::from_str::<Value>(text) {
                     Ok(arguments @ Value::Object(_)) => Part::ToolCall(ToolCall { id, name, arguments }),
                     _ => return Err(Fault::MalformedArguments { tool: name, text: arguments }),
@@ -207,6 +243,27 @@ mod tests {
         };
         let expected = [thought("a", Some("1")), thought("", Some("2")), thought("b", None)];
         assert_eq!(assemble(&events).unwrap().message.parts, expected, "a hidden thought is one too");
+    }
+
+    #[test]
+    fn a_whole_reply_can_be_told_as_events() {
+        let call = |index| {
+            [
+                Event::ToolCallStarted { index, id: format!("c{index}"), name: "a".to_owned() },
+                Event::ToolCallArguments { index, fragment: "{\"x\":1}".to_owned() },
+            ]
+        };
+        let mut events = vec![
+            Event::Started { request_id: Some("r".to_owned()), model: None },
+            Event::Thinking("hm".to_owned()),
+            Event::ThinkingSignature("s".to_owned()),
+            Event::Text("look".to_owned()),
+            Event::State("q".to_owned()),
+        ];
+        events.extend([call(0), call(1)].concat());
+        events.push(end());
+        let reply = assemble(&events).unwrap();
+        assert_eq!(reply.clone().into_events(), events);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Usage {
 
 impl Usage {
     pub fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write_5m + self.cache_write_1h
+        [self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h]
+            .into_iter()
+            .fold(self.input, u64::saturating_add)
     }
 }

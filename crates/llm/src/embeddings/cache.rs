@@ -16,7 +16,8 @@ type Hash = [u8; 32];
 
 /// The name vectors are kept under: two models' vectors never mix.
 pub fn cached_by(target: &Target) -> String {
-    format!("{}/{}", target.provider_name(), target.model)
+    let extra = serde_json::Value::Object(target.dialect.extra.clone());
+    format!("{} {} {extra}", target.base_url, target.model)
 }
 
 /// Makes vectors through the gateway and keeps them by tenant, model and text.
@@ -62,7 +63,10 @@ impl Vectors {
             input_tokens = made.input_tokens;
             let fresh: Vec<(Hash, Vec<f32>)> =
                 missing.iter().map(|(hash, _)| *hash).zip(made.vectors).collect();
-            self.keep(account.tenant, model, fresh.clone()).await?;
+            if let Err(error) = self.keep(account.tenant, model, fresh.clone()).await {
+                // They are paid for and good; the next time they are paid for again.
+                tracing::warn!(%error, "vectors could not be kept");
+            }
             known.extend(fresh);
         }
         together(&hashes, &known, input_tokens)

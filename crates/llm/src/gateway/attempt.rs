@@ -100,8 +100,9 @@ impl Attempt {
     /// What was heard is counted here only where the provider's own last count is not in.
     fn heard(&self) -> Heard {
         let counted = self.assembler.usage();
+        let target = &self.meter.target;
         let is_final = self.assembler.has_ended() && counted.is_some_and(|usage| usage.total() > 0);
-        let output = if is_final { 0 } else { self.assembler.count(self.meter.target.wire) };
+        let output = if is_final || target.stays_here() { 0 } else { self.assembler.count(target) };
         Heard { has_begun: self.has_begun, counted, output }
     }
 }

@@ -51,13 +51,22 @@ fn forms(target: &Target, request: &ChatRequest, input: u64, output: u64) -> Vec
     vec![plain, written]
 }
 
-/// What was used by an attempt that ended well. A server that counts nothing is counted for.
+/// More bytes than this to a token are in no language: the count is not believed.
+const MOST_BYTES: u64 = 16;
+
+/// What was used by an attempt that ended well. A server that counts nothing, or only half, is counted for.
 pub(crate) fn of_reply(target: &Target, estimate: Estimate, reply: &Reply) -> Usage {
-    if reply.usage.total() > 0 || target.stays_here() {
+    if target.stays_here() {
         return reply.usage;
     }
-    let output = count_message(target.wire, &reply.message);
-    Usage { input: estimate.input, output, estimated: true, ..Usage::default() }
+    let mut usage = reply.usage;
+    if usage.total() == usage.output {
+        (usage.input, usage.estimated) = (estimate.input, true);
+    }
+    if usage.output.saturating_mul(MOST_BYTES) < reply.message.bytes() {
+        (usage.output, usage.estimated) = (count_message(target, &reply.message), true);
+    }
+    usage
 }
 
 /// What was used by an attempt that ended badly: nothing where the provider refused, what it has counted where it has,
@@ -71,7 +80,10 @@ pub(crate) fn of_failure(estimate: Estimate, fault: &Fault, heard: Heard) -> Usa
             | Fault::Cancelled
     );
     match heard.counted {
-        Some(usage) if usage.total() > 0 => Usage { output: usage.output.max(heard.output), ..usage },
+        Some(usage) if usage.total() > 0 && heard.output > usage.output => {
+            Usage { output: heard.output, estimated: true, ..usage }
+        }
+        Some(usage) if usage.total() > 0 => usage,
         _ if heard.has_begun || may_be_taken => {
             Usage { input: estimate.input, output: heard.output, estimated: true, ..Usage::default() }
         }

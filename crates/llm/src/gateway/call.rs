@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use munshi_types::TenantId;
-use uuid::Uuid;
 
 use super::budget::Budget;
 use super::route::{Route, Use};
-use super::tab::Tab;
+use super::tab::{About, Tab};
 use crate::chat::ChatRequest;
 use crate::money::PriceBook;
 
@@ -31,11 +30,4 @@ pub struct Account {
     pub tab: Arc<dyn Tab>,
     /// The tenant's own prices, over the installation's.
     pub prices: Option<Arc<PriceBook>>,
-}
-
-/// What the call belongs to, on floors that this one does not know.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct About {
-    pub run: Option<Uuid>,
-    pub binding: Option<Uuid>,
 }

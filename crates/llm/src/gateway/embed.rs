@@ -11,7 +11,7 @@ use super::tab::Ending;
 use super::{Gateway, Permission, Spend};
 use crate::chat::{StopReason, Usage};
 use crate::fault::Fault;
-use crate::money::count;
+use crate::money::count_for;
 use crate::provider::Embedding;
 use crate::target::Target;
 
@@ -57,7 +57,11 @@ impl Gateway {
         };
         let Some(pause) = pause_after(&fault, &*self.shared.random) else { return Err(fault) };
         tokio::time::sleep(pause).await;
-        self.embed_once(target, texts, account, 2).await
+        match self.embed_once(target, texts, account, 2).await {
+            // That it rests now is no news; why it does is.
+            Err(Fault::NoTarget(_)) => Err(fault),
+            outcome => outcome,
+        }
     }
 
     async fn embed_once(
@@ -68,20 +72,21 @@ impl Gateway {
         number: u32,
     ) -> Result<Embedding, Fault> {
         let shared = &self.shared;
-        if let Permission::No { until } = shared.health.ask(&target.name) {
+        let permission = shared.health.ask(&target.name);
+        if let Permission::No { until } = permission {
             return Err(Fault::NoTarget(format!("`{}` is resting until {until}", target.name)));
         }
         let input =
-            if target.stays_here() { 0 } else { texts.iter().map(|text| count(target.wire, text)).sum() };
+            if target.stays_here() { 0 } else { texts.iter().map(|text| count_for(target, text)).sum() };
         let usage = Usage { input, ..Usage::default() };
         let cost = shared.prices_for(account).cost(target, &usage, shared.clock.now());
         let estimate = Estimate { input, most: Spend { tokens: input, cost } };
-        let purpose = Purpose { account, wanted: Use::Embeddings, number };
+        let purpose = Purpose { account, wanted: Use::Embeddings, number, permission };
         let mut meter = Meter::start(shared, target, purpose, estimate).await?;
         let outcome = shared.provider.embed(target, texts).await;
         let (ending, usage) = match &outcome {
-            Ok(Embedding { input_tokens: Some(input), .. }) => {
-                (Ending::Finished(StopReason::EndTurn), Usage { input: *input, ..usage })
+            Ok(Embedding { input_tokens: Some(counted), .. }) if *counted > 0 || input == 0 => {
+                (Ending::Finished(StopReason::EndTurn), Usage { input: *counted, ..usage })
             }
             Ok(_) => (Ending::Finished(StopReason::EndTurn), Usage { estimated: input > 0, ..usage }),
             Err(fault) => {

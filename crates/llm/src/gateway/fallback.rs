@@ -15,6 +15,8 @@ use super::meter::Purpose;
 use crate::fault::Fault;
 use crate::target::Target;
 
+/// The first choice and at most two others.
+const MOST_TARGETS: usize = 3;
 /// The pause before the first target is tried once more, in milliseconds.
 const PAUSE: std::ops::Range<u64> = 300..801;
 /// A provider that wants a longer pause is passed over: the person is waiting.
@@ -25,6 +27,9 @@ pub(crate) struct Search {
     shared: Arc<Shared>,
     call: Arc<Call>,
     attempts: u32,
+    /// How many targets were asked, this machine's own not counted.
+    tried: usize,
+    last_tried: Option<String>,
     /// The first target that is tried is tried twice; the others once.
     has_retried: bool,
     last: Option<Fault>,
@@ -35,7 +40,16 @@ pub(crate) struct Search {
 impl Search {
     pub(crate) fn new(shared: &Arc<Shared>, call: Call) -> Self {
         let (shared, call) = (shared.clone(), Arc::new(call));
-        Self { shared, call, attempts: 0, has_retried: false, last: None, soonest: None }
+        Self {
+            shared,
+            call,
+            attempts: 0,
+            tried: 0,
+            last_tried: None,
+            has_retried: false,
+            last: None,
+            soonest: None,
+        }
     }
 
     pub(crate) async fn run(mut self) -> Result<Live, Fault> {
@@ -59,6 +73,10 @@ impl Search {
 
     async fn pass(&mut self, targets: &[Arc<Target>]) -> Result<Option<Live>, Fault> {
         for target in targets {
+            // The model of this machine costs nothing and is always there, so it may come after any number of others.
+            if self.tried >= MOST_TARGETS && !target.stays_here() {
+                continue;
+            }
             if let Some(live) = self.try_target(target).await? {
                 return Ok(Some(live));
             }
@@ -69,11 +87,12 @@ impl Search {
     /// None when it failed in a way that lets another be tried.
     async fn try_target(&mut self, target: &Arc<Target>) -> Result<Option<Live>, Fault> {
         loop {
-            if let Permission::No { until } = self.shared.health.ask(&target.name) {
+            let permission = self.shared.health.ask(&target.name);
+            if let Permission::No { until } = permission {
                 self.soonest = Some(self.soonest.map_or(until, |soonest| soonest.min(until)));
                 return Ok(None);
             }
-            let fault = match self.attempt(target).await {
+            let fault = match self.attempt(target, permission).await {
                 Ok(live) => return Ok(Some(live)),
                 Err(fault) if ends_the_call(&fault) => return Err(fault),
                 Err(fault) => fault,
@@ -88,10 +107,14 @@ impl Search {
         }
     }
 
-    async fn attempt(&mut self, target: &Arc<Target>) -> Result<Live, Fault> {
+    async fn attempt(&mut self, target: &Arc<Target>, permission: Permission) -> Result<Live, Fault> {
         self.attempts += 1;
+        if self.last_tried.as_ref() != Some(&target.name) {
+            self.last_tried = Some(target.name.clone());
+            self.tried += usize::from(!target.stays_here());
+        }
         let request = &self.call.request;
-        let purpose = Purpose::of(&self.call, self.attempts);
+        let purpose = Purpose::of(&self.call, self.attempts, permission);
         let attempt = Attempt::open(&self.shared, target, request, purpose).await?;
         let mut live = Live::new(&self.shared, &self.call, attempt, Form::of(request)?, self.attempts);
         let primed = live.prime().await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_types::{Clock, Timestamp};
 
-use super::breaker::{Breaker, Permission};
+use super::breaker::{Breaker, Finding, Permission};
 use crate::chat::RateLimits;
 use crate::fault::Fault;
 
@@ -24,12 +24,14 @@ impl Health {
         self.with(target, Breaker::ask)
     }
 
-    pub(crate) fn succeeded(&self, target: &str) {
-        self.with(target, |breaker, _| breaker.succeeded());
-    }
-
-    pub(crate) fn failed(&self, target: &str, fault: &Fault) {
-        self.with(target, |breaker, now| breaker.take(fault, now));
+    /// A call that was let through has ended.
+    pub(crate) fn report(&self, target: &str, permission: Permission, fault: Option<&Fault>) {
+        self.with(target, |breaker, now| {
+            if let Some(wait) = fault.and_then(Fault::retry_after) {
+                breaker.limited(now.plus(wait));
+            }
+            breaker.report(Finding::of(fault), permission, now);
+        });
     }
 
     /// The provider says what is left; where nothing is, everybody waits for the next window.

@@ -7,6 +7,7 @@ use futures_util::stream;
 
 use super::Shared;
 use super::attempt::Attempt;
+use super::breaker::Permission;
 use super::call::Call;
 use super::form::{self, Form};
 use super::meter::Purpose;
@@ -28,8 +29,8 @@ pub struct Live {
     /// The text so far, for when it must be quoted.
     said: String,
     has_handed_out: bool,
-    /// The model was asked again for what could not be read; once is all.
-    is_second: bool,
+    /// What was wrong with the first answer, once the model was asked again; once is all.
+    first_fault: Option<Fault>,
     number: u32,
 }
 
@@ -51,7 +52,7 @@ impl Live {
             held: Vec::new(),
             said: String::new(),
             has_handed_out: false,
-            is_second: false,
+            first_fault: None,
             number,
         }
     }
@@ -114,7 +115,20 @@ impl Live {
                 self.sort(event);
                 Ok(())
             }
-            Err(fault) => Err(self.fail(fault).await),
+            Err(fault) => {
+                let fault = self.fail(fault).await;
+                self.answer_to(fault, false).await
+            }
+        }
+    }
+
+    /// What can't be read is asked for again, once. What then goes wrong is not what was wrong with the answer.
+    async fn answer_to(&mut self, fault: Fault, was_cut: bool) -> Result<(), Fault> {
+        match self.first_fault.take() {
+            Some(first) => Err(first),
+            // What was cut off would be cut off again.
+            None if asks_again(&fault) && !was_cut => self.again(fault).await,
+            None => Err(fault),
         }
     }
 
@@ -123,7 +137,11 @@ impl Live {
             self.said.push_str(text);
         }
         let is_call = matches!(event, Event::ToolCallStarted { .. } | Event::ToolCallArguments { .. });
-        let holds_all = self.form.is_wanted() || self.is_second;
+        // What follows a call stays behind it: its place may be part of its meaning.
+        let holds_all = self.form.is_wanted() || self.first_fault.is_some() || !self.held.is_empty();
+        if self.first_fault.is_some() && matches!(event, Event::Started { .. }) {
+            return;
+        }
         if is_call || (holds_all && event.is_delta()) {
             self.held.push(event);
         } else {
@@ -144,24 +162,32 @@ impl Live {
         match attempt.finish(|reply| self.form.check(reply)).await {
             Ok(reply) => {
                 let held = std::mem::take(&mut self.held);
-                self.ready.extend(if self.is_second { self.second(held) } else { held });
+                self.ready.extend(if self.first_fault.is_some() { self.second(held) } else { held });
                 self.ready.push_back(Event::Finished { stop, usage: reply.usage });
                 Ok(())
             }
-            // What was cut off would be cut off again.
-            Err(fault) if asks_again(&fault) && !self.is_second && !was_cut => self.again(&fault).await,
-            Err(fault) => Err(fault),
+            Err(fault) => self.answer_to(fault, was_cut).await,
         }
     }
 
-    async fn again(&mut self, fault: &Fault) -> Result<(), Fault> {
-        let request = form::asked_again(&self.call.request, &self.said, fault);
-        self.is_second = true;
+    async fn again(&mut self, fault: Fault) -> Result<(), Fault> {
+        let permission = self.shared.health.ask(&self.target.name);
+        if matches!(permission, Permission::No { .. }) {
+            return Err(fault);
+        }
+        let request = form::asked_again(&self.call.request, &self.said, &fault);
         self.held.clear();
         self.number += 1;
-        let purpose = Purpose::of(&self.call, self.number);
-        self.attempt = Some(Attempt::open(&self.shared, &self.target, &request, purpose).await?);
-        Ok(())
+        let purpose = Purpose::of(&self.call, self.number, permission);
+        match Attempt::open(&self.shared, &self.target, &request, purpose).await {
+            Ok(attempt) => {
+                self.attempt = Some(attempt);
+                self.first_fault = Some(fault);
+                Ok(())
+            }
+            Err(refused @ Fault::OverBudget(_)) => Err(refused),
+            Err(_) => Err(fault),
+        }
     }
 
     /// Of a second answer, what the caller has not got yet: the calls, and what goes with them only where the first

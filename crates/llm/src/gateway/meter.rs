@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_types::{CallId, Timestamp};
-use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::Shared;
 use super::bill::Estimate;
-use super::budget::{Reservation, Spend};
+use super::breaker::Permission;
+use super::budget::Spend;
 use super::call::{Account, Call};
+use super::held::Held;
 use super::route::Use;
 use super::tab::{CallRecord, Ending};
 use crate::chat::Usage;
@@ -31,8 +32,9 @@ pub(crate) struct Meter {
     started_at: Timestamp,
     begun: Instant,
     first_token: Option<Duration>,
+    permission: Permission,
     /// Gone once the attempt is settled.
-    reservation: Option<Reservation>,
+    held: Option<Held>,
 }
 
 /// What an attempt is for.
@@ -42,11 +44,13 @@ pub(crate) struct Purpose<'a> {
     pub(crate) wanted: Use,
     /// From 1, over all targets of the call.
     pub(crate) number: u32,
+    /// What the target's breaker said; its trial ends with the attempt.
+    pub(crate) permission: Permission,
 }
 
 impl<'a> Purpose<'a> {
-    pub(crate) fn of(call: &'a Call, number: u32) -> Self {
-        Self { account: &call.account, wanted: call.wanted, number }
+    pub(crate) fn of(call: &'a Call, number: u32, permission: Permission) -> Self {
+        Self { account: &call.account, wanted: call.wanted, number, permission }
     }
 }
 
@@ -59,7 +63,14 @@ impl Meter {
         estimate: Estimate,
     ) -> Result<Self, Fault> {
         let account = purpose.account.clone();
-        let reservation = account.budget.reserve(estimate.most).await?;
+        let held = match Held::reserve(shared, &account.budget, estimate.most).await {
+            Ok(held) => held,
+            Err(fault) => {
+                // Nothing was asked, so nothing was found out: another may have the trial.
+                shared.health.report(&target.name, purpose.permission, Some(&fault));
+                return Err(fault);
+            }
+        };
         Ok(Self {
             shared: shared.clone(),
             target: target.clone(),
@@ -71,12 +82,13 @@ impl Meter {
             started_at: shared.clock.now(),
             begun: Instant::now(),
             first_token: None,
-            reservation: Some(reservation),
+            permission: purpose.permission,
+            held: Some(held),
         })
     }
 
     pub(crate) fn is_running(&self) -> bool {
-        self.reservation.is_some()
+        self.held.is_some()
     }
 
     /// The model has said something.
@@ -102,20 +114,11 @@ impl Meter {
         usage: Usage,
         request_id: Option<String>,
     ) -> Option<JoinHandle<()>> {
-        let reservation = self.reservation.take()?;
-        match ending.fault() {
-            None => self.shared.health.succeeded(&self.target.name),
-            Some(fault) => self.shared.health.failed(&self.target.name, fault),
-        }
+        let held = self.held.take()?;
+        self.shared.health.report(&self.target.name, self.permission, ending.fault());
         let cost = self.shared.prices_for(&self.account).cost(&self.target, &usage, self.started_at);
         self.account.tab.add(self.record(ending, usage, cost, request_id));
-        let Ok(runtime) = Handle::try_current() else {
-            tracing::error!(call = %self.id, "a call was dropped where its budget can't be settled");
-            return None;
-        };
-        let (budget, spent) = (self.account.budget.clone(), Spend { tokens: usage.total(), cost });
-        let settling = async move { budget.settle(reservation, spent).await };
-        Some(self.shared.tasks.spawn_on(settling, &runtime))
+        held.settle(Spend { tokens: usage.total(), cost })
     }
 
     fn record(

@@ -13,6 +13,7 @@ mod embed;
 mod fallback;
 mod form;
 mod health;
+mod held;
 mod live;
 mod meter;
 mod route;
@@ -26,14 +27,14 @@ use std::sync::Arc;
 use munshi_types::{Clock, Ids, Random};
 use tokio_util::task::TaskTracker;
 
-pub use breaker::{Breaker, Permission};
+pub use breaker::{Breaker, Finding, Permission};
 pub use budget::{Budget, MemoryBudget, Reservation, Spend, Unlimited};
-pub use call::{About, Account, Call};
+pub use call::{Account, Call};
 pub use courtesy::courtesy;
 pub use live::Live;
-pub use route::{Route, Use};
-pub use strategy::{Hints, Strategy};
-pub use tab::{CallRecord, Ending, MemoryTab, Tab};
+pub use route::{Route, Strategy, Use};
+pub use strategy::Hints;
+pub use tab::{About, CallRecord, Ending, MemoryTab, Tab};
 
 use self::fallback::Search;
 use self::health::Health;
@@ -131,6 +132,7 @@ impl Shared {
         if let Some(sure) = call.route.sure_above
             && let Some(here) = self.targets.iter().find(|target| target.stays_here())
             && !targets.first().is_some_and(|first| first.stays_here())
+            && call.route.admits(here, &call.request)
             && self.provider.confidence(here, &call.request).is_some_and(|known| known >= sure)
         {
             targets.retain(|target| !target.stays_here());

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::strategy::Strategy;
 use crate::chat::{ChatRequest, Output, Part};
 use crate::fault::Fault;
 use crate::target::Target;
@@ -70,6 +69,19 @@ impl FromStr for Use {
     }
 }
 
+/// How the class of model for a turn is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// By what is known already: the channel, the language, the tools. Costs nothing.
+    #[default]
+    Rule,
+    /// A small model reads the message first.
+    Classifier,
+    /// The rule, and the small model only where a message leaves it open.
+    Hybrid,
+}
+
 /// A tenant's or an agent's choice of models, passed in with each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
@@ -85,9 +97,6 @@ pub struct Route {
     /// The model of this machine answers first where it is at least this sure, in thousandths; none asks it never.
     pub sure_above: Option<u16>,
 }
-
-/// The first choice and at most two others.
-const MOST_TARGETS: usize = 3;
 
 impl Route {
     /// The targets for a call, in order: named by the route, permitted, and able to do what the request asks.
@@ -109,8 +118,8 @@ impl Route {
                 "the plan or the place of the data permits no model for {wanted}"
             )));
         }
-        let able = permitted.into_iter().filter(|target| is_able(target, request));
-        let able: Vec<Arc<Target>> = able.take(MOST_TARGETS).cloned().collect();
+        let able: Vec<Arc<Target>> =
+            permitted.into_iter().filter(|target| is_able(target, request)).cloned().collect();
         if able.is_empty() {
             return Err(Fault::NoTarget(format!("no model for {wanted} can take what the request holds")));
         }
@@ -139,6 +148,11 @@ impl Route {
             next = purpose.otherwise();
         }
         &[]
+    }
+
+    /// Whether a target that no use names may answer this too.
+    pub(crate) fn admits(&self, target: &Target, request: &ChatRequest) -> bool {
+        self.permits(target) && is_able(target, request)
     }
 
     fn permits(&self, target: &Target) -> bool {
@@ -186,7 +200,7 @@ mod tests {
     fn a_use_without_models_of_its_own_falls_back() {
         let known = [target("a", "us"), target("b", "in"), target("c", "us"), target("d", "us")];
         let route = route(&[(Use::Default, &["a", "b", "c", "d"]), (Use::Cheap, &["c"])]);
-        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c"], "three at most");
+        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c", "d"]);
         assert_eq!(names(&route, Use::Summariser, &known).unwrap(), ["c"]);
         assert_eq!(names(&route, Use::RealtimeVoice, &known).unwrap(), ["c"]);
     }

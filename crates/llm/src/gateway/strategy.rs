@@ -1,27 +1,13 @@
 //! Which class of model a turn gets.
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use munshi_types::Language;
 
 use super::Gateway;
 use super::call::Call;
-use super::route::{Route, Use};
+use super::route::{Route, Strategy, Use};
 use crate::chat::{ChatRequest, Message, Output, Role};
-
-/// How the class is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strategy {
-    /// By what is known already: the channel, the language, the tools. Costs nothing.
-    #[default]
-    Rule,
-    /// A small model reads the message first.
-    Classifier,
-    /// The rule, and the small model only where a message leaves it open.
-    Hybrid,
-}
 
 /// What is known about a turn before any model has seen it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_types::{CallId, TenantId, Timestamp};
+use uuid::Uuid;
 
-use super::call::About;
 use super::route::Use;
 use crate::chat::{StopReason, Usage};
 use crate::fault::Fault;
@@ -32,6 +32,13 @@ pub struct CallRecord {
     pub total: Duration,
     pub ending: Ending,
     pub request_id: Option<String>,
+}
+
+/// What the call belongs to, on floors that this one does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    pub run: Option<Uuid>,
+    pub binding: Option<Uuid>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

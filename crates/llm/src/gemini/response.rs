@@ -79,8 +79,8 @@ impl Counts {
         let cache_read = self.cached_content_token_count.unwrap_or(0).min(prompt);
         let thinking = self.thoughts_token_count.unwrap_or(0);
         Usage {
-            input: prompt - cache_read + self.tool_use_prompt_token_count.unwrap_or(0),
-            output: self.candidates_token_count.unwrap_or(0) + thinking,
+            input: (prompt - cache_read).saturating_add(self.tool_use_prompt_token_count.unwrap_or(0)),
+            output: self.candidates_token_count.unwrap_or(0).saturating_add(thinking),
             cache_read,
             thinking,
             estimated: self.prompt_token_count.is_none() && self.candidates_token_count.is_none(),
@@ -99,9 +99,9 @@ pub(super) fn stop_reason(text: &str, message: Option<String>, has_calls: bool) 
         | "IMAGE_SAFETY" => StopReason::Refused,
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
             let text = message.unwrap_or_default();
-            return Err(Fault::MalformedArguments { tool: String::new(), text });
+            return Err(Fault::MalformedArguments { tool: "a tool".to_owned(), text });
         }
-        other => StopReason::Other(other.to_owned()),
+        other => StopReason::other(other),
     })
 }
 

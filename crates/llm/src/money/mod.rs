@@ -7,4 +7,4 @@ mod tokens;
 
 pub use cost::Cost;
 pub use price::{Price, PriceBook};
-pub use tokens::{count, count_message, estimate_request};
+pub use tokens::{count, count_for, count_message, estimate_request};

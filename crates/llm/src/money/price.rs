@@ -39,22 +39,22 @@ impl Price {
     }
 }
 
-/// Prices by model. A tenant's book is laid over the installation's.
+/// Prices by the target's own name (`models.NAME`), by provider and model (`sarvam/sarvam-m`), or by model alone, the
+/// narrowest first. A tenant's book is laid over the installation's.
 #[derive(Clone, Debug, Default)]
 pub struct PriceBook {
     own: BTreeMap<String, Price>,
+    beneath: Option<Box<PriceBook>>,
 }
 
 impl PriceBook {
     pub fn new(own: BTreeMap<String, Price>) -> Self {
-        Self { own }
+        Self { own, beneath: None }
     }
 
     /// This book where it has a price, `beneath` where it has none.
     pub fn over(&self, beneath: &Self) -> Self {
-        let mut own = beneath.own.clone();
-        own.extend(self.own.iter().map(|(model, price)| (model.clone(), *price)));
-        Self { own }
+        Self { own: self.own.clone(), beneath: Some(Box::new(beneath.clone())) }
     }
 
     /// None when nobody knows this model's price.
@@ -62,14 +62,22 @@ impl PriceBook {
         if target.wire == Wire::Offline {
             return Some(Cost::ZERO);
         }
-        let own = self
-            .own
-            .get(&format!("{}/{}", target.price_provider, target.model))
-            .or_else(|| self.own.get(&target.model));
-        match own {
+        match self.own_price(target) {
             Some(price) => Some(price.of(usage)),
             None => from_the_book(target, usage, at),
         }
+    }
+}
+
+impl PriceBook {
+    fn own_price(&self, target: &Target) -> Option<&Price> {
+        let lower = || self.beneath.as_ref().and_then(|beneath| beneath.own_price(target));
+        if self.own.is_empty() {
+            return lower();
+        }
+        let by_provider = || self.own.get(&format!("{}/{}", target.price_provider, target.model));
+        let by_target = self.own.get(&format!("models.{}", target.name));
+        by_target.or_else(by_provider).or_else(|| self.own.get(&target.model)).or_else(lower)
     }
 }
 
@@ -77,11 +85,11 @@ fn from_the_book(target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> 
     if target.price_provider.is_empty() {
         return None;
     }
-    let whole = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+    let whole = usage.total() - usage.output;
     let counted = genai_prices::Usage::from([
         (UsageKey::INPUT_TOKENS, as_float(whole)),
         (UsageKey::CACHE_READ_TOKENS, as_float(usage.cache_read)),
-        (UsageKey::CACHE_WRITE_TOKENS, as_float(usage.cache_write_5m + usage.cache_write_1h)),
+        (UsageKey::CACHE_WRITE_TOKENS, as_float(usage.cache_write_5m.saturating_add(usage.cache_write_1h))),
         (UsageKey::CACHE_WRITE_5M_TOKENS, as_float(usage.cache_write_5m)),
         (UsageKey::CACHE_WRITE_1H_TOKENS, as_float(usage.cache_write_1h)),
         (UsageKey::OUTPUT_TOKENS, as_float(usage.output)),
@@ -140,5 +148,8 @@ mod tests {
         let cheaper = Price { input: 1_000_000, ..Price::FREE };
         let tenant = PriceBook::new(BTreeMap::from([("no-such-model".to_owned(), cheaper)]));
         assert_eq!(tenant.over(&own).cost(&unknown, &usage, at), Some(Cost::from_micros(100_000)));
+        let narrower = PriceBook::new(BTreeMap::from([("models.x".to_owned(), price)]));
+        assert_eq!(tenant.over(&narrower).cost(&unknown, &usage, at), Some(Cost::from_micros(100_000)));
+        assert_eq!(narrower.over(&tenant).cost(&unknown, &usage, at), Some(Cost::from_micros(200_000)));
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn stop_reason(text: &str, has_calls: bool, has_refused: bool) -> Sto
         "stop" | "tool_calls" | "function_call" | "eos" | "end_turn" => StopReason::EndTurn,
         "length" | "max_tokens" | "model_length" => StopReason::MaxTokens,
         "content_filter" => StopReason::Refused,
-        other => StopReason::Other(other.to_owned()),
+        other => StopReason::other(other),
     }
 }
 

@@ -50,7 +50,7 @@ impl Decoder {
             out.push(Event::Started { request_id, model: chunk.model.filter(|model| !model.is_empty()) });
         }
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
-            self.choice(choice, out);
+            self.choice(choice, out)?;
         }
         let counts = chunk.usage.or_else(|| chunk.x_groq.and_then(|groq| groq.usage));
         let usage = counts.map(|counts| counts.usage()).filter(|usage| !usage.estimated);
@@ -61,7 +61,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn choice(&mut self, choice: Choice, out: &mut Vec<Event>) {
+    fn choice(&mut self, choice: Choice, out: &mut Vec<Event>) -> Result<(), Fault> {
         let Delta { content, refusal, reasoning_content, reasoning, tool_calls } = choice.delta;
         let said = |text: Option<String>| text.filter(|text| !text.is_empty());
         out.extend(said(reasoning_content).or_else(|| said(reasoning)).map(Event::Thinking));
@@ -71,12 +71,15 @@ impl Decoder {
             out.push(Event::Text(refusal));
         }
         for (place, call) in tool_calls.unwrap_or_default().into_iter().enumerate() {
-            self.call(place, call, out);
+            self.call(place, call, out)?;
         }
-        self.finish_reason = choice.finish_reason.or(self.finish_reason.take());
+        // Some servers write an empty reason until there is one.
+        let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
+        self.finish_reason = reason.or(self.finish_reason.take());
+        Ok(())
     }
 
-    fn call(&mut self, place: usize, call: Call, out: &mut Vec<Event>) {
+    fn call(&mut self, place: usize, call: Call, out: &mut Vec<Event>) -> Result<(), Fault> {
         let wire_index = call.index.unwrap_or(place);
         let id = call.id.unwrap_or_default();
         let (name, arguments) = call.function.map_or((None, Value::Null), |it| (it.name, it.arguments));
@@ -84,11 +87,14 @@ impl Decoder {
         let index = match known {
             Some((index, _)) => *index,
             None => {
+                // A call of nothing can't be made; servers that name it later have not been seen.
+                let name = name.filter(|name| !name.is_empty());
+                let name = name.ok_or_else(|| Fault::Garbled("a tool call without a name".to_owned()))?;
                 let index = self.count;
                 self.count += 1;
                 let given = if id.is_empty() { call_id(self.answer_id.as_deref(), index) } else { id };
                 self.calls.insert(wire_index, (index, given.clone()));
-                out.push(Event::ToolCallStarted { index, id: given, name: name.unwrap_or_default() });
+                out.push(Event::ToolCallStarted { index, id: given, name });
                 index
             }
         };
@@ -98,6 +104,7 @@ impl Decoder {
             other => other.to_string(),
         };
         out.extend((!fragment.is_empty()).then_some(Event::ToolCallArguments { index, fragment }));
+        Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {

@@ -8,6 +8,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::fault::{Fault, Stage};
 
+/// That it will not is known already; its reasons are not waited for any longer.
+const REFUSAL_PATIENCE: Duration = Duration::from_secs(2);
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadlines {
     /// Until the first delta; none where only the whole counts.
@@ -77,10 +80,11 @@ impl Body {
 
     /// The beginning of an answer that only says why not, as far as it comes.
     pub(crate) async fn beginning(mut self, enough: usize) -> Vec<u8> {
+        let until = Instant::now() + REFUSAL_PATIENCE;
         let mut all = Vec::new();
         while all.len() < enough {
-            match self.next().await {
-                Ok(Some(bytes)) => all.extend_from_slice(&bytes),
+            match timeout_at(until, self.next()).await {
+                Ok(Ok(Some(bytes))) => all.extend_from_slice(&bytes),
                 _ => break,
             }
         }

@@ -172,7 +172,11 @@ fn unreachable_because(error: &reqwest::Error) -> Fault {
     if error.is_connect() && error.is_timeout() {
         return Fault::Timeout(Stage::Connect);
     }
-    Fault::Unreachable(text_of(error))
+    if error.is_connect() || error.is_builder() {
+        return Fault::Unreachable(text_of(error));
+    }
+    // The request was sent, so it may have been taken.
+    Fault::Interrupted
 }
 
 /// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.

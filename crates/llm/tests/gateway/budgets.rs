@@ -90,3 +90,61 @@ async fn an_unknown_price_is_said_and_never_zero() {
     let record = scene.records().remove(0);
     assert_eq!((record.cost, record.usage), (None, USED));
 }
+
+/// A budget that takes its time to decide, and counts what it holds.
+#[derive(Default)]
+struct Slow {
+    held: std::sync::atomic::AtomicI64,
+}
+
+#[async_trait::async_trait]
+impl munshi_llm::gateway::Budget for Slow {
+    async fn reserve(&self, _: Spend) -> Result<munshi_llm::gateway::Reservation, Fault> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        self.held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(munshi_llm::gateway::Reservation(1))
+    }
+
+    async fn settle(&self, _: munshi_llm::gateway::Reservation, _: Spend) {
+        self.held.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_who_leaves_while_the_budget_decides_leaves_nothing_set_aside() {
+    for wait in [500, 1_500, 2_000, 2_500] {
+        let scene = Scene::new([Turn::text("late").slow(Duration::from_secs(60))]);
+        let budget = Arc::new(Slow::default());
+        let mut call = scene.call();
+        call.account.budget = budget.clone();
+        let waiting = tokio::time::timeout(Duration::from_millis(wait), scene.gateway.complete(call));
+        assert!(waiting.await.is_err());
+        scene.gateway.settled().await;
+        assert_eq!(budget.held.load(std::sync::atomic::Ordering::SeqCst), 0, "after {wait} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_count_that_is_missing_or_absurd_is_not_believed() {
+    let words = "a word ".repeat(200);
+    let with = |usage: munshi_llm::Usage| {
+        let mut events = saying(&words);
+        events.pop();
+        events.push(munshi_llm::Event::Finished { stop: munshi_llm::StopReason::EndTurn, usage });
+        Turn::events(events)
+    };
+    let nothing = munshi_llm::Usage { estimated: true, ..munshi_llm::Usage::default() };
+    let half = munshi_llm::Usage { input: 10, ..munshi_llm::Usage::default() };
+    let one = munshi_llm::Usage { input: 10, output: 1, ..munshi_llm::Usage::default() };
+    for usage in [nothing, half, one] {
+        let scene = Scene::new([with(usage)]);
+        scene.complete().await.unwrap();
+        let record = scene.records().remove(0);
+        assert!(record.usage.output >= 200 && record.usage.input > 0 && record.usage.estimated, "{usage:?}");
+    }
+    let absurd = munshi_llm::Usage { input: u64::MAX, output: u64::MAX, ..munshi_llm::Usage::default() };
+    let scene = Scene::new([with(absurd)]);
+    scene.complete().await.unwrap();
+    assert_eq!(scene.budget.spent().tokens, u64::MAX, "it saturates, and takes nothing down");
+}

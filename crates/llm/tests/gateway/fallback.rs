@@ -15,6 +15,11 @@ async fn the_first_is_tried_twice_then_two_others_once() {
     assert_eq!(scene.complete().await.unwrap_err(), down());
     assert_eq!(scene.asked(), ["first", "first", "second", "third"], "a fourth model is not tried");
     assert_eq!(before.elapsed(), PAUSE, "only the second try waits");
+    let mut scene =
+        Scene::new([down(), down(), down(), down()].map(Turn::fault).into_iter().chain([Turn::text("here")]));
+    scene.route = crate::scene::route(&["first", "second", "third", "fourth", "offline"]).into();
+    assert_eq!(scene.complete().await.unwrap().text(), "here");
+    assert_eq!(scene.asked()[4..], ["offline"], "the model of this machine may come after any number");
 }
 
 #[tokio::test(start_paused = true)]
@@ -121,4 +126,20 @@ async fn before_the_first_word_a_stream_that_breaks_is_tried_again_without_a_tra
     assert_eq!((crate::scene::text(&events).as_str(), fault), ("whole", None));
     let starts = events.iter().filter(|event| matches!(event, munshi_llm::Event::Started { .. })).count();
     assert_eq!(starts, 1, "the attempt that failed left no event behind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tenant_without_money_does_not_hold_everybodys_trial() {
+    let turns = (0..4).map(|_| Turn::fault(down())).chain([Turn::text("well again")]);
+    let mut scene = Scene::new(turns);
+    scene.route = crate::scene::route(&["first"]).into();
+    for _ in 0..2 {
+        scene.complete().await.unwrap_err();
+    }
+    tokio::time::advance(Duration::from_secs(601)).await;
+    let mut poor = scene.call();
+    let nothing = munshi_llm::gateway::Spend::default();
+    poor.account.budget = std::sync::Arc::new(munshi_llm::gateway::MemoryBudget::new(nothing));
+    assert!(matches!(scene.gateway.complete(poor).await, Err(Fault::OverBudget(_))));
+    assert_eq!(scene.complete().await.unwrap().text(), "well again");
 }

@@ -123,3 +123,42 @@ async fn a_schema_that_is_none_is_refused_before_anything_is_paid() {
     assert!(fault.to_string().contains("the schema `x` can't be used"), "{fault}");
     assert!(scene.asked().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_arguments_never_came_is_no_call_without_arguments() {
+    let mut events = calling_raw("cancel_last", "");
+    events.pop();
+    events.push(finished(StopReason::MaxTokens));
+    let scene = Scene::new([Turn::events(events)]);
+    assert!(matches!(scene.complete().await, Err(Fault::MalformedArguments { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_follows_a_call_stays_behind_it() {
+    let sign = |text: &str| Event::ThinkingSignature(text.to_owned());
+    let mut events = calling("sell", &json!({}));
+    events.insert(1, sign("one"));
+    events.insert(4, sign("two"));
+    events.insert(5, Event::Text("done".to_owned()));
+    let scene = Scene::new([Turn::events(events.clone())]);
+    let (heard, fault) = all(scene.stream().await.unwrap()).await;
+    assert_eq!((heard, fault), (events, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_of_the_wire_about_a_call_is_asked_again_too() {
+    let begun = saying("x").into_iter().take(1);
+    let wrong = Fault::MalformedArguments { tool: "a tool".to_owned(), text: String::new() };
+    let scene = Scene::new([Turn::events_then_fault(begun, wrong), Turn::call("sell", &json!({}))]);
+    assert_eq!(scene.complete().await.unwrap().tool_calls().count(), 1);
+    assert_eq!(scene.asked(), ["first", "first"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_asking_that_fails_is_not_begun_again() {
+    let down = crate::scene::down();
+    let mut scene = Scene::new([Turn::text("Sure!"), Turn::fault(down), Turn::text("never asked")]);
+    wants_json(&mut scene);
+    assert!(matches!(scene.complete().await, Err(Fault::WrongForm(_))));
+    assert_eq!(scene.asked().len(), 2);
+}

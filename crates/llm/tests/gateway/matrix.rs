@@ -25,7 +25,7 @@ fn faults() -> Vec<Fault> {
 /// Started, a word, its count, another word, and the end.
 fn script() -> Vec<Event> {
     let mut events = saying("one ");
-    events.insert(2, Event::Usage(munshi_llm::Usage { output: 1, ..USED }));
+    events.insert(2, Event::Usage(munshi_llm::Usage { output: 2, ..USED }));
     events.insert(3, Event::Text("two".to_owned()));
     events
 }

@@ -92,6 +92,6 @@ on_both_engines! {
         tab.written().await;
         let seen = test.db.platform(MODELS).read(|tx| calls::health_since(tx, Timestamp::EPOCH)).await.unwrap();
         let soon = Timestamp::from_micros(1_700_000_000_000_000).plus(Duration::from_secs(60));
-        assert!(seen["first"].closed_until(soon).is_some(), "{seen:?}");
+        assert!(seen["first"].breaker.closed_until(soon).is_some(), "{seen:?}");
     }
 }

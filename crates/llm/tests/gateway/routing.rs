@@ -105,4 +105,12 @@ async fn what_this_machine_is_sure_of_costs_no_model_call() {
     scene.request.messages = vec![Message::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["offline", "first", "first"], "only where the route says so");
+
+    let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("a bill")]));
+    let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
+    let permitted = Some(["first".to_owned()].into());
+    scene.route = Arc::new(Route { sure_above: Some(950), permitted, ..crate::scene::route(&["first"]) });
+    scene.request.messages = vec![Message::user("hello")];
+    scene.complete().await.unwrap();
+    assert_eq!(scene.asked(), ["first"], "the plan does not permit it");
 }

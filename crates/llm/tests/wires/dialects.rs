@@ -199,12 +199,12 @@ async fn thinking_and_calls_as_compatible_servers_send_them() {
 }
 
 #[tokio::test]
-async fn calls_gemini_could_not_write_are_asked_again() {
+async fn calls_gemini_could_not_write_are_malformed() {
     let server = server("gemini").await;
     let answer = json!({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "x("}]});
     server.next(Answer::json(200, &answer));
     let outcome = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;
-    assert_eq!(outcome, Err(Fault::MalformedArguments { tool: String::new(), text: "x(".to_owned() }));
+    assert_eq!(outcome, Err(Fault::MalformedArguments { tool: "a tool".to_owned(), text: "x(".to_owned() }));
     for reason in ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"] {
         server.next(Answer::json(200, &json!({"candidates": [{"finishReason": reason}]})));
         let reply = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;

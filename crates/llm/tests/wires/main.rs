@@ -9,4 +9,5 @@ mod faults;
 mod real;
 mod refusals;
 mod scene;
+mod through;
 mod time;

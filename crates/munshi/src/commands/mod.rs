@@ -1,14 +1,21 @@
 //! Every command, one file each.
 
+mod apply;
 mod backup;
+mod complete;
 mod completions;
 mod config;
+mod diff;
 mod doctor;
+mod export;
 mod jobs;
 mod migrate;
+mod models;
 mod restore;
+mod schema;
 mod serve;
 mod tenant;
+mod tier;
 mod understand;
 
 use std::process::ExitCode;
@@ -27,6 +34,17 @@ pub(crate) enum Command {
     /// Add, list, pause and archive tenants: the shops and businesses served here
     #[command(subcommand, arg_required_else_help = true)]
     Tenant(tenant::Command),
+    /// Bring a tenant's humans, teams, agents and bindings to what its folder says
+    Apply(apply::Arguments),
+    /// Say what `apply` would change
+    Diff(diff::Folder),
+    /// Write a tenant's tiers as files; applying them changes nothing
+    Export(export::Arguments),
+    /// Look at one human, team, agent or binding, and take it back to an older version
+    #[command(subcommand, arg_required_else_help = true)]
+    Tier(tier::Command),
+    /// Print the JSON schema of a tier's file, for editors
+    Schema(schema::Arguments),
     /// Look at background work, and run again what was given up
     #[command(subcommand, arg_required_else_help = true)]
     Jobs(jobs::Command),
@@ -38,6 +56,10 @@ pub(crate) enum Command {
     Doctor,
     /// Read a sentence in eleven languages: its amounts, dates and names
     Understand(understand::Arguments),
+    /// The models that are configured: how they are, what they cost, whether they answer
+    Models(models::Arguments),
+    /// Ask a model, and see its answer as it comes
+    Complete(complete::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::Command),
@@ -50,11 +72,18 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Serve => serve::run(context),
         Command::Migrate(arguments) => migrate::run(context, &arguments),
         Command::Tenant(command) => tenant::run(context, command),
+        Command::Apply(arguments) => apply::run(context, arguments),
+        Command::Diff(folder) => diff::run(context, &folder),
+        Command::Export(arguments) => export::run(context, &arguments),
+        Command::Tier(command) => tier::run(context, command),
+        Command::Schema(arguments) => schema::run(context, &arguments),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Backup(arguments) => backup::run(context, arguments),
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),
         Command::Understand(arguments) => understand::run(context, &arguments),
+        Command::Models(arguments) => models::run(context, &arguments),
+        Command::Complete(arguments) => complete::run(context, &arguments),
         Command::Config(command) => config::run(context, &command),
         Command::Completions(arguments) => completions::run(context, &arguments),
     }

@@ -107,7 +107,8 @@ fn words(found: &Understanding, today: Date, paint: Painter) -> String {
             (Some(from), _) => from.to_string(),
             _ => "a day that depends on another".to_owned(),
         });
-        lines.push(row("date", &date.text, date.certainty, readings, paint));
+        let none = date.no_such_day.then(|| "no such day".to_owned());
+        lines.push(row("date", &date.text, date.certainty, readings.chain(none), paint));
     }
     for time in &found.times {
         lines.push(row(

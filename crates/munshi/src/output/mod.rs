@@ -78,13 +78,37 @@ impl Output {
         }
     }
 
+    /// A piece of a text that comes bit by bit. It is from outside, so nothing in it may drive the terminal.
+    pub(crate) fn piece(&self, text: &str) -> Result<()> {
+        let shown = without_commands(text);
+        let mut out = std::io::stdout().lock();
+        match write!(out, "{shown}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::failed(format!("the answer can't be written: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the line that pieces of a text have left open.
+    pub(crate) fn line_end(&self, text: &str) -> Result<()> {
+        if self.is_json() || text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.piece("\n") }
+    }
+
+    /// Something beside the answer, for a person.
+    pub(crate) fn aside(&self, words: impl FnOnce(Painter) -> String) {
+        if !self.is_json() {
+            to_stderr(&words(self.paint.on(&std::io::stderr())));
+        }
+    }
+
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.is_json() {
             to_stderr(&failure.to_json().to_string());
             return;
         }
         let painter = self.paint.on(&std::io::stderr());
-        to_stderr(&format!("{} {}", painter.bad("error:"), failure.message));
+        to_stderr(&format!("{} {}", painter.bad("error:"), without_commands(&failure.message)));
         if let Some(hint) = &failure.hint {
             to_stderr(&format!("{} {hint}", painter.dim("hint:")));
         }
@@ -94,6 +118,14 @@ impl Output {
     pub(crate) fn bar(&self, doing: &str) -> Bar {
         Bar::new(doing, !self.is_json() && std::io::stderr().is_terminal())
     }
+}
+
+/// The text with blanks where a terminal would be told to do something.
+fn without_commands(text: &str) -> String {
+    // Marks that turn the direction of writing can make a line read as another.
+    let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_command = |letter: char| (letter.is_control() && !matches!(letter, '\n' | '\t')) || turns(letter);
+    text.chars().map(|letter| if is_command(letter) { ' ' } else { letter }).collect()
 }
 
 pub(crate) fn as_line(value: &impl Serialize) -> Result<String> {
@@ -118,4 +150,12 @@ pub(crate) fn usage_problem(error: &clap::Error) {
 fn to_stderr(text: &str) {
     // Where stderr is closed there is nobody left to tell.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_models_words_can_not_drive_the_terminal() {
+        assert_eq!(super::without_commands("a\n\tb\u{1b}[2J\u{7}\u{9b}c"), "a\n\tb [2J  c");
+    }
 }

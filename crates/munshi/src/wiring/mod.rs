@@ -3,12 +3,15 @@
 //! # Layout
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
+//! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
-//! - [`models`]: the models, the routes between them and their prices
+//! - [`installed`]: what a tier may name
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
 pub(crate) mod database;
 pub(crate) mod folder;
+pub(crate) mod gateway;
+pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;
 mod readiness;
@@ -21,7 +24,9 @@ use crate::failure::Result;
 
 /// The tables of every crate. A crate with a `MIGRATIONS` list has its line here.
 pub(crate) fn migrations() -> Result<Migrations> {
-    Ok(Migrations::new(&[munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS])?)
+    let lists =
+        [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS];
+    Ok(Migrations::new(&lists)?)
 }
 
 #[cfg(test)]

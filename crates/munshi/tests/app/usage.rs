@@ -48,6 +48,9 @@ fn completions_are_made_for_every_shell() {
 #[test]
 fn every_command_answers_in_json() {
     let installation = Installation::sqlite();
+    let humans = installation.folder().join("tenants/shop/humans");
+    std::fs::create_dir_all(&humans).unwrap();
+    std::fs::write(humans.join("asha.md"), "+++\nname = \"Asha\"\nidentity = \"You.\"\n+++\n").unwrap();
     for arguments in [
         &["doctor"][..],
         &["migrate", "--dry-run"],
@@ -57,6 +60,14 @@ fn every_command_answers_in_json() {
         &["tenant", "resume", "a"],
         &["tenant", "list"],
         &["tenant", "archive", "a", "--yes"],
+        &["apply", "tenants"],
+        &["diff", "tenants"],
+        &["tier", "list", "shop"],
+        &["tier", "log", "shop", "human", "asha"],
+        &["tier", "show", "shop", "human", "asha"],
+        &["tier", "rollback", "shop", "human", "asha", "--to", "1"],
+        &["export", "shop", "out"],
+        &["schema", "agent"],
         &["jobs", "list"],
         &["jobs", "retry", "--all"],
         &["backup", "copy.db"],

@@ -166,7 +166,7 @@ impl Imported {
     /// Says which of the tiers are larger than they may be. They are not cut: somebody has to choose.
     fn measured(mut self) -> Self {
         let tiers = Tiers { human: &self.human, team: &self.team, agent: &self.agent, installed: &[] };
-        let cast = Cast::new(&tiers, |_| None);
+        let cast = Cast::new(&tiers);
         let most = Budgets::RUNTIME;
         let sizes = [
             ("SOUL.md", TierKind::Human, most.human),

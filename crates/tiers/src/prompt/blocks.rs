@@ -3,7 +3,6 @@
 //! Soul and procedures are the author's prose and stand here byte by byte. Every block ends a line and begins with a
 //! heading, so that the tokens of blocks add up to those of the whole.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use munshi_types::tier::{Agent, Destination, GuardrailRef, Human, LanguageLock, Register, Speech, Team};
@@ -13,9 +12,7 @@ use super::report::Section;
 use super::speech::list;
 use super::text::Text;
 use crate::contract;
-
-/// A rule's sentence for the prompt, by the rule; none where the rule has none.
-pub(super) type Sentence<'a> = &'a dyn Fn(&GuardrailRef) -> Option<Cow<'static, str>>;
+use crate::rulebook::SHIPPED;
 
 #[derive(Clone, Debug)]
 pub(super) struct Block {
@@ -28,8 +25,8 @@ fn blocks(parts: Vec<(Section, String)>) -> Vec<Block> {
     told.map(|(section, text)| Block { section, text: Text::new(text) }).collect()
 }
 
-pub(super) fn of_human(human: &Human, sentence: Sentence<'_>) -> Vec<Block> {
-    let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules, sentence));
+pub(super) fn of_human(human: &Human) -> Vec<Block> {
+    let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules));
     blocks(vec![
         (Section::Soul, prose(&human.soul)),
         (Section::Identity, identity(human)),
@@ -39,8 +36,8 @@ pub(super) fn of_human(human: &Human, sentence: Sentence<'_>) -> Vec<Block> {
     ])
 }
 
-pub(super) fn of_team(team: &Team, sentence: Sentence<'_>) -> Vec<Block> {
-    let rules = ruled(&team.guardrails, &team.rules, sentence).into_iter();
+pub(super) fn of_team(team: &Team) -> Vec<Block> {
+    let rules = ruled(&team.guardrails, &team.rules).into_iter();
     blocks(vec![
         (Section::Role, role(team)),
         (Section::Sops, headed("# How the work is done", &team.sops)),
@@ -49,9 +46,9 @@ pub(super) fn of_team(team: &Team, sentence: Sentence<'_>) -> Vec<Block> {
     ])
 }
 
-pub(super) fn of_agent(agent: &Agent, sentence: Sentence<'_>) -> Vec<Block> {
+pub(super) fn of_agent(agent: &Agent) -> Vec<Block> {
     let limits = &agent.limits;
-    let mut hard = ruled(&agent.guardrails, &agent.rules, sentence);
+    let mut hard = ruled(&agent.guardrails, &agent.rules);
     if !agent.tools.is_empty() {
         hard.push(format!(
             "At most {} tool calls in a turn. When a tool has failed {} times, say kindly that it can't be done now, and stop.",
@@ -85,8 +82,8 @@ fn listed(heading: &str, items: impl Iterator<Item = String>) -> String {
 }
 
 /// The sentences of shipped rules and of a tier's own.
-fn ruled(guardrails: &[GuardrailRef], rules: &[Value], sentence: Sentence<'_>) -> Vec<String> {
-    let shipped = guardrails.iter().filter_map(|rule| sentence(rule).map(Cow::into_owned));
+fn ruled(guardrails: &[GuardrailRef], rules: &[Value]) -> Vec<String> {
+    let shipped = guardrails.iter().filter_map(|rule| SHIPPED.get(&rule.id).cloned());
     let own = rules.iter().filter_map(|rule| rule.get("prompt")?.as_str().map(str::to_owned));
     shipped.chain(own).collect()
 }

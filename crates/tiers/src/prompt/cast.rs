@@ -1,16 +1,16 @@
 //! Three tiers as the stable part of a prompt: made once for their versions, then shared by every turn.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use munshi_types::ToolSpec;
-use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Speech, Team, TierKind};
+use munshi_types::tier::{Agent, Budgets, Human, MemoryPolicy, Speech, Team, TierKind};
 
 use super::blocks::{Block, of_agent, of_human, of_team};
 use super::moment::WRAPPING;
 use super::report::{Cut, Report, Section, Why};
 use super::text::tokens;
 use crate::contract;
+use crate::draft::Tier;
 
 /// What a cast is made of.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +39,12 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// `sentence` gives a shipped rule's sentence for the prompt.
-    pub fn new(tiers: &Tiers<'_>, sentence: impl Fn(&GuardrailRef) -> Option<Cow<'static, str>>) -> Self {
+    pub fn new(tiers: &Tiers<'_>) -> Self {
         let Tiers { human, team, agent, installed } = *tiers;
         let budgets = agent.limits.budgets();
         let mut report = Report::default();
         let tools = offered(tiers, installed, &budgets, &mut report);
-        let by_tier = [of_human(human, &sentence), of_team(team, &sentence), of_agent(agent, &sentence)];
+        let by_tier = [of_human(human), of_team(team), of_agent(agent)];
         let system =
             by_tier.each_ref().map(|blocks| blocks.iter().map(|block| block.text.as_str()).collect());
         let blocks = by_tier.concat();
@@ -103,6 +102,17 @@ impl Cast {
     }
 }
 
+/// The blocks of one tier and their tokens, as every prompt has them. A binding has none.
+pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
+    let blocks = match tier {
+        Tier::Human(human) => of_human(human),
+        Tier::Team(team) => of_team(team),
+        Tier::Agent(agent) => of_agent(agent),
+        Tier::Binding(_) => Vec::new(),
+    };
+    blocks.into_iter().map(|block| (block.section, block.text.tokens()))
+}
+
 /// The tools in the agent's order, as many as may be offered and as fit their budget. The first are the core: a later
 /// one never pushes an earlier one out.
 fn offered(
@@ -116,7 +126,7 @@ fn offered(
     let chosen = contract::tools(tiers.team, tiers.agent);
     let found = chosen.iter().filter_map(|name| installed.iter().find(|tool| tool.name == *name));
     for (index, tool) in found.enumerate() {
-        let size = tokens(&tool.description) + tokens(&tool.parameters.to_string()) + WRAPPING;
+        let size = sized(tool);
         let fits = budgets.tool_schemas.is_none_or(|budget| spent + size <= budget);
         if fits && tools.len() < most {
             spent += size;
@@ -128,4 +138,10 @@ fn offered(
     }
     report.add(Section::ToolSchemas, spent);
     tools
+}
+
+/// As the gateway estimates it.
+fn sized(tool: &ToolSpec) -> u32 {
+    let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
+    texts.iter().map(|text| tokens(text)).sum::<u32>() + WRAPPING
 }

@@ -32,6 +32,7 @@ mod speech;
 pub mod text;
 
 pub use assemble::{Assembled, assemble};
+pub(crate) use cast::written;
 pub use cast::{Cast, Tiers};
 pub use fence::FenceKey;
 pub use fit::TooLarge;

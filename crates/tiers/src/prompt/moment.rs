@@ -1,8 +1,7 @@
 //! All that is true of one turn.
 
-use munshi_llm::Wire;
 use munshi_llm::money::count_message;
-use munshi_llm::{Message, Role};
+use munshi_llm::{Message, Role, Target};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{Timestamp, Zone};
 
@@ -110,7 +109,7 @@ impl Exchange {
     /// `asked` is the model's own message: it goes back unchanged.
     pub fn new(asked: Message, answers: Vec<Answer>) -> Self {
         let parts = u64::from(WRAPPING) * asked.parts.len() as u64;
-        let tokens = u32::try_from(count_message(Wire::OpenAi, &asked) + parts).unwrap_or(u32::MAX);
+        let tokens = u32::try_from(count_message(&Target::offline(), &asked) + parts).unwrap_or(u32::MAX);
         Self { asked, tokens, answers }
     }
 

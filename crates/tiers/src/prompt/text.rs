@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_llm::Wire;
 use munshi_llm::money::count;
 
 use super::fence::{harmless, is_harmless};
 
-/// Tokens in the product's own tokenizer; a wire's factor is for those who call one.
+/// Tokens as they are stored; what a provider counts more is for those who call one.
 pub(super) fn tokens(text: &str) -> u32 {
-    u32::try_from(count(Wire::OpenAi, text)).unwrap_or(u32::MAX)
+    u32::try_from(count(text)).unwrap_or(u32::MAX)
 }
 
 /// Text of the product or of a tenant, taken as it is.

@@ -8,7 +8,7 @@ use munshi_tiers::prompt::{
 use munshi_types::tier::{Agent, Human, Limits, MemoryPolicy, Profile, Team, TierKind, TokenLimits};
 use serde_json::json;
 
-use super::scene::{estimated, exchange, fact, moment, recalled, sentence, talk, tool};
+use super::scene::{estimated, exchange, fact, moment, recalled, talk, tool};
 
 fn agent(profile: Profile, tokens: TokenLimits) -> Agent {
     let memory = MemoryPolicy { history: 100, episodes: 20, ..MemoryPolicy::default() };
@@ -22,7 +22,7 @@ fn cast(agent: &Agent) -> Cast {
         Human { name: "Meera".into(), identity: "The munshi of one shop.".into(), ..Human::default() };
     let team = Team { name: "Counter".into(), role: "You keep the books.".into(), ..Team::default() };
     let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
-    Cast::new(&Tiers { human: &human, team: &team, agent, installed: &installed }, sentence)
+    Cast::new(&Tiers { human: &human, team: &team, agent, installed: &installed })
 }
 
 fn words(count: usize) -> String {
@@ -171,7 +171,7 @@ fn tenant_words_stay_within_the_envelope() {
 fn what_can_not_fit_is_refused_with_what_to_do() {
     let human = Human { name: "M".into(), soul: words(8_000), ..Human::default() };
     let (team, agent) = (Team::default(), agent(Profile::Runtime, TokenLimits::default()));
-    let large = Cast::new(&Tiers { human: &human, team: &team, agent: &agent, installed: &[] }, sentence);
+    let large = Cast::new(&Tiers { human: &human, team: &team, agent: &agent, installed: &[] });
     let error = assemble(&large, &moment("hi")).unwrap_err();
     assert!(error.tiers && error.needed > 8_000 && error.most == 7_700, "{error:?}");
     assert!(error.to_string().contains("shorten the tiers"), "{error}");

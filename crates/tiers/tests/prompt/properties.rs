@@ -9,7 +9,7 @@ use munshi_types::tier::{Agent, Channel, Human, Limits, MemoryPolicy, Profile, T
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::scene::{envelope, estimated, exchange, moment, sentence, tool};
+use super::scene::{envelope, estimated, exchange, moment, tool};
 
 /// Pieces that somebody would try who wants out of a fence.
 const TRICKS: [&str; 36] = [
@@ -127,7 +127,7 @@ fn tiers(soul: &str, sops: &str) -> (Human, Team) {
 }
 
 fn cast(human: &Human, team: &Team, agent: &Agent) -> Cast {
-    Cast::new(&Tiers { human, team, agent, installed: &[tool("search")] }, sentence)
+    Cast::new(&Tiers { human, team, agent, installed: &[tool("search")] })
 }
 
 /// Everything in the prompt that is fenced, and every text around it.

@@ -1,8 +1,6 @@
 //! What the tests set up: a cast from the ready bindings and moments to put it in.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use munshi_llm::money::estimate_request;
 use munshi_llm::{ChatRequest, Message, Part, Role, Target, ToolCall};
@@ -11,19 +9,11 @@ use munshi_tiers::prompt::{
     Answer, Assembled, Cast, Data, Envelope, Exchange, Fact, FenceKey, Moment, Recalled, Speaker, Spoken,
     Tiers, Turn,
 };
-use munshi_types::tier::{Channel, GuardrailRef};
+use munshi_types::tier::Channel;
 use munshi_types::{Timestamp, ToolSpec, Zone};
 use serde_json::json;
 
 use super::tenants::tenant;
-
-static SENTENCES: LazyLock<BTreeMap<String, String>> =
-    LazyLock::new(|| toml::from_str(include_str!("sentences.toml")).unwrap());
-
-/// What a rule says in the prompt.
-pub(crate) fn sentence(rule: &GuardrailRef) -> Option<Cow<'static, str>> {
-    SENTENCES.get(&rule.id).map(|text| Cow::Owned(text.clone()))
-}
 
 pub(crate) fn tool(name: &str) -> Arc<ToolSpec> {
     let mut spec = ToolSpec::read(name.parse().unwrap(), format!("What {name} is for."), "x.read");
@@ -46,7 +36,7 @@ pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> Ca
     let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
     let human = &tenant.humans[binding.human.as_str()];
     let team = &tenant.teams[binding.team.as_str()];
-    Cast::new(&Tiers { human, team, agent, installed: &installed }, sentence)
+    Cast::new(&Tiers { human, team, agent, installed: &installed })
 }
 
 pub(crate) fn envelope(channel: Channel, locale: &str, language: &str) -> Envelope {

@@ -1,20 +1,19 @@
 //! The ready bindings: that every file reads, that they fit their budgets, and that they hold together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use munshi_tiers::contract;
+use munshi_tiers::merge::merge;
 use munshi_tiers::prompt::{Cast, Tiers};
-use munshi_types::tier::{Agent, Binding, Destination, Human, Team, TierKind};
-use serde::de::DeserializeOwned;
-
-use super::scene::sentence;
+use munshi_tiers::{Body, Draft, Tier, contract, files, rule_set};
+use munshi_types::tier::{Agent, Binding, Destination, Human, Team, TierKind, TierName};
 
 /// A tenant's folder.
+#[derive(Default)]
 pub(crate) struct Tenant {
     pub(crate) humans: BTreeMap<String, Human>,
     pub(crate) teams: BTreeMap<String, Team>,
+    /// With all that they extend.
     pub(crate) agents: BTreeMap<String, Agent>,
     pub(crate) bindings: BTreeMap<String, Binding>,
 }
@@ -24,60 +23,28 @@ fn root() -> PathBuf {
 }
 
 pub(crate) fn tenant(name: &str) -> Tenant {
-    let root = root().join(name);
-    Tenant {
-        humans: read(&root, TierKind::Human, Some("soul")),
-        teams: read(&root, TierKind::Team, Some("sops")),
-        agents: read(&root, TierKind::Agent, None),
-        bindings: read(&root, TierKind::Binding, None),
-    }
-}
-
-fn read<T: DeserializeOwned>(root: &Path, kind: TierKind, prose: Option<&str>) -> BTreeMap<String, T> {
-    let folder = root.join(kind.folder());
-    let mut tables: BTreeMap<String, toml::Table> = BTreeMap::new();
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        let table = match prose {
-            None => text.parse::<toml::Table>(),
-            Some(key) => {
-                let (front, rest) = text.strip_prefix("+++\n").unwrap().split_once("\n+++\n").unwrap();
-                front.parse::<toml::Table>().map(|mut table| {
-                    table.insert(key.to_owned(), rest.trim_start_matches('\n').trim_end_matches('\n').into());
-                    table
-                })
-            }
-        };
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        tables.insert(name, table.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
-    }
-    let merged = tables.iter().map(|(name, table)| (name.clone(), extended(table, &tables)));
-    merged
-        .map(|(name, table)| {
-            let tier =
-                table.try_into().unwrap_or_else(|error| panic!("{}/{name}: {error}", folder.display()));
-            (name, tier)
-        })
-        .collect()
-}
-
-/// With what it extends: its own keys win, guardrails are added.
-fn extended(table: &toml::Table, all: &BTreeMap<String, toml::Table>) -> toml::Table {
-    let Some(base) = table.get("extends").and_then(toml::Value::as_str) else { return table.clone() };
-    let mut merged = extended(&all[base], all);
-    for (key, value) in table {
-        match (merged.get_mut(key), value) {
-            (Some(toml::Value::Array(known)), toml::Value::Array(more)) if key == "guardrails" => {
-                known.extend(more.clone());
-            }
-            (Some(toml::Value::Table(known)), toml::Value::Table(more)) => known.extend(more.clone()),
-            _ => {
-                merged.insert(key.clone(), value.clone());
-            }
+    let folders = files::read(&root().join(name), None).unwrap_or_else(|error| panic!("{error}"));
+    let drafts = &folders[0].drafts;
+    let mut tenant = Tenant::default();
+    for draft in drafts {
+        let name = draft.name.to_string();
+        match Tier::read(draft.kind, &draft.body).unwrap() {
+            Tier::Human(human) => drop(tenant.humans.insert(name, human)),
+            Tier::Team(team) => drop(tenant.teams.insert(name, team)),
+            Tier::Agent(_) => drop(tenant.agents.insert(name, merge(&chain(draft, drafts)).unwrap().agent)),
+            Tier::Binding(binding) => drop(tenant.bindings.insert(name, binding)),
         }
     }
-    merged
+    tenant
+}
+
+/// The agent and those it extends, the farthest first.
+fn chain<'a>(agent: &'a Draft, drafts: &'a [Draft]) -> Vec<(TierName, &'a Body)> {
+    let base = agent.body.get("extends").and_then(|name| name.as_str());
+    let is_base = |draft: &&Draft| draft.kind == TierKind::Agent && Some(draft.name.as_str()) == base;
+    let mut line = drafts.iter().find(is_base).map(|base| chain(base, drafts)).unwrap_or_default();
+    line.push((agent.name.clone(), &agent.body));
+    line
 }
 
 pub(crate) const CATALOGUE: [(&str, &str); 12] = [
@@ -97,12 +64,12 @@ pub(crate) const CATALOGUE: [(&str, &str); 12] = [
 
 #[test]
 fn the_catalogue_is_all_there_is_and_all_of_it_reads() {
-    let folders = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
-    let mut found = BTreeSet::new();
-    for folder in folders.filter(|path| path.is_dir()) {
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        found.extend(tenant(&name).bindings.into_keys().map(|binding| (name.clone(), binding)));
-    }
+    let folders = files::read(&root(), None).unwrap_or_else(|error| panic!("{error}"));
+    let bindings = folders.iter().flat_map(|folder| {
+        let of_kind = folder.drafts.iter().filter(|draft| draft.kind == TierKind::Binding);
+        of_kind.map(|draft| (folder.tenant.to_string(), draft.name.to_string()))
+    });
+    let found: BTreeSet<_> = bindings.collect();
     let wanted: BTreeSet<_> = CATALOGUE.iter().map(|(t, b)| ((*t).to_owned(), (*b).to_owned())).collect();
     assert_eq!(found, wanted);
 }
@@ -113,15 +80,9 @@ fn every_binding_fits_its_budgets() {
         let tenant = tenant(name);
         let binding = &tenant.bindings[binding];
         let agent = &tenant.agents[binding.agent.as_str()];
-        let cast = Cast::new(
-            &Tiers {
-                human: &tenant.humans[binding.human.as_str()],
-                team: &tenant.teams[binding.team.as_str()],
-                agent,
-                installed: &[],
-            },
-            sentence,
-        );
+        let human = &tenant.humans[binding.human.as_str()];
+        let team = &tenant.teams[binding.team.as_str()];
+        let cast = Cast::new(&Tiers { human, team, agent, installed: &[] });
         let sizes = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| cast.tokens(tier));
         let budgets = agent.limits.budgets();
         assert!(sizes[0] <= budgets.human, "{name} {}: {sizes:?}", binding.human);
@@ -152,6 +113,8 @@ fn what_is_named_is_there() {
             assert!(tenant.humans.contains_key(body.human.as_str()), "{name}/{binding}");
             assert!(team.members.contains(&body.human), "{name}/{binding}");
             let agent = &tenant.agents[body.agent.as_str()];
+            let human = &tenant.humans[body.human.as_str()];
+            rule_set(human, team, agent).unwrap_or_else(|error| panic!("{name}/{binding}: {error}"));
             assert_eq!(
                 contract::tools(team, agent).len(),
                 team.tools.as_ref().unwrap().len(),
@@ -169,12 +132,6 @@ fn what_is_named_is_there() {
                 };
                 assert!(there, "{name}/{team}: {}", way.to);
             }
-        }
-        let of_humans = tenant.humans.values().flat_map(|human| &human.guardrails);
-        let of_teams = tenant.teams.values().flat_map(|team| &team.guardrails);
-        let of_agents = tenant.agents.values().flat_map(|agent| &agent.guardrails);
-        for rule in of_humans.chain(of_teams).chain(of_agents) {
-            assert!(sentence(rule).is_some(), "{name}: there is no guardrail {}", rule.id);
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A shipped rule that a tier takes on: its id, and what may be set about it. Written as `"no-discounts"`, or with
-/// parameters as `{ id = "pricing-cooldown", turns = 4 }`. What ids there are is for those who check replies.
+/// A shipped rule that a tier takes on: its id, and what may be set about it. Written as `"no-discount"`, or with
+/// parameters as `{ id = "price-cooldown", turns = 4 }`. What ids there are is for those who check replies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct GuardrailRef {
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn both_ways_of_writing_one_read_back() {
-        let both = json!(["no-discounts", { "id": "pricing-cooldown", "turns": 4 }]);
+        let both = json!(["no-discount", { "id": "price-cooldown", "turns": 4 }]);
         let read: Vec<GuardrailRef> = serde_json::from_value(both.clone()).unwrap();
-        assert_eq!(read[0], GuardrailRef::new("no-discounts"));
+        assert_eq!(read[0], GuardrailRef::new("no-discount"));
         assert_eq!(read[1].parameters["turns"], 4);
         assert_eq!(serde_json::to_value(&read).unwrap(), both);
     }

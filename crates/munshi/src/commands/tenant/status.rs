@@ -57,11 +57,13 @@ fn set(
     tx: &mut munshi_store::PlatformTx<'_>,
     name: &TenantName,
     status: TenantStatus,
-) -> munshi_store::Result<Outcome> {
+) -> munshi_tiers::Result<Outcome> {
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Ok(Outcome::Missing) };
     if tenant.status == status {
         return Ok(Outcome::Changed(Changed { tenant, changed: false }));
     }
+    // Whether its bindings answer depends on it.
+    munshi_tiers::announce(tx, tenant.id)?;
     match tenants::set_status(tx, tenant.id, status)? {
         true => Ok(Outcome::Changed(Changed { tenant: Tenant { status, ..tenant }, changed: true })),
         false => Ok(Outcome::Archived),

@@ -12,19 +12,17 @@ mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_config::{Config, Model, OFFLINE, Place, Problem, Problems, Strategy};
+use munshi_config::{Config, Model, OFFLINE, Place, Problem, Problems};
 use munshi_llm::Target;
-use munshi_llm::gateway::{Route, Use};
+use munshi_llm::gateway::{Route, Strategy, Use};
 use munshi_llm::money::PriceBook;
 
 /// What the gateway is made of.
 #[derive(Debug)]
-#[cfg_attr(not(test), allow(dead_code, reason = "the gateway takes them; until then they are only checked"))]
 pub(crate) struct Models {
     /// In the order of the settings; `offline` is the last.
     pub(crate) targets: Vec<Target>,
     pub(crate) route: Route,
-    pub(crate) strategy: Strategy,
     pub(crate) prices: PriceBook,
     /// What to look at, though it is no reason not to start.
     pub(crate) warnings: Vec<Problem>,
@@ -37,22 +35,17 @@ impl Models {
         let mut prices = BTreeMap::new();
         let mut targets: Vec<Target> = Vec::new();
         for model in config.models.iter() {
-            if let Some(mut target) = target::of(model, &mut findings) {
-                prices.extend(price::of(model, &mut target, &mut findings));
+            if let Some(target) = target::of(model, &mut findings) {
+                prices.extend(price::of(model, &target, &mut findings));
                 targets.push(target);
             }
         }
         targets.push(Target::offline());
         let route = route(config);
         findings.unpermitted(&route, &targets);
+        findings.too_many(&route);
         Problems::refuse(findings.problems)?;
-        Ok(Self {
-            targets,
-            route,
-            strategy: config.routes.strategy,
-            prices: PriceBook::new(prices),
-            warnings: findings.warnings,
-        })
+        Ok(Self { targets, route, prices: PriceBook::new(prices), warnings: findings.warnings })
     }
 }
 
@@ -62,7 +55,24 @@ fn route(config: &Config) -> Route {
         given.filter_map(|(key, names)| Some((key.parse().ok()?, names.to_vec()))).collect();
     targets.insert(Use::Default, config.default_route());
     let places: BTreeSet<String> = config.routes.permitted_residency.iter().cloned().collect();
-    Route { targets, residency: (!places.is_empty()).then_some(places), ..Route::default() }
+    let residency = (!places.is_empty()).then_some(places);
+    let sure = u16::try_from(config.routes.offline_when_sure).unwrap_or(100) * 10;
+    Route {
+        targets,
+        residency,
+        strategy: strategy(config.routes.strategy),
+        escalation_words: config.routes.escalation_words.clone(),
+        sure_above: (sure > 0).then_some(sure),
+        ..Route::default()
+    }
+}
+
+const fn strategy(given: munshi_config::Strategy) -> Strategy {
+    match given {
+        munshi_config::Strategy::Rule => Strategy::Rule,
+        munshi_config::Strategy::Classifier => Strategy::Classifier,
+        munshi_config::Strategy::Hybrid => Strategy::Hybrid,
+    }
 }
 
 /// What is found on the way.
@@ -72,7 +82,24 @@ struct Findings<'a> {
     warnings: Vec<Problem>,
 }
 
+/// As many targets as a call tries; the offline model may come after them.
+const MOST_TARGETS: usize = 3;
+
 impl Findings<'_> {
+    /// A fourth choice looks like a safety net and is none.
+    fn too_many(&mut self, route: &Route) {
+        for (wanted, names) in &route.targets {
+            let others = names.iter().filter(|name| *name != OFFLINE).count();
+            if others > MOST_TARGETS {
+                let what = format!("a call tries {MOST_TARGETS} models, and {others} are named");
+                let hint = "keep three; `offline` may stand after them".to_owned();
+                let place = self.config.place("routes", wanted.as_str());
+                let key = Some(format!("routes.{wanted}"));
+                self.warnings.push(Problem { place, key, what, hint: Some(hint) });
+            }
+        }
+    }
+
     /// A target that is in a route but whose data may not go where it is will never be asked.
     fn unpermitted(&mut self, route: &Route, targets: &[Target]) {
         let Some(places) = &route.residency else { return };

@@ -8,15 +8,14 @@ use super::address::is_here;
 use super::{Findings, about};
 
 /// The target's line in the book. Its prices are then its own and nobody else's, whatever the model is called.
-pub(super) fn of(model: &Model, target: &mut Target, findings: &mut Findings<'_>) -> Option<(String, Price)> {
+pub(super) fn of(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<(String, Price)> {
     let price = match given(model, target, findings) {
         Some(price) => price,
         // Nobody sends a bill for this machine.
         None if is_here(&target.base_url) && target.price_provider.is_empty() => Price::FREE,
         None => return None,
     };
-    target.price_provider = model.section();
-    Some((format!("{}/{}", target.price_provider, target.model), price))
+    Some((model.section(), price))
 }
 
 fn given(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<Price> {

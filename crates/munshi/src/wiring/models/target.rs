@@ -139,6 +139,7 @@ fn dialect(model: &Model, start: Dialect) -> Dialect {
         key: model.key_header.as_deref().map_or(start.key, key_place),
         query: model.query.as_deref().map_or(start.query, pairs),
         output_limit: model.output_limit.map_or(start.output_limit, output_limit),
+        stream: model.stream.unwrap_or(start.stream),
         stream_usage: model.stream_usage.unwrap_or(start.stream_usage),
         temperature: model.temperature.unwrap_or(start.temperature),
         json: model.json.map_or(start.json, json_mode),

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use munshi_config::{Config, Sources, Strategy};
+use munshi_config::{Config, Sources};
 use munshi_llm::chat::Usage;
 use munshi_llm::dialect::{JsonMode, KeyPlace, OutputLimit};
-use munshi_llm::gateway::Use;
+use munshi_llm::gateway::{Strategy, Use};
 use munshi_llm::money::Cost;
 use munshi_llm::{Target, Wire, presets};
 use munshi_types::Timestamp;
@@ -133,7 +133,7 @@ permitted_residency = ["in", "eu"]
     let models = models(text);
     assert_eq!(models.route.targets[&Use::Default], ["b", "offline"]);
     assert_eq!(models.route.targets[&Use::JsonStrict], ["a"]);
-    assert_eq!((models.route.targets.len(), models.strategy), (2, Strategy::Hybrid));
+    assert_eq!((models.route.targets.len(), models.route.strategy), (2, Strategy::Hybrid));
     assert_eq!(models.route.residency.as_ref().unwrap().len(), 2);
     let warnings = warnings(&models);
     assert_eq!(warnings.len(), 1, "{warnings:?}");

@@ -1,0 +1,62 @@
+//! Money set aside, which somebody always gives back or settles.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+
+use super::Shared;
+use super::budget::{Budget, Reservation, Spend};
+use crate::fault::Fault;
+
+/// Dropped unsettled, all of it is given back.
+pub(crate) struct Held {
+    reservation: Option<Reservation>,
+    budget: Arc<dyn Budget>,
+    tasks: TaskTracker,
+}
+
+impl Held {
+    /// Asked by a task of its own: a caller who goes away while the budget decides leaves nothing set aside.
+    pub(crate) async fn reserve(
+        shared: &Shared,
+        budget: &Arc<dyn Budget>,
+        most: Spend,
+    ) -> Result<Self, Fault> {
+        let (give, take) = oneshot::channel();
+        let (asked, tasks) = (budget.clone(), shared.tasks.clone());
+        shared.tasks.spawn(async move {
+            let held = asked.reserve(most).await.map(|reservation| Self {
+                reservation: Some(reservation),
+                budget: asked.clone(),
+                tasks,
+            });
+            // Where nobody waits any more, dropping it gives it back.
+            drop(give.send(held));
+        });
+        take.await.unwrap_or_else(|_| Err(Fault::OverBudget("the budget can't be asked".to_owned())))
+    }
+
+    /// By a task of its own, so that it is done whoever waits for it. None where there is no runtime left to do it.
+    pub(crate) fn settle(mut self, spent: Spend) -> Option<JoinHandle<()>> {
+        self.finish(spent)
+    }
+
+    fn finish(&mut self, spent: Spend) -> Option<JoinHandle<()>> {
+        let reservation = self.reservation.take()?;
+        let Ok(runtime) = Handle::try_current() else {
+            tracing::error!("a call ended where its budget can't be settled");
+            return None;
+        };
+        let budget = self.budget.clone();
+        Some(self.tasks.spawn_on(async move { budget.settle(reservation, spent).await }, &runtime))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.finish(Spend::default());
+    }
+}

@@ -1,0 +1,64 @@
+//! `munshi apply DIR`: a tenant brought to what its folder says, in one transaction.
+
+use clap::Args;
+use munshi_tiers::Authorship;
+use munshi_types::{Ids, Zone};
+
+use super::diff::{self, Planned};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::wiring::database::Database;
+use crate::wiring::installed::installed;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    folder: diff::Folder,
+    #[command(flatten)]
+    by: By,
+    /// The time zone of a tenant that is made
+    #[arg(long, default_value_t)]
+    zone: Zone,
+}
+
+/// What stands in the history.
+#[derive(Debug, Args)]
+pub(crate) struct By {
+    /// Who does it, for the history
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
+    author: String,
+    /// Why, for the history
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+}
+
+impl By {
+    pub(super) fn authorship(self, context: &Context, otherwise: impl FnOnce() -> String) -> Authorship {
+        let note = if self.note.is_empty() { otherwise() } else { self.note };
+        Authorship { author: self.author, note, made_at: context.now() }
+    }
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let by = arguments.by.authorship(context, String::new);
+    let plans = context.block_on(async {
+        let db = database.open().await?;
+        let plans = arguments.folder.plan(&db, &installed(&config)).await?;
+        munshi_tiers::apply(&db, plans.clone(), arguments.zone, by, &Ids::system()).await?;
+        Ok(plans)
+    })?;
+    context.output.answer(&Planned { plans, applied: true }, words)
+}
+
+fn words(planned: &Planned, painter: Painter) -> String {
+    let changes: usize = planned.plans.iter().map(|plan| plan.changes.len()).sum();
+    let mut text = diff::words(planned, painter);
+    if changes > 0 {
+        text += &format!("Applied {}.\n", count(changes as u64, "change"));
+    }
+    text
+}

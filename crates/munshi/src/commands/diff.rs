@@ -1,0 +1,69 @@
+//! `munshi diff DIR`: what `apply` would change. Changes nothing.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use munshi_store::Db;
+use munshi_tiers::{Plan, Vanished, files};
+use munshi_types::TenantName;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::wiring::database::Database;
+use crate::wiring::installed::installed;
+
+/// Which folder, and how it is taken; `apply` takes the same.
+#[derive(Debug, Args)]
+pub(crate) struct Folder {
+    /// A tenant's folder, with humans/, teams/, agents/ and bindings/ in it; or a folder of such folders
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+    /// The tenant, where it is not called like the folder
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+    /// Archive what is stored but not in the folder
+    #[arg(long)]
+    prune: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Planned {
+    pub(super) plans: Vec<Plan>,
+    /// Whether what the plans say was done.
+    pub(super) applied: bool,
+}
+
+pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let plans = context.block_on(async {
+        let db = database.open().await?;
+        folder.plan(&db, &installed(&config)).await
+    })?;
+    context.output.answer(&Planned { plans, applied: false }, words)
+}
+
+impl Folder {
+    pub(super) async fn plan(&self, db: &Db, installed: &munshi_tiers::Installed) -> Result<Vec<Plan>> {
+        let vanished = if self.prune { Vanished::Archive } else { Vanished::Keep };
+        let folders = files::read(&self.path, self.tenant.as_ref())?;
+        Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
+    }
+}
+
+pub(super) fn words(planned: &Planned, painter: Painter) -> String {
+    let all: String = planned.plans.iter().map(ToString::to_string).collect();
+    all.lines().map(|line| painted(line, painter) + "\n").collect()
+}
+
+/// By what a line begins with, at whatever depth.
+fn painted(line: &str, painter: Painter) -> String {
+    match line.trim_start().get(..2) {
+        Some("+ ") => painter.good(line),
+        Some("- ") => painter.bad(line),
+        Some("~ " | "! ") => painter.doubtful(line),
+        _ => line.to_owned(),
+    }
+}

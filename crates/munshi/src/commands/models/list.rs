@@ -1,0 +1,168 @@
+//! `munshi models list`
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use munshi_llm::calls::{MODELS, Seen, health_since};
+use munshi_llm::chat::Usage;
+use munshi_llm::money::Cost;
+use munshi_llm::{Gateway, Target};
+use munshi_types::Timestamp;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::gateway::{Wired, database};
+use crate::wiring::models::Models;
+
+/// A breaker remembers no further back: five minutes of failures and ten of rest.
+const LOOK_BACK: Duration = Duration::from_secs(15 * 60);
+/// Prices are told by the million tokens, and asked for by fewer: some are dearer in very long calls.
+const ASKED: u64 = 10_000;
+const TOLD: i64 = 1_000_000;
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    models: Vec<Item>,
+    /// What to look at in the settings.
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    name: String,
+    provider: String,
+    wire: &'static str,
+    model: String,
+    /// What it is the first choice for, and what it stands behind others for.
+    uses: Vec<String>,
+    state: State,
+    resting_until: Option<Timestamp>,
+    failures_lately: usize,
+    /// Why the last attempt ended.
+    last_outcome: Option<String>,
+    /// In millionths of a dollar for a million tokens; null where nobody knows.
+    input_price: Option<i64>,
+    output_price: Option<i64>,
+    residency: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// It answered when it was last asked.
+    Well,
+    /// It failed when it was last asked, or some other time lately, and is still asked.
+    Shaky,
+    Resting,
+    /// Nobody has asked it lately.
+    Unknown,
+}
+
+pub(super) fn run(context: &Context) -> Result<()> {
+    let config = context.config()?;
+    let warnings = Models::of(&config)?.warnings.iter().map(ToString::to_string).collect();
+    let now = context.now();
+    let wired = Wired::of(&config, &context.clock)?;
+    let health = context.block_on(async {
+        let Some(db) = database(&config).await? else { return Ok(BTreeMap::new()) };
+        let since = now.minus(LOOK_BACK);
+        Ok(db.platform(MODELS).read(move |tx| health_since(tx, since)).await?)
+    })?;
+    let items = wired.gateway.targets().iter();
+    let models = items.map(|target| item(&wired, target, health.get(&target.name), now)).collect();
+    context.output.answer(&Listing { models, warnings }, words)
+}
+
+fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> Item {
+    let resting_until = seen.and_then(|seen| seen.breaker.closed_until(now));
+    let failures_lately = seen.map_or(0, |seen| seen.breaker.recent_failures(now));
+    let last = seen.and_then(|seen| seen.last.clone());
+    let state = match &last {
+        _ if target.stays_here() => State::Well,
+        None => State::Unknown,
+        Some(_) if resting_until.is_some() => State::Resting,
+        Some((_, true)) => State::Shaky,
+        Some(_) if failures_lately > 0 => State::Shaky,
+        Some(_) => State::Well,
+    };
+    let input = Usage { input: ASKED, ..Usage::default() };
+    let output = Usage { output: ASKED, ..Usage::default() };
+    Item {
+        name: target.name.clone(),
+        provider: target.provider_name().to_owned(),
+        wire: target.wire.as_str(),
+        model: target.model.clone(),
+        uses: uses(wired, target),
+        state,
+        resting_until,
+        failures_lately,
+        last_outcome: last.map(|(outcome, _)| outcome),
+        input_price: price(&wired.gateway, target, &input, now),
+        output_price: price(&wired.gateway, target, &output, now),
+        residency: target.residency.clone(),
+    }
+}
+
+fn uses(wired: &Wired, target: &Target) -> Vec<String> {
+    let routed = wired.route.targets.iter().filter_map(|(wanted, names)| {
+        let place = names.iter().position(|name| *name == target.name)?;
+        Some(if place == 0 { wanted.to_string() } else { format!("{wanted} ({})", place + 1) })
+    });
+    routed.collect()
+}
+
+fn price(gateway: &Gateway, target: &Target, usage: &Usage, now: Timestamp) -> Option<i64> {
+    let times = TOLD / i64::try_from(ASKED).unwrap_or(1);
+    gateway.prices().cost(target, usage, now).map(|cost| cost.as_micros() * times)
+}
+
+fn words(listing: &Listing, painter: Painter) -> String {
+    let mut table = Table::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "USED FOR"]);
+    for item in &listing.models {
+        table.row([
+            item.name.clone().into(),
+            item.provider.clone().into(),
+            item.model.clone().into(),
+            state(item),
+            dollars(item.input_price).into(),
+            dollars(item.output_price).into(),
+            Cell::new(item.uses.join(", "), Tone::Dim),
+        ]);
+    }
+    let warnings = listing.warnings.iter().map(|warning| format!("{}\n", painter.doubtful(warning)));
+    table.render(painter) + &warnings.collect::<String>()
+}
+
+fn state(item: &Item) -> Cell {
+    match (item.state, item.resting_until) {
+        (State::Well, _) => Cell::new("well", Tone::Good),
+        (State::Shaky, _) => Cell::new(shaky(item), Tone::Doubtful),
+        (State::Resting, Some(until)) => Cell::new(format!("resting until {} UTC", moment(until)), Tone::Bad),
+        (State::Resting, None) => Cell::new("resting", Tone::Bad),
+        (State::Unknown, _) => Cell::new("not asked lately", Tone::Dim),
+    }
+}
+
+fn shaky(item: &Item) -> String {
+    let last = item.last_outcome.as_deref().unwrap_or_default().replace('_', " ");
+    match item.failures_lately {
+        0 | 1 => format!("last: {last}"),
+        many => format!("failed {many} times, last: {last}"),
+    }
+}
+
+/// `$3`, `$0.25`, `free`, `unknown`.
+fn dollars(micros: Option<i64>) -> String {
+    match micros {
+        None => "unknown".to_owned(),
+        Some(0) => "free".to_owned(),
+        Some(micros) => {
+            let text = Cost::from_micros(micros).to_string();
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `munshi models test TARGET`: a real call, with its times.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use munshi_llm::chat::Output;
+use munshi_llm::gateway::{Account, Call, Use};
+use munshi_llm::money::Cost;
+use munshi_llm::{ChatRequest, Event, Message, Target};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::commands::complete::only;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::Painter;
+use crate::output::table::{Cell, Table, Tone, harmless};
+use crate::wiring::gateway::{Book, Wired};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its name in the settings; `munshi models` lists them
+    target: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    model: String,
+    checks: Vec<Check>,
+}
+
+/// One thing the model was asked for.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    is_good: bool,
+    /// What came, or what went wrong.
+    detail: String,
+    first_word_ms: Option<u128>,
+    total_ms: u128,
+    tokens: u64,
+    cost_micros: Option<i64>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let config = context.config()?;
+    let report = context.block_on(async {
+        let wired = Wired::of(&config, &context.clock)?;
+        let route = Arc::new(only(&wired, &arguments.target)?);
+        let book = Book::open(&config).await?;
+        let account = book.account();
+        let target = wired.gateway.target(&arguments.target)?.clone();
+        let mut checks = Vec::new();
+        for (what, request) in questions(&target) {
+            let call = Call {
+                wanted: Use::Default,
+                route: route.clone(),
+                request: request.into(),
+                account: account.clone(),
+            };
+            checks.push(ask(context, &wired, call, what).await);
+        }
+        if target.capabilities.embeddings {
+            checks.push(embed(&wired, &target, &account).await);
+        }
+        wired.gateway.settled().await;
+        book.close().await;
+        Ok(Report { model: target.name.clone(), checks })
+    })?;
+    context.output.answer(&report, words)?;
+    match report.checks.iter().filter(|check| !check.is_good).count() {
+        0 => Ok(()),
+        failed => Err(Failure::failed(format!("{failed} of {} checks failed", report.checks.len()))),
+    }
+}
+
+/// What every model should manage, and what this one is said to.
+fn questions(target: &Target) -> Vec<(&'static str, ChatRequest)> {
+    let plain = ChatRequest {
+        messages: vec![Message::user("Hello!")],
+        max_output_tokens: 64,
+        ..ChatRequest::default()
+    };
+    let mut questions = vec![("answer", plain.clone())];
+    if target.capabilities.json_schema && !target.stays_here() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"greeting": {"type": "string"}},
+            "required": ["greeting"],
+            "additionalProperties": false,
+        });
+        let output = Output::Json { name: "greeting".to_owned(), schema };
+        questions.push(("answer of a form", ChatRequest { output, ..plain }));
+    }
+    questions
+}
+
+async fn ask(context: &Context, wired: &Wired, call: Call, what: &'static str) -> Check {
+    let began = Instant::now();
+    let mut first = None;
+    let outcome = async {
+        let mut live = wired.gateway.stream(call).await?;
+        let (mut text, mut used) = (String::new(), None);
+        while let Some(event) = live.next().await {
+            match event? {
+                Event::Text(more) => {
+                    first.get_or_insert_with(|| began.elapsed());
+                    text.push_str(&more);
+                }
+                Event::Finished { usage, .. } => used = Some(usage),
+                _ => {}
+            }
+        }
+        let usage = used.unwrap_or_default();
+        let cost = wired.gateway.prices().cost(live.target(), &usage, context.now());
+        Ok::<_, munshi_llm::Fault>((text, usage.total(), cost))
+    };
+    let outcome = outcome.await;
+    let (is_good, detail, tokens, cost) = match outcome {
+        Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost),
+        Err(fault) => (false, fault.to_string(), 0, None),
+    };
+    Check {
+        what,
+        is_good,
+        detail,
+        first_word_ms: first.as_ref().map(Duration::as_millis),
+        total_ms: began.elapsed().as_millis(),
+        tokens,
+        cost_micros: cost.map(Cost::as_micros),
+    }
+}
+
+async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check {
+    let began = Instant::now();
+    let outcome = wired.gateway.embed(target, &["hello".to_owned()], account).await;
+    let (is_good, detail, tokens) = match outcome {
+        Ok(made) => (true, format!("vectors of {} numbers", made.dimension), made.input_tokens.unwrap_or(0)),
+        Err(fault) => (false, fault.to_string(), 0),
+    };
+    let total_ms = began.elapsed().as_millis();
+    Check { what: "vectors", is_good, detail, first_word_ms: None, total_ms, tokens, cost_micros: None }
+}
+
+fn words(report: &Report, painter: Painter) -> String {
+    let mut table = Table::new(&["ASKED FOR", "", "FIRST WORD", "ALL", "TOKENS", "CAME"]);
+    for check in &report.checks {
+        let verdict = if check.is_good { Cell::new("good", Tone::Good) } else { Cell::new("bad", Tone::Bad) };
+        let milliseconds = |time: u128| Cell::from(format!("{time} ms"));
+        table.row([
+            check.what.into(),
+            verdict,
+            check.first_word_ms.map_or_else(|| "".into(), milliseconds),
+            milliseconds(check.total_ms),
+            check.tokens.to_string().into(),
+            Cell::short(&harmless(check.detail.trim()), 60, Tone::Plain),
+        ]);
+    }
+    table.render(painter)
+}

@@ -1,0 +1,48 @@
+//! `munshi tier log TENANT KIND NAME`
+
+use munshi_tiers::history::{self, Entry, Log};
+
+use super::Which;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::harmless;
+use crate::wiring::database::Database;
+
+pub(super) fn run(context: &Context, which: &Which) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let log = context.block_on(async {
+        let db = database.open().await?;
+        Ok(history::log(&db, &which.tenant, which.kind, &which.name).await?)
+    })?;
+    context.output.answer(&log, words)
+}
+
+fn words(log: &Log, painter: Painter) -> String {
+    let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
+    log.versions.iter().for_each(|entry| text += &version(entry, painter));
+    text
+}
+
+fn version(entry: &Entry, painter: Painter) -> String {
+    let about = &entry.version;
+    let mut head = format!("version {}", about.version);
+    if about.is_current {
+        head += " (in force)";
+    }
+    let mut text = format!(
+        "\n{}  {}  {}\n",
+        painter.bold(&head),
+        painter.dim(&moment(about.made_at)),
+        harmless(&about.author)
+    );
+    if !about.note.is_empty() {
+        text += &format!("    {}\n", harmless(&about.note));
+    }
+    // The first version has nothing before it that it could differ from.
+    if about.version > 1 {
+        entry.changes.iter().for_each(|change| text += &change.to_string());
+    }
+    text
+}

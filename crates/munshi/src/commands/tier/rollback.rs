@@ -1,0 +1,49 @@
+//! `munshi tier rollback TENANT KIND NAME`
+
+use clap::Args;
+use munshi_tiers::{Plan, history};
+use munshi_types::{Ids, Zone};
+use serde::Serialize;
+
+use super::Which;
+use crate::commands::apply::By;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::wiring::database::Database;
+use crate::wiring::installed::installed;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    which: Which,
+    /// The version to go back to; without it, the one before
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
+    to: Option<u32>,
+    #[command(flatten)]
+    by: By,
+}
+
+#[derive(Debug, Serialize)]
+struct RolledBack {
+    back_to: u32,
+    #[serde(flatten)]
+    plan: Plan,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let Which { tenant, kind, name } = arguments.which;
+    let back = context.block_on(async {
+        let db = database.open().await?;
+        let known = installed(&config);
+        let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
+        let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
+        munshi_tiers::apply(&db, vec![plan.clone()], Zone::default(), by, &Ids::system()).await?;
+        Ok(RolledBack { back_to, plan })
+    })?;
+    context.output.answer(&back, |back, _| match back.plan.changes.first() {
+        None => format!("{kind} {name} already says what version {} says.", back.back_to),
+        Some(change) => format!("{change}Went back to version {}, as version {}.\n", back.back_to, change.to),
+    })
+}

@@ -1,0 +1,84 @@
+//! `munshi tier show TENANT KIND NAME[@VERSION]`
+
+use clap::Args;
+use munshi_tiers::files;
+use munshi_tiers::history::{self, Shown};
+use munshi_tiers::merge::Origin;
+use munshi_types::TenantName;
+use munshi_types::tier::{TierKind, TierRef};
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::database::Database;
+
+/// As much of a value as a row shows; `--json` has all of it.
+const VALUE_COLUMNS: usize = 70;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose
+    tenant: TenantName,
+    /// human, team, agent or binding
+    kind: TierKind,
+    /// Its name, and a version if need be: meera, meera@3
+    #[arg(value_name = "NAME[@VERSION]")]
+    tier: TierRef,
+    /// An agent as it was written, without what it extends
+    #[arg(long)]
+    written: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let Arguments { tenant, kind, tier, written } = arguments;
+    let shown = context.block_on(async {
+        let db = database.open().await?;
+        Ok(history::show(&db, tenant, *kind, &tier.name, tier.version).await?)
+    })?;
+    context.output.answer(&shown, |shown, painter| words(shown, *written, painter))
+}
+
+fn words(shown: &Shown, written: bool, painter: Painter) -> String {
+    let Shown { kind, name, status, version, latest, tokens, .. } = shown;
+    let mut head = format!("{kind} {name}, {status}, version {version} of {latest}");
+    if tokens.total > 0 {
+        head += &format!(", {} tokens", tokens.total);
+    }
+    let body = match kind {
+        TierKind::Agent if !written => origins(shown, painter),
+        kind => files::render(*kind, &shown.body),
+    };
+    format!("{}\n\n{body}", painter.dim(&format!("# {head}")))
+}
+
+/// Every value of an agent, and who said it.
+fn origins(shown: &Shown, painter: Painter) -> String {
+    let mut table = Table::new(&["KEY", "VALUE", "FROM"]);
+    for (path, origin) in &shown.origins {
+        let (from, tone) = match origin {
+            Origin::Default => ("default".to_owned(), Tone::Dim),
+            Origin::Agent(name) => (name.to_string(), Tone::Plain),
+        };
+        let value = value_at(&shown.values, path);
+        table.row([
+            path.as_str().into(),
+            Cell::short(&value, VALUE_COLUMNS, Tone::Plain),
+            Cell::new(from, tone),
+        ]);
+    }
+    table.render(painter)
+}
+
+/// A rule stands by its id, everything else by its path.
+fn value_at(values: &Value, path: &str) -> String {
+    if let Some((list, id)) = path.split_once('.').filter(|(list, _)| matches!(*list, "guardrails" | "rules"))
+    {
+        let rule = values[list].as_array().into_iter().flatten().find(|rule| rule["id"] == id);
+        return rule.map_or_else(|| "on".to_owned(), ToString::to_string);
+    }
+    let value = path.split('.').fold(values, |value, key| &value[key]);
+    if value.is_null() { "-".to_owned() } else { value.to_string() }
+}

@@ -1,0 +1,256 @@
+//! Tiers from the command line: apply, diff, export, log, show, rollback, on both engines.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use munshi_test_support::Engine;
+use munshi_tiers::{Answer, Resolver};
+use munshi_types::tier::{KeyKind, RoutingKey};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Installation, Ran};
+
+const FILES: [(&str, &str); 5] = [
+    (
+        "humans/meera.md",
+        "+++\nname = \"Meera\"\nidentity = \"You keep the counter.\"\n\n[voice]\ntone = \"warm\"\n+++\n\nI count out loud.\n\nI always did.\n",
+    ),
+    ("teams/counter.md", "+++\nname = \"Counter\"\nrole = \"You take orders.\"\n+++\n\n1. Say it back.\n"),
+    ("agents/base.toml", "tools = [\"search_items\"]\nguardrails = [\"no-secrets\"]\n"),
+    ("agents/own.toml", "extends = \"base\"\nguardrails = [\"identity-numbers\"]\n\n[limits]\ntool_calls = 2\n"),
+    (
+        "bindings/counter.toml",
+        "human = \"meera\"\nteam = \"counter\"\nagent = \"own\"\nkeys = [\"host:sharma.example\"]\n",
+    ),
+];
+
+/// A tenant's folder beside the installation's data.
+fn shop(installation: &Installation) -> PathBuf {
+    let folder = installation.folder().join("tenants/sharma");
+    for (path, text) in FILES {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn edit(folder: &std::path::Path, path: &str, from: &str, to: &str) {
+    let text = fs::read_to_string(folder.join(path)).unwrap();
+    assert!(text.contains(from), "{path} has no {from:?}");
+    fs::write(folder.join(path), text.replace(from, to)).unwrap();
+}
+
+fn a_folder_goes_in_and_comes_out(engine: Engine) {
+    let installation = Installation::migrated(engine);
+    let folder = shop(&installation);
+    let dir = "tenants/sharma";
+    assert_eq!(installation.json(&["diff", dir])["plans"][0]["is_new"], true);
+    assert_eq!(
+        installation.json(&["tenant", "list"])["items"],
+        serde_json::json!([]),
+        "diff changes nothing"
+    );
+    let applied = installation.json(&["apply", dir, "--author", "asha", "--note", "the first"]);
+    assert_eq!(
+        (&applied["applied"], applied["plans"][0]["changes"].as_array().unwrap().len()),
+        (&true.into(), 5)
+    );
+    let again = installation.run(&["diff", dir]).ok();
+    assert!(again.contains("sharma: no changes\n"), "{again}");
+    assert_eq!(installation.json(&["apply", dir])["plans"][0]["changes"], serde_json::json!([]));
+
+    edit(&folder, "humans/meera.md", "warm", "brisk");
+    installation.json(&["apply", dir, "--author", "ravi"]);
+    let log = installation.json(&["tier", "log", "sharma", "human", "meera"]);
+    assert_eq!(
+        (&log["versions"][0]["author"], &log["versions"][1]["note"]),
+        (&"ravi".into(), &"the first".into())
+    );
+    assert_eq!(log["versions"][0]["changes"][0]["after"], "brisk");
+
+    let back = installation.json(&["tier", "rollback", "sharma", "human", "meera"]);
+    assert_eq!((&back["back_to"], &back["changes"][0]["to"]), (&1.into(), &3.into()));
+    let drift = installation.json(&["diff", dir]);
+    assert_eq!(
+        drift["plans"][0]["changes"][0]["fields"][0]["key"], "voice.tone",
+        "the files are ahead again"
+    );
+
+    let exported = installation.json(&["export", "sharma", "out/sharma"]);
+    assert_eq!(exported["written"].as_array().unwrap().len(), 5);
+    assert_eq!(
+        installation.json(&["diff", "out/sharma", "--prune"])["plans"][0]["changes"],
+        serde_json::json!([])
+    );
+    let soul = fs::read_to_string(installation.folder().join("out/sharma/humans/meera.md")).unwrap();
+    assert_eq!(soul, FILES[0].1);
+}
+
+#[test]
+fn a_folder_goes_in_and_comes_out_on_sqlite() {
+    a_folder_goes_in_and_comes_out(Engine::Sqlite);
+}
+
+#[test]
+fn a_folder_goes_in_and_comes_out_on_postgres() {
+    a_folder_goes_in_and_comes_out(Engine::Postgres);
+}
+
+/// What the command line does is seen by a resolver that was already at work, in another process.
+async fn a_change_reaches_another_process(engine: Engine) {
+    let installation = Installation::migrated(engine);
+    let folder = shop(&installation);
+    installation.json(&["apply", "tenants/sharma"]);
+    let resolver = Resolver::new(installation.open().await);
+    let (watching, stop) = (resolver.clone(), CancellationToken::new());
+    let token = stop.clone();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move { watching.watch(token).await });
+    let key = RoutingKey::new(KeyKind::Host, "sharma.example").unwrap();
+    let until = async |wanted: &dyn Fn(&Answer) -> bool| {
+        let began = Instant::now();
+        while !wanted(&resolver.resolve(&key, Some("+919800000001")).await.unwrap()) {
+            assert!(began.elapsed() < Duration::from_secs(1), "not seen within a second");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.version == 1)).await;
+    edit(&folder, "humans/meera.md", "warm", "brisk");
+    installation.json(&["apply", "tenants/sharma"]);
+    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.version == 2)).await;
+    installation.json(&["tier", "rollback", "sharma", "human", "meera"]);
+    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.body.voice.tone == "warm")).await;
+    installation.json(&["tenant", "pause", "sharma"]);
+    until(&|answer| matches!(answer, Answer::TenantPaused(_))).await;
+    installation.json(&["tenant", "resume", "sharma"]);
+    until(&|answer| matches!(answer, Answer::Bound(_))).await;
+    fs::remove_file(folder.join("bindings/counter.toml")).unwrap();
+    installation.json(&["apply", "tenants/sharma", "--prune"]);
+    until(&|answer| matches!(answer, Answer::BindingArchived { .. })).await;
+    stop.cancel();
+    tasks.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_reaches_another_process_on_sqlite() {
+    a_change_reaches_another_process(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_reaches_another_process_on_postgres() {
+    a_change_reaches_another_process(Engine::Postgres).await;
+}
+
+/// Many processes at once: each does all of its own or nothing.
+fn processes_do_not_mix(engine: Engine) {
+    let installation = Installation::migrated(engine);
+    shop(&installation);
+    installation.json(&["apply", "tenants/sharma"]);
+    let running: Vec<_> = (0..6)
+        .map(|number| {
+            let folder = installation.folder().join(format!("copy-{number}/sharma"));
+            for (path, text) in FILES {
+                let text = text.replace("You keep", &format!("{number}: You keep"));
+                let path = folder.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text.replace("You take", &format!("{number}: You take"))).unwrap();
+            }
+            let mut command = installation.command(&["apply", &folder.display().to_string(), "--json"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let ran: Vec<Ran> = running.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect();
+    assert!(ran.iter().all(|ran| ran.code == 0 || ran.code == 7), "{ran:?}");
+    let done = u64::try_from(ran.iter().filter(|ran| ran.code == 0).count()).unwrap();
+    let shown = |kind, name| installation.json(&["tier", "show", "sharma", kind, name]);
+    let (human, team) = (shown("human", "meera"), shown("team", "counter"));
+    let said = |text: &serde_json::Value| text.as_str().unwrap().split(':').next().unwrap().to_owned();
+    assert_eq!(said(&human["values"]["identity"]), said(&team["values"]["role"]));
+    assert_eq!((human["latest"].as_u64(), team["latest"].as_u64()), (Some(done + 1), Some(done + 1)));
+}
+
+#[test]
+fn processes_do_not_mix_on_sqlite() {
+    processes_do_not_mix(Engine::Sqlite);
+}
+
+#[test]
+fn processes_do_not_mix_on_postgres() {
+    processes_do_not_mix(Engine::Postgres);
+}
+
+#[test]
+fn what_people_read() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    let folder = shop(&installation);
+    let mut pages = vec![installation.run(&["apply", "tenants/sharma", "--author", "asha"]).ok()];
+    edit(&folder, "humans/meera.md", "I always did.", "I never stopped.");
+    edit(&folder, "agents/own.toml", "tool_calls = 2", "tool_calls = 3");
+    pages.push(installation.run(&["diff", "tenants/sharma"]).ok());
+    pages.push(installation.run(&["apply", "tenants/sharma", "--author", "ravi", "--note", "shorter"]).ok());
+    pages.push(installation.run(&["tier", "list", "sharma"]).ok());
+    pages.push(installation.run(&["tier", "log", "sharma", "human", "meera"]).ok());
+    pages.push(installation.run(&["tier", "show", "sharma", "human", "meera@1"]).ok());
+    pages.push(installation.run(&["tier", "show", "sharma", "agent", "own"]).ok());
+    pages.push(installation.run(&["tier", "show", "sharma", "agent", "own", "--written"]).ok());
+    pages.push(installation.run(&["tier", "rollback", "sharma", "human", "meera", "--author", "asha"]).ok());
+    pages.push(installation.run(&["tier", "rollback", "sharma", "human", "meera", "--to", "1"]).ok());
+    pages.push(installation.run(&["export", "sharma", "elsewhere"]).ok());
+    insta::assert_snapshot!(installation.masked(&pages.join("---\n")));
+}
+
+#[test]
+fn bad_files_are_refused_with_their_places() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    let folder = shop(&installation);
+    edit(&folder, "agents/own.toml", "[limits]", "[limts]");
+    edit(&folder, "bindings/counter.toml", "team = \"counter\"", "team = \"counte\"");
+    let error = installation.run(&["apply", "tenants/sharma"]).refused(9);
+    assert!(
+        error.contains(
+            "tenants/sharma/agents/own.toml:4:2: there is no key `limts`\n  hint: did you mean `limits`?"
+        ),
+        "{error}"
+    );
+    let value = installation.run(&["diff", "tenants/sharma", "--json"]).refused_as(9, "files");
+    assert_eq!(value["error"]["problems"][0]["line"], 4);
+    edit(&folder, "agents/own.toml", "[limts]", "[limits]");
+    let error = installation.run(&["apply", "tenants"]).refused(9);
+    assert!(
+        error.contains(
+            "counter.toml:2:8: team: there is no team called counte\n  hint: did you mean `counter`?"
+        ),
+        "{error}"
+    );
+    assert_eq!(installation.json(&["tenant", "list"])["items"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_not_there_is_told_apart() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    shop(&installation);
+    installation.json(&["apply", "tenants/sharma"]);
+    installation.run(&["tier", "log", "nobody", "human", "meera", "--json"]).refused_as(5, "not_found");
+    installation.run(&["tier", "show", "sharma", "human", "asha", "--json"]).refused_as(5, "not_found");
+    installation.run(&["tier", "show", "sharma", "human", "meera@9", "--json"]).refused_as(5, "not_found");
+    installation.run(&["tier", "rollback", "sharma", "human", "meera", "--json"]).refused_as(5, "not_found");
+    installation.run(&["tier", "show", "sharma", "persona", "meera", "--json"]).refused_as(2, "usage");
+    installation.run(&["export", "nobody", "out", "--json"]).refused_as(5, "not_found");
+    installation.run(&["apply", "nowhere", "--json"]).refused_as(9, "files");
+    installation.json(&["tenant", "archive", "sharma", "--yes"]);
+    installation.run(&["apply", "tenants/sharma", "--json"]).refused_as(7, "refused");
+}
+
+#[test]
+fn a_schema_is_printed_for_every_kind() {
+    let installation = Installation::sqlite();
+    for kind in ["human", "team", "agent", "binding"] {
+        let schema = installation.json(&["schema", kind]);
+        assert_eq!(schema["additionalProperties"], false);
+        let words: serde_json::Value =
+            serde_json::from_str(&installation.run(&["schema", kind]).ok()).unwrap();
+        assert_eq!(words, schema);
+    }
+}

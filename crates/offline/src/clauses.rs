@@ -1,0 +1,37 @@
+//! A message cut where it may speak of another thing.
+
+use crate::reading::{Held, Reading};
+use crate::words::Class;
+
+/// The parts of a message that each name a number; one part when it speaks of one thing.
+pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    let mut from = 0;
+    for (at, word) in reading.words.iter().enumerate() {
+        if ends(reading, at) && word.held.is_none() {
+            parts.push((from, at));
+            from = at + 1;
+        }
+    }
+    parts.push((from, reading.words.len()));
+    let loads = |part: &&(usize, usize)| {
+        let words = reading.words.get(part.0..part.1).unwrap_or_default();
+        words.iter().any(|word| matches!(word.held, Some(Held::Number(_))))
+    };
+    if parts.iter().filter(loads).count() < 2 {
+        return vec![reading.message];
+    }
+    let texts = parts.iter().map(|part| reading.text(part.0, part.1).trim());
+    texts.filter(|text| !text.is_empty()).collect()
+}
+
+fn ends(reading: &Reading<'_>, at: usize) -> bool {
+    let Some(word) = reading.words.get(at) else { return false };
+    let line = at > 0
+        && reading.words.get(at - 1).is_some_and(|before| {
+            reading.message.get(before.end()..word.start).is_some_and(|gap| gap.contains('\n'))
+        });
+    (word.is_sign && matches!(word.text, "," | ";" | "." | "।" | "|" | "!" | "、"))
+        || word.classes.has(Class::And)
+        || line
+}

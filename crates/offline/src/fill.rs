@@ -1,0 +1,245 @@
+//! Arguments from what was said, each in the form its schema wants.
+
+use munshi_lang::{Amount, Certainty, Kind as Counts, Number, Unit};
+use serde_json::{Map, Value};
+
+use crate::palette::{Choice, Field, Form, Kind, Tool};
+use crate::reading::Reading;
+use crate::roles::Role;
+use crate::sight::{Sight, personal};
+use crate::spans::Span;
+use crate::when;
+
+/// What could be filled, and what is open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Filled {
+    pub arguments: Map<String, Value>,
+    /// Fields with more than one reading, with the readings.
+    pub doubts: Vec<(String, Vec<Value>)>,
+    /// A number has one reading, but not a certain one.
+    pub is_faint: bool,
+    /// Words that name something no field has a place for.
+    pub left_over: usize,
+    /// Numbers that no field has a place for.
+    pub unplaced: usize,
+}
+
+impl Filled {
+    /// The first required field that nothing fills.
+    pub(crate) fn missing<'t>(&self, tool: &'t Tool) -> Option<&'t Field> {
+        let open = |field: &&Field| field.is_required && !self.arguments.contains_key(&field.name);
+        tool.fields.iter().filter(open).min_by_key(|field| order(&field.kind))
+    }
+}
+
+/// What is asked for first.
+const fn order(kind: &Kind) -> u8 {
+    match kind {
+        Kind::Person => 0,
+        Kind::Item => 1,
+        Kind::Money | Kind::Quantity => 2,
+        _ => 3,
+    }
+}
+
+/// Fills a tool's fields from a message. `wanted` is the field that was asked for: an answer to it needs no more
+/// than a bare number or a name.
+pub(crate) fn fill(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&str>) -> Filled {
+    let mut filled = Filled::default();
+    let reading = &sight.reading;
+    numbers(reading, fields, wanted, &mut filled);
+    names(sight, spans, fields, wanted, &mut filled);
+    for field in fields {
+        let value = match &field.kind {
+            Kind::Date => when::day(reading, field, &mut filled),
+            Kind::Period => when::period(reading),
+            Kind::Phone => reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from),
+            Kind::Words => Some(Value::from(reading.message.trim())),
+            Kind::Choice(choices) => chosen(reading, choices),
+            _ => None,
+        };
+        if let Some(value) = value {
+            filled.arguments.insert(field.name.clone(), value);
+        }
+    }
+    filled
+}
+
+fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled: &mut Filled) {
+    let find = |kind: &Kind| fields.iter().find(|field| field.kind == *kind);
+    let (money, quantity) = (find(&Kind::Money), find(&Kind::Quantity));
+    let wants = |field: &Field| wanted == Some(field.name.as_str());
+    for number in &reading.numbers {
+        let field = match number.kind {
+            Counts::Money => money,
+            Counts::Quantity if number.unit.is_some_and(is_time) => None,
+            Counts::Quantity => quantity.or(money.filter(|field| wants(field) && number.unit.is_none())),
+            // A bare number is what there is a place for; with two places only the one that was asked for.
+            Counts::Plain => match (money, quantity) {
+                (Some(money), Some(quantity)) if wants(quantity) || !wants(money) && !money.is_required => {
+                    Some(quantity)
+                }
+                (Some(money), _) => Some(money),
+                (None, quantity) => quantity,
+            },
+            Counts::Phone | Counts::Date | Counts::Account => continue,
+        };
+        let Some(field) = field else {
+            filled.unplaced += usize::from(!number.unit.is_some_and(is_time));
+            continue;
+        };
+        put(number, field, filled);
+        if let (Some(unit), Some(place)) = (number.unit, find(&Kind::Unit))
+            && field.kind == Kind::Quantity
+            && let Ok(unit) = serde_json::to_value(unit)
+        {
+            filled.arguments.insert(place.name.clone(), unit);
+        }
+    }
+}
+
+const fn is_time(unit: Unit) -> bool {
+    matches!(
+        unit,
+        Unit::Minute
+            | Unit::Hour
+            | Unit::Day
+            | Unit::Week
+            | Unit::Month
+            | Unit::Year
+            | Unit::Percent
+            | Unit::Times
+            | Unit::Person
+    )
+}
+
+/// Puts a number into its field; a second number there, or a second reading, makes it doubtful.
+fn put(number: &Amount, field: &Field, filled: &mut Filled) {
+    let mut readings: Vec<Value> =
+        number.readings.iter().filter_map(|value| written(*value, field)).collect();
+    readings.dedup();
+    let Some(first) = readings.first().cloned() else {
+        filled.unplaced += 1;
+        return;
+    };
+    if let Some((_, known)) = filled.doubts.iter_mut().find(|(name, _)| *name == field.name) {
+        known.extend(readings);
+        return;
+    }
+    if let Some(before) = filled.arguments.remove(&field.name) {
+        readings.insert(0, before);
+        filled.doubts.push((field.name.clone(), readings));
+    } else if readings.len() > 1 {
+        filled.doubts.push((field.name.clone(), readings));
+    } else {
+        filled.is_faint |= number.certainty == Certainty::Ambiguous;
+        filled.arguments.insert(field.name.clone(), first);
+    }
+}
+
+/// A number as the schema wants it: money in whole paise, in rupees where the type allows a fraction.
+pub(crate) fn written(value: Number, field: &Field) -> Option<Value> {
+    if field.kind == Kind::Money {
+        let money = value.as_money()?;
+        return match field.form {
+            Form::Integer => Some(Value::from(money.as_paise())),
+            Form::Number => plain(value),
+            Form::Text => Some(Value::from(value.to_string())),
+        };
+    }
+    match field.form {
+        Form::Integer => value.as_whole().map(Value::from),
+        Form::Number => plain(value),
+        Form::Text => Some(Value::from(value.to_string())),
+    }
+}
+
+fn plain(value: Number) -> Option<Value> {
+    value.as_whole().map(Value::from).or_else(|| serde_json::from_str(&value.to_string()).ok())
+}
+
+fn names(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&str>, filled: &mut Filled) {
+    let find = |kind: &Kind| fields.iter().find(|field| field.kind == *kind);
+    let (person, item) = (find(&Kind::Person), find(&Kind::Item));
+    let mut left: Vec<&Span> = spans.iter().collect();
+    let wants = |field: Option<&Field>| field.is_some_and(|field| wanted == Some(field.name.as_str()));
+    if wants(item) {
+        take_item(sight, item, &mut left, filled);
+    }
+    if let Some(person) = person {
+        take_person(person, item.is_some(), wants(Some(person)), &mut left, filled);
+    }
+    take_item(sight, item, &mut left, filled);
+    filled.left_over = left.len();
+}
+
+fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&Span>, filled: &mut Filled) {
+    let least = match (field.is_required || is_wanted, has_item) {
+        (true, false) => 0.0,
+        (true, true) => 0.4,
+        // An optional person needs more than not being a thing.
+        (false, _) => 2.0,
+    };
+    let mut likely: Vec<&Span> = left.iter().copied().filter(|span| personal(span) > least).collect();
+    likely.sort_by(|one, other| personal(other).total_cmp(&personal(one)).then(one.from.cmp(&other.from)));
+    let Some(best) = likely.first().copied() else { return };
+    // Two people in the same part: Ramesh aur Suresh ko.
+    let rival = likely.get(1).filter(|other| {
+        other.takes_part()
+            && (personal(other) - personal(best)).abs() < 0.3
+            && (!has_item || personal(other) >= 3.0)
+    });
+    left.retain(|span| span.from != best.from);
+    match rival {
+        Some(rival) => {
+            let rival_from = rival.from;
+            let both = vec![Value::from(best.text.clone()), Value::from(rival.text.clone())];
+            left.retain(|span| span.from != rival_from);
+            filled.doubts.push((field.name.clone(), both));
+        }
+        None => {
+            filled.arguments.insert(field.name.clone(), Value::from(best.text.clone()));
+        }
+    }
+}
+
+fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, filled: &mut Filled) {
+    let Some(field) = field.filter(|field| !filled.arguments.contains_key(&field.name)) else { return };
+    let likely = |span: &&Span| !span.takes_part() || span.is_counted;
+    let best = left
+        .iter()
+        .copied()
+        .filter(likely)
+        .max_by_key(|span| (span.is_counted, std::cmp::Reverse(span.from)));
+    let Some(best) = best else { return };
+    let text = whole_item(sight, best, left);
+    left.retain(|span| span.from != best.from);
+    filled.arguments.insert(field.name.clone(), Value::from(text));
+}
+
+/// An item with what hangs on it by a genitive: bijli ka bill.
+fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> String {
+    if span.role() == Some(Role::Of)
+        && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
+    {
+        left.retain(|span| span.from != next.from);
+        return sight.reading.text(span.from, next.to).to_owned();
+    }
+    span.text.clone()
+}
+
+/// The choice whose words were said; none when two were.
+fn chosen(reading: &Reading<'_>, choices: &[Choice]) -> Option<Value> {
+    let key = |text: &str| {
+        let words: Vec<String> = text.split_whitespace().map(munshi_lang::fold::key).collect();
+        format!(" {} ", words.join(" "))
+    };
+    let said: Vec<&str> = reading.words.iter().map(|word| word.key.as_str()).collect();
+    let said = format!(" {} ", said.join(" "));
+    let is_said = |choice: &&Choice| {
+        choice.words.iter().map(|words| key(words)).any(|words| words.trim() != "" && said.contains(&words))
+    };
+    let mut found = choices.iter().filter(is_said);
+    let first = found.next()?;
+    found.next().is_none().then(|| first.value.clone())
+}

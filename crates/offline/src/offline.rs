@@ -1,0 +1,137 @@
+//! The provider.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::stream;
+use jiff::tz::TimeZone;
+use munshi_lang::{Form, PhraseError, Phrasebook, Voice};
+use munshi_llm::chat::Output;
+use munshi_llm::embeddings::{DIMENSION, hashed};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, StopReason, Target, Usage};
+use munshi_types::Language;
+use munshi_types::clock::Clock;
+use munshi_types::tool::ToolSpec;
+
+use crate::json;
+use crate::judgement::Judgement;
+use crate::palette::Palettes;
+use crate::turn::{Answer, Turn};
+
+/// The model that needs no key. Cheap to share; it keeps nothing of a conversation.
+#[derive(Debug)]
+pub struct Offline {
+    book: Phrasebook,
+    palettes: Palettes,
+    time: Option<(Arc<dyn Clock>, TimeZone)>,
+}
+
+const PHRASES: [(Language, Form, &str); 21] = [
+    (Language::English, Form::Latin, include_str!("../phrases/en.txt")),
+    (Language::Hindi, Form::Native, include_str!("../phrases/hi.txt")),
+    (Language::Hindi, Form::Latin, include_str!("../phrases/hi-latn.txt")),
+    (Language::Bengali, Form::Native, include_str!("../phrases/bn.txt")),
+    (Language::Bengali, Form::Latin, include_str!("../phrases/bn-latn.txt")),
+    (Language::Gujarati, Form::Native, include_str!("../phrases/gu.txt")),
+    (Language::Gujarati, Form::Latin, include_str!("../phrases/gu-latn.txt")),
+    (Language::Kannada, Form::Native, include_str!("../phrases/kn.txt")),
+    (Language::Kannada, Form::Latin, include_str!("../phrases/kn-latn.txt")),
+    (Language::Malayalam, Form::Native, include_str!("../phrases/ml.txt")),
+    (Language::Malayalam, Form::Latin, include_str!("../phrases/ml-latn.txt")),
+    (Language::Marathi, Form::Native, include_str!("../phrases/mr.txt")),
+    (Language::Marathi, Form::Latin, include_str!("../phrases/mr-latn.txt")),
+    (Language::Odia, Form::Native, include_str!("../phrases/or.txt")),
+    (Language::Odia, Form::Latin, include_str!("../phrases/or-latn.txt")),
+    (Language::Punjabi, Form::Native, include_str!("../phrases/pa.txt")),
+    (Language::Punjabi, Form::Latin, include_str!("../phrases/pa-latn.txt")),
+    (Language::Tamil, Form::Native, include_str!("../phrases/ta.txt")),
+    (Language::Tamil, Form::Latin, include_str!("../phrases/ta-latn.txt")),
+    (Language::Telugu, Form::Native, include_str!("../phrases/te.txt")),
+    (Language::Telugu, Form::Latin, include_str!("../phrases/te-latn.txt")),
+];
+
+impl Offline {
+    /// Speaks from a book that has the core phrases and those of the packs; its own few are added here. Refused when
+    /// a phrase is missing in some voice, so that nobody gets half an answer later.
+    pub fn new(mut book: Phrasebook) -> Result<Self, PhraseError> {
+        for (language, form, text) in PHRASES {
+            book.add(Voice { language, form }, text)?;
+        }
+        book.check()?;
+        Ok(Self { book, palettes: Palettes::default(), time: None })
+    }
+
+    /// Knows what day it is, so that `kal` becomes a date. Without a clock, dates are left to be asked for.
+    #[must_use]
+    pub fn at(self, clock: Arc<dyn Clock>, zone: TimeZone) -> Self {
+        Self { time: Some((clock, zone)), ..self }
+    }
+
+    /// Makes tools ready before the first call that offers them: that takes some milliseconds a tool.
+    pub fn prepare(&self, tools: &[Arc<ToolSpec>]) {
+        self.palettes.get(tools);
+    }
+
+    /// What it would do with a request and how sure it is, without doing it. Changes nothing; takes well under a
+    /// millisecond once the tools have been seen.
+    pub fn judge(&self, request: &ChatRequest) -> Judgement {
+        match &request.output {
+            Output::Json { schema, .. } => match json::answer(request.messages.last(), schema) {
+                Ok(_) => Judgement { confidence: crate::SURE, verdict: crate::Verdict::Tell },
+                Err(_) => Judgement { confidence: 0.0, verdict: crate::Verdict::Unknown },
+            },
+            Output::Text => self.answer(request).judgement,
+        }
+    }
+
+    fn answer(&self, request: &ChatRequest) -> Answer {
+        let today =
+            self.time.as_ref().map(|(clock, zone)| clock.now().to_jiff().to_zoned(zone.clone()).date());
+        Turn { request, palette: self.palettes.get(&request.tools), book: &self.book, today }.answer()
+    }
+
+    fn events(&self, request: &ChatRequest) -> Result<Vec<Event>, Fault> {
+        let mut events = vec![Event::Started { request_id: None, model: Some("offline".to_owned()) }];
+        let mut stop = StopReason::EndTurn;
+        if let Output::Json { schema, .. } = &request.output {
+            events.push(Event::Text(json::answer(request.messages.last(), schema)?));
+        } else {
+            let answer = self.answer(request);
+            if !answer.text.is_empty() {
+                events.push(Event::Text(answer.text));
+            }
+            for (index, call) in answer.calls.into_iter().enumerate() {
+                // An id that no other call of the conversation has.
+                let id = format!("offline-{}-{index}", request.messages.len());
+                events.push(Event::ToolCallStarted { index, id, name: call.tool });
+                let fragment = serde_json::Value::Object(call.arguments).to_string();
+                events.push(Event::ToolCallArguments { index, fragment });
+                stop = StopReason::ToolUse;
+            }
+            events.extend(answer.open.and_then(|open| open.write()).map(Event::State));
+        }
+        // Nothing is counted and nothing is paid.
+        let usage = Usage { estimated: true, ..Usage::default() };
+        events.push(Event::Finished { stop, usage });
+        Ok(events)
+    }
+}
+
+#[async_trait]
+impl Provider for Offline {
+    async fn stream(&self, _: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        Ok(Box::pin(stream::iter(self.events(request)?.into_iter().map(Ok))))
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1000")]
+    fn confidence(&self, _: &Target, request: &ChatRequest) -> Option<u16> {
+        let judgement = self.judge(request);
+        let known = judgement.verdict != crate::Verdict::Unknown;
+        Some(if known { (judgement.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16 } else { 0 })
+    }
+
+    async fn embed(&self, _: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+        let vectors = texts.iter().map(|text| hashed(text)).collect();
+        Ok(Embedding { vectors, dimension: DIMENSION, input_tokens: Some(0) })
+    }
+}

@@ -1,0 +1,182 @@
+//! What a tool wants to know, read from the JSON schema of its arguments.
+//!
+//! A property says what it is by `format` (`money`, `person`, `item`, `quantity`, `unit`, `date`, `period`, `phone`,
+//! `text`); without one its type and name are looked at. `docs/models.md` has the table.
+
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub name: String,
+    pub kind: Kind,
+    pub is_required: bool,
+    /// Of the JSON value: paise for an integer, rupees for a number, a string as money is written.
+    pub form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Integer,
+    Number,
+    Text,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Money,
+    Quantity,
+    Unit,
+    Person,
+    Item,
+    Date,
+    Period,
+    Phone,
+    /// The message as it was said.
+    Words,
+    /// One of these, each with the words people use for it.
+    Choice(Vec<Choice>),
+    /// Nothing a message can be searched for.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub value: Value,
+    pub words: Vec<String>,
+}
+
+impl Kind {
+    /// The keys of the single words that stand for its choices.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let Self::Choice(choices) = self else { return Vec::new() };
+        let words = choices.iter().flat_map(|choice| &choice.words).filter(|words| !words.contains(' '));
+        words.map(|word| munshi_lang::fold::key(word)).filter(|key| !key.is_empty()).collect()
+    }
+}
+
+/// The fields of a schema in the order it gives them.
+pub(crate) fn fields(schema: &Value) -> Vec<Field> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)));
+    let field = |(name, property): (&String, &Value)| Field {
+        name: name.clone(),
+        kind: kind(name, property),
+        is_required: is_required(name),
+        form: form(property),
+    };
+    properties.iter().map(field).collect()
+}
+
+fn form(property: &Value) -> Form {
+    match property.get("type").and_then(Value::as_str) {
+        Some("integer") => Form::Integer,
+        Some("number") => Form::Number,
+        _ => Form::Text,
+    }
+}
+
+fn kind(name: &str, property: &Value) -> Kind {
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        return Kind::Choice(values.iter().map(|value| choice(value, property)).collect());
+    }
+    if let Some(kind) = property.get("format").and_then(Value::as_str).and_then(by_format) {
+        return kind;
+    }
+    let is_number = form(property) != Form::Text;
+    let said = |key| property.get(key).and_then(Value::as_str).unwrap_or_default();
+    [name, said("title"), said("description")]
+        .into_iter()
+        .find_map(|text| by_name(text, is_number))
+        .unwrap_or(Kind::Unknown)
+}
+
+/// The words for a value: its own, and those under `words` in the property.
+fn choice(value: &Value, property: &Value) -> Choice {
+    let own = value.as_str().map(|text| text.replace('_', " "));
+    let more = value.as_str().and_then(|text| property.get("words")?.get(text)?.as_array());
+    let more = more.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    Choice { value: value.clone(), words: own.into_iter().chain(more).collect() }
+}
+
+fn by_format(format: &str) -> Option<Kind> {
+    Some(match format {
+        "money" => Kind::Money,
+        "quantity" => Kind::Quantity,
+        "unit" => Kind::Unit,
+        "person" => Kind::Person,
+        "item" => Kind::Item,
+        "date" => Kind::Date,
+        "period" => Kind::Period,
+        "phone" => Kind::Phone,
+        "text" => Kind::Words,
+        _ => return None,
+    })
+}
+
+/// What a name says of its field, such as `amount` or `customer_name`.
+fn by_name(text: &str, is_number: bool) -> Option<Kind> {
+    let text = text.to_ascii_lowercase();
+    let has = |words: &[&str]| {
+        text.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| words.contains(&word))
+    };
+    if is_number {
+        if has(&[
+            "amount", "price", "total", "money", "paise", "rupees", "balance", "cost", "paid", "owed", "due",
+        ]) {
+            return Some(Kind::Money);
+        }
+        return has(&["quantity", "qty", "count", "number", "weight"]).then_some(Kind::Quantity);
+    }
+    for (words, kind) in [
+        (&["unit"][..], Kind::Unit),
+        (&["phone", "mobile", "telephone"], Kind::Phone),
+        (&["date", "day", "when", "due"], Kind::Date),
+        (&["period"], Kind::Period),
+        (&["person", "customer", "supplier", "party", "contact", "who", "whom", "name"], Kind::Person),
+        (&["item", "product", "goods", "thing", "what", "category"], Kind::Item),
+        (&["note", "text", "remark", "message", "reason", "query"], Kind::Words),
+    ] {
+        if has(words) {
+            return Some(kind);
+        }
+    }
+    None
+}
+
+/// Whether a result's field is money, by its name.
+pub(crate) fn names_money(name: &str) -> bool {
+    by_name(name, true) == Some(Kind::Money)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_property_is_told_by_its_format_or_its_name() {
+        let schema = json!({
+            "properties": {
+                "how_much": {"type": "integer", "format": "money"},
+                "total": {"type": "number"},
+                "customer_name": {"type": "string"},
+                "mode": {"enum": ["upi", "cash"], "words": {"cash": ["nakad"]}},
+                "on": {"type": "string", "format": "date"},
+                "flag": {"type": "boolean"},
+            },
+            "required": ["how_much"],
+        });
+        let found = fields(&schema);
+        let kind = |name: &str| found.iter().find(|field| field.name == name).unwrap().kind.clone();
+        assert_eq!(kind("how_much"), Kind::Money);
+        assert_eq!(kind("total"), Kind::Money);
+        assert_eq!(kind("customer_name"), Kind::Person);
+        assert_eq!(kind("on"), Kind::Date);
+        assert_eq!(kind("flag"), Kind::Unknown);
+        let Kind::Choice(choices) = kind("mode") else { panic!("no choice") };
+        assert_eq!(choices[1].words, ["cash", "nakad"]);
+        assert!(found.iter().filter(|field| field.is_required).count() == 1);
+    }
+}

@@ -1,0 +1,112 @@
+//! Offered tools made ready to be recognised: done once for a set of tools, kept, and found again.
+
+mod cache;
+mod fields;
+mod pattern;
+mod vocabulary;
+
+pub(crate) use cache::Palettes;
+pub(crate) use fields::{Choice, Field, Form, Kind, fields, names_money};
+pub(crate) use pattern::{Pattern, braces, shown};
+pub(crate) use vocabulary::{Match, Vocabulary};
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use munshi_lang::lexicon::Languages;
+use munshi_types::Language;
+use munshi_types::tool::ToolSpec;
+
+#[derive(Debug)]
+pub(crate) struct Palette {
+    pub tools: Vec<Tool>,
+    pub vocabulary: Vocabulary,
+    /// The keys of all words that stand for a choice.
+    pub chosen: HashSet<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub spec: Arc<ToolSpec>,
+    pub fields: Vec<Field>,
+    pub patterns: Vec<Pattern>,
+    /// The words of its phrases, as places in the vocabulary, with the languages they are said in.
+    cues: HashMap<usize, Languages>,
+    /// Words that name an argument in its examples.
+    pub named: HashSet<usize>,
+}
+
+impl Tool {
+    pub(crate) fn name(&self) -> &str {
+        self.spec.name.as_str()
+    }
+
+    /// Whether a word says in one of these languages that the tool is wanted. English is mixed into all of them.
+    pub(crate) fn has_cue(&self, entry: usize, languages: &[Language]) -> bool {
+        let said = self.cues.get(&entry).copied().unwrap_or(Languages::NONE);
+        said.has(Language::English) || languages.iter().any(|language| said.has(*language))
+    }
+
+    /// How far its phrases account for a word: a tool with a place for a thing may take it for one.
+    pub(crate) fn explains(&self, entry: usize) -> f32 {
+        match self.cues.contains_key(&entry) || self.named.contains(&entry) {
+            true => 1.0,
+            false if self.wants(&Kind::Item).is_some() => 0.4,
+            false => 0.0,
+        }
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    pub(crate) fn wants(&self, kind: &Kind) -> Option<&Field> {
+        self.fields.iter().find(|field| field.kind == *kind)
+    }
+
+    /// Whether it cannot be called without one.
+    pub(crate) fn needs(&self, kind: &Kind) -> bool {
+        self.wants(kind).is_some_and(|field| field.is_required)
+    }
+}
+
+fn cues(patterns: &[Pattern]) -> HashMap<usize, Languages> {
+    let mut found: HashMap<usize, Languages> = HashMap::new();
+    for pattern in patterns {
+        for word in &pattern.words {
+            let languages = found.entry(*word).or_insert(Languages::NONE);
+            *languages = languages.with(pattern.language);
+        }
+    }
+    found
+}
+
+impl Palette {
+    pub(crate) fn new(specs: &[Arc<ToolSpec>]) -> Self {
+        let mut vocabulary = Vocabulary::default();
+        let mut counts: HashMap<(usize, usize), f32> = HashMap::new();
+        let mut tools = Vec::with_capacity(specs.len());
+        for (at, spec) in specs.iter().enumerate() {
+            let fields = fields::fields(&spec.parameters);
+            let patterns = pattern::patterns(spec, &fields, &mut vocabulary);
+            for pattern in &patterns {
+                let said = pattern.words.iter().map(|word| (*word, 1.0));
+                let named = pattern.named.iter().map(|word| (*word, 0.5));
+                for (word, count) in said.chain(named) {
+                    *counts.entry((word, at)).or_default() += count;
+                }
+            }
+            let named = patterns.iter().flat_map(|pattern| pattern.named.iter().copied()).collect();
+            let cues = cues(&patterns);
+            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues, named });
+        }
+        vocabulary.share(&counts, tools.len());
+        let chosen =
+            tools.iter().flat_map(|tool| &tool.fields).flat_map(|field| field.kind.words()).collect();
+        Self { tools, vocabulary, chosen }
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+}

@@ -1,0 +1,203 @@
+//! The words of all the tools' phrases, found again in other spellings.
+
+use std::collections::HashMap;
+
+use munshi_lang::fold;
+use munshi_lang::lexicon::Languages;
+use munshi_types::Language;
+
+use crate::reading::Word;
+
+/// From this likeness on, a word may be another spelling of one; of few letters more must agree.
+const fn alike(letters: usize) -> f32 {
+    if letters < 7 { 0.8 } else { 0.7 }
+}
+
+/// Words shorter than this are themselves or nothing.
+const SHORT: usize = 5;
+
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    pub entries: Vec<Entry>,
+    by_key: HashMap<String, usize>,
+    by_stem: HashMap<String, Vec<usize>>,
+    by_skeleton: HashMap<String, Vec<usize>>,
+    by_gram: HashMap<[u8; 3], Vec<usize>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Its fold, with the sounds merged that spellings mix.
+    pub stem: String,
+    /// The languages whose phrases have it.
+    pub languages: Languages,
+    /// How little it is shared among tools: 1 for a word of one tool.
+    pub weight: f32,
+    /// Each tool's share of the word; they add up to 1.
+    pub shares: Vec<(usize, f32)>,
+    /// It stands in a phrase, and not only as somebody's name for a thing.
+    pub is_cue: bool,
+}
+
+/// A word of a message that is a word of the vocabulary, more or less.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Match {
+    pub entry: usize,
+    pub likeness: f32,
+}
+
+impl Vocabulary {
+    /// The place of a folded word, made when it is new.
+    pub(crate) fn add(&mut self, key: &str, language: Language, is_cue: bool) -> usize {
+        let at = match self.by_key.get(key) {
+            Some(at) => *at,
+            None => self.make(key),
+        };
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_cue |= is_cue;
+            entry.languages = entry.languages.with(language);
+        }
+        at
+    }
+
+    fn make(&mut self, key: &str) -> usize {
+        let at = self.entries.len();
+        let stem = fold::stem(key);
+        self.by_key.insert(key.to_owned(), at);
+        self.by_stem.entry(stem.clone()).or_default().push(at);
+        self.by_skeleton.entry(fold::skeleton(&stem)).or_default().push(at);
+        for gram in grams(&stem) {
+            self.by_gram.entry(gram).or_default().push(at);
+        }
+        let languages = Languages::NONE;
+        self.entries.push(Entry { stem, languages, weight: 0.0, shares: Vec::new(), is_cue: false });
+        at
+    }
+
+    /// Sets how the words are shared, from how often each tool has each: (word, tool) to a count.
+    pub(crate) fn share(&mut self, counts: &HashMap<(usize, usize), f32>, tools: usize) {
+        for ((entry, tool), count) in counts {
+            if let Some(entry) = self.entries.get_mut(*entry) {
+                entry.shares.push((*tool, *count));
+            }
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a few tools")]
+        let most = (1.0 + tools as f32).ln();
+        for entry in &mut self.entries {
+            let total: f32 = entry.shares.iter().map(|(_, count)| count).sum();
+            let squares: f32 = entry.shares.iter().map(|(_, count)| (count / total).powi(2)).sum();
+            // As many tools as the word is evenly shared by, which a stray use does not raise much.
+            let sharers = 1.0 / squares.max(0.01);
+            #[allow(clippy::cast_precision_loss, reason = "a few tools")]
+            let rarity = (1.0 + tools as f32 / sharers).ln();
+            entry.weight = if most > 0.0 { rarity / most } else { 1.0 };
+            for share in &mut entry.shares {
+                share.1 /= total;
+            }
+            entry.shares.sort_by_key(|(tool, _)| *tool);
+        }
+    }
+
+    /// Whether a folded word is one of a phrase.
+    pub(crate) fn is_cue(&self, key: &str) -> bool {
+        let entry = self.by_key.get(key).and_then(|at| self.entries.get(*at));
+        entry.is_some_and(|entry| entry.is_cue)
+    }
+
+    /// The word itself, or else the few most like it. A word of other languages than the message's counts less.
+    pub(crate) fn find(&self, word: &Word<'_>, languages: &[Language]) -> Vec<Match> {
+        let mut found = match self.by_key.get(&word.key) {
+            Some(at) => vec![Match { entry: *at, likeness: 1.0 }],
+            // A name is no misspelt verb.
+            None if word.is_capital || word.stem.len() < SHORT - 1 => Vec::new(),
+            None => self.alike(&word.stem),
+        };
+        let is_own = |entry: &Entry| {
+            entry.languages.has(Language::English)
+                || languages.iter().any(|language| entry.languages.has(*language))
+        };
+        for one in &mut found {
+            if !self.entries.get(one.entry).is_some_and(is_own) {
+                one.likeness *= 0.75;
+            }
+        }
+        found
+    }
+
+    fn alike(&self, stem: &str) -> Vec<Match> {
+        let all = |places: Option<&Vec<usize>>, likeness: f32| -> Vec<Match> {
+            places.into_iter().flatten().map(|at| Match { entry: *at, likeness }).collect()
+        };
+        let same = all(self.by_stem.get(stem), 0.95);
+        if !same.is_empty() {
+            return same;
+        }
+        let bones = fold::skeleton(stem);
+        let close =
+            if bones.len() >= SHORT - 1 { all(self.by_skeleton.get(&bones), 0.9) } else { Vec::new() };
+        if !close.is_empty() || stem.len() < SHORT { close } else { self.near(stem) }
+    }
+
+    fn near(&self, stem: &str) -> Vec<Match> {
+        let mine: Vec<[u8; 3]> = grams(stem).collect();
+        let mut shared: HashMap<usize, f32> = HashMap::new();
+        for gram in &mine {
+            for at in self.by_gram.get(gram).into_iter().flatten() {
+                *shared.entry(*at).or_default() += 1.0;
+            }
+        }
+        let likeness = |at: usize, shared: f32| {
+            let theirs = self.entries.get(at).map_or(0, |entry| entry.stem.len());
+            #[allow(clippy::cast_precision_loss, reason = "lengths of words")]
+            let all = (mine.len() + theirs) as f32;
+            2.0 * shared / all
+        };
+        let mut found: Vec<Match> = shared
+            .into_iter()
+            .map(|(at, shared)| Match { entry: at, likeness: likeness(at, shared) })
+            .filter(|found| found.likeness >= alike(stem.len()))
+            .collect();
+        found.sort_by(|one, other| other.likeness.total_cmp(&one.likeness).then(one.entry.cmp(&other.entry)));
+        let best = found.first().map_or(0.0, |best| best.likeness);
+        found.retain(|found| found.likeness >= best - 0.05);
+        found.truncate(4);
+        found
+    }
+}
+
+/// The runs of three letters of a word with its beginning marked: as many as it has letters.
+fn grams(stem: &str) -> impl Iterator<Item = [u8; 3]> {
+    let marked = format!("^{stem}$");
+    let bytes = marked.into_bytes();
+    (0..bytes.len().saturating_sub(2)).map(move |at| [bytes[at], bytes[at + 1], bytes[at + 2]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::{Before, Reading};
+
+    fn is_found(known: &str, said: &str) -> bool {
+        let mut vocabulary = Vocabulary::default();
+        vocabulary.add(&fold::key(known), Language::Hindi, true);
+        let reading = Reading::new(said, &Before::default());
+        reading.words.first().is_some_and(|word| !vocabulary.find(word, &[Language::Hindi]).is_empty())
+    }
+
+    #[test]
+    fn other_spellings_and_scripts_find_the_word() {
+        for (known, said) in [
+            ("kuduthen", "குடுத்தேன்"),
+            ("bechi", "बेची"),
+            ("pheraila", "ଫେରାଇଲା"),
+            ("vandhuchu", "vandhuchchu"),
+            ("esheche", "এসেছে"),
+        ] {
+            assert!(is_found(known, said), "{known} {said}");
+        }
+        for (known, other) in [("udhaar", "Ramesh"), ("diya", "dukan"), ("toot", "doodh"), ("batil", "Patil")]
+        {
+            assert!(!is_found(known, other), "{known} {other}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What one thing said asks for, and how sure that is.
+
+use munshi_lang::Kind as Counts;
+
+use crate::fill::{Filled, fill};
+use crate::palette::{Palette, Tool};
+use crate::rank::{Ranked, rank};
+use crate::reading::{Before, Reading};
+use crate::roles::Role;
+use crate::sight::{Sight, personal};
+use crate::spans::Span;
+
+/// From this confidence on a reading is as good as certain: something is written without asking.
+pub const SURE: f32 = 0.8;
+
+/// From here a person is asked whether it was meant.
+pub(crate) const LIKELY: f32 = 0.5;
+
+/// Looking does no harm, so less is enough.
+pub(crate) const LOOK: f32 = 0.45;
+
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Its place in the palette.
+    pub tool: usize,
+    pub filled: Filled,
+    pub confidence: f32,
+    /// It is asked, denied or supposed; never written, however well it is understood.
+    pub is_unreal: bool,
+    /// Another tool that is as likely.
+    pub rival: Option<usize>,
+}
+
+impl Plan {
+    pub(crate) fn tool<'p>(&self, palette: &'p Palette) -> Option<&'p Tool> {
+        palette.tools.get(self.tool)
+    }
+}
+
+/// The likeliest thing a message asks for; none when no word of it is known.
+pub(crate) fn plan(
+    reading: Reading<'_>,
+    palette: &Palette,
+    only: Option<&[String]>,
+) -> (Option<Plan>, usize) {
+    let sight = sight(reading, palette);
+    let known = sight.known();
+    let mut ranked = rank(&sight, palette);
+    if let Some(only) = only {
+        ranked.retain(|one| {
+            palette.tools.get(one.tool).is_some_and(|tool| only.iter().any(|name| name == tool.name()))
+        });
+    }
+    // A tool that must be called needs no phrase.
+    let named = || {
+        only.and_then(|only| {
+            palette.tools.iter().position(|tool| only.iter().any(|name| name == tool.name()))
+        })
+    };
+    let Some(best) = ranked.first().copied().or_else(|| named().map(Ranked::unspoken)) else {
+        return (None, known);
+    };
+    let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
+    let filled = fill(&sight, &sight.spans_for(tool, palette), &tool.fields, None);
+    let second = ranked.get(1).copied();
+    let mut confidence = confidence(&sight, tool, &best, second, &filled);
+    if tool.spec.effect.writes() && sight.is_bent(palette) {
+        confidence = confidence.min(SURE - 0.05);
+    }
+    let rival = second
+        .filter(|second| second.score > best.score * 0.92 && best.score > 0.35)
+        .map(|second| second.tool);
+    (Some(Plan { tool: best.tool, filled, confidence, is_unreal: best.is_unreal, rival }), known)
+}
+
+/// The message through the palette, read once more when the tools' phrases tell its language better.
+fn sight<'m>(reading: Reading<'m>, palette: &Palette) -> Sight<'m> {
+    let (message, before) = (reading.message, reading.before());
+    let sight = Sight::new(reading, palette);
+    match sight.better_language(palette) {
+        Some(language) => {
+            Sight::new(Reading::new(message, &Before { language: Some(language), ..before }), palette)
+        }
+        None => sight,
+    }
+}
+
+fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Ranked>, filled: &Filled) -> f32 {
+    let margin = (best.score - second.map_or(0.0, |second| second.score)) / best.score.max(0.01);
+    let mut confidence = (best.score / 0.7).min(1.0) * (0.55 + 1.6 * margin).min(1.0);
+    // Heard as one number, but not clearly: said back before it is written.
+    if filled.is_faint {
+        confidence = confidence.min(SURE - 0.05);
+    }
+    let is_unclear = sight.spans.iter().any(|span| span.told.is_some_and(|told| told.is_unclear));
+    let writes = tool.spec.effect.writes();
+    for (is_so, factor) in [
+        (best.is_unreal, 0.35),
+        (best.is_turned, 0.5),
+        (is_unclear && writes, 0.6),
+        (best.cover < 0.6, 0.8),
+        (writes && is_among_others(sight), 0.4),
+    ] {
+        if is_so {
+            confidence *= factor;
+        }
+    }
+    // Words that name something the tool has no place for may change what is meant.
+    confidence *= powers(if writes { 0.7 } else { 0.9 }, filled.left_over);
+    confidence *= powers(0.6, filled.unplaced);
+    // Telephone and account numbers in something to be written belong to another kind of message.
+    let strange = sight.counts(&[Counts::Account]);
+    confidence * powers(if writes { 0.7 } else { 1.0 }, strange)
+}
+
+/// Whether one person gives and another receives: what they do between them is not the speaker's.
+fn is_among_others(sight: &Sight<'_>) -> bool {
+    let people = || sight.spans.iter().filter(|span| personal(span) >= 2.0).filter_map(Span::role);
+    people().any(|role| role == Role::To) && people().any(|role| matches!(role, Role::By | Role::From))
+}
+
+fn powers(base: f32, count: usize) -> f32 {
+    base.powi(i32::try_from(count.min(8)).unwrap_or(8))
+}

@@ -1,0 +1,212 @@
+//! Which tool a message asks for, by the tools' own phrases.
+//!
+//! Every word of the message that some phrase has votes for the tools that have it; the phrase that is said most
+//! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
+//! and which things the tool has a place for.
+
+use munshi_lang::Kind as Counts;
+use munshi_types::Language;
+
+use crate::mood::Mood;
+use crate::palette::{Kind, Palette, Pattern, Tool};
+use crate::roles::{Role, is_opposite};
+use crate::sight::{Sight, personal};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked {
+    /// Its place in the palette.
+    pub tool: usize,
+    pub score: f32,
+    /// How much of its best phrase was said, before the grammar had its say.
+    pub cover: f32,
+    /// The message asks, denies, supposes or foresees what the phrase tells as done.
+    pub is_unreal: bool,
+    /// The person has another part in the message than in any phrase of the tool.
+    pub is_turned: bool,
+}
+
+impl Ranked {
+    /// A tool that no word speaks for.
+    pub(crate) const fn unspoken(tool: usize) -> Self {
+        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false }
+    }
+}
+
+/// Every tool with its score, the best first.
+pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
+    let (votes, explained) = votes(sight, palette);
+    let said: Vec<f32> = {
+        let mut all = vec![0.0; palette.vocabulary.entries.len()];
+        for found in sight.matches.iter().flatten() {
+            if let Some(best) = all.get_mut(found.entry) {
+                *best = f32::max(*best, found.likeness);
+            }
+        }
+        all
+    };
+    let mut ranked: Vec<Ranked> = palette
+        .tools
+        .iter()
+        .enumerate()
+        .filter_map(|(at, tool)| {
+            let best = best_pattern(sight, palette, tool, &said)?;
+            let of = |all: &[f32]| all.get(at).copied().unwrap_or(0.0);
+            // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
+            let fit = best.fit * (0.35 + 0.65 * of(&explained));
+            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool);
+            Some(Ranked {
+                tool: at,
+                score,
+                cover: best.cover,
+                is_unreal: best.is_unreal,
+                is_turned: best.is_turned,
+            })
+        })
+        .collect();
+    ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.tool.cmp(&other.tool)));
+    ranked
+}
+
+/// Each tool's share of the words that any tool knows, and how much of them, by weight, it knows at all.
+fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
+    let mut votes = vec![0.0; palette.tools.len()];
+    let mut explained = vec![0.0; palette.tools.len()];
+    let mut all = 0.0;
+    for found in &sight.matches {
+        let Some(best) = found.first() else { continue };
+        #[allow(clippy::cast_precision_loss, reason = "at most four")]
+        let part = 1.0 / found.len() as f32;
+        for one in found {
+            let Some(entry) = palette.vocabulary.entries.get(one.entry) else { continue };
+            all += entry.weight * part;
+            for (tool, share) in &entry.shares {
+                if let Some(vote) = votes.get_mut(*tool) {
+                    *vote += entry.weight * part * share * best.likeness;
+                }
+            }
+            for (tool, explained) in palette.tools.iter().zip(&mut explained) {
+                *explained += entry.weight * part * tool.explains(one.entry);
+            }
+        }
+    }
+    if all > 0.0 {
+        votes.iter_mut().chain(&mut explained).for_each(|sum| *sum /= all);
+    }
+    (votes, explained)
+}
+
+struct Fit {
+    fit: f32,
+    cover: f32,
+    is_unreal: bool,
+    is_turned: bool,
+}
+
+fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
+    let mut best: Option<Fit> = None;
+    for pattern in &tool.patterns {
+        let cover = cover(pattern, palette, said);
+        if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
+            continue;
+        }
+        let fit = fit(sight, pattern, tool, cover);
+        if best.as_ref().is_none_or(|best| fit.fit > best.fit) {
+            best = Some(fit);
+        }
+    }
+    best
+}
+
+/// How much of a pattern's words, by weight, the message has.
+fn cover(pattern: &Pattern, palette: &Palette, said: &[f32]) -> f32 {
+    let (mut have, mut want) = (0.0, 0.0);
+    let words =
+        pattern.words.iter().map(|word| (word, 1.0)).chain(pattern.named.iter().map(|word| (word, 0.8)));
+    for (word, part) in words {
+        let weight = part * palette.vocabulary.entries.get(*word).map_or(0.0, |entry| entry.weight);
+        want += weight;
+        have += weight * said.get(*word).copied().unwrap_or(0.0);
+    }
+    if want > 0.0 { have / want } else { 0.0 }
+}
+
+fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
+    let reading = &sight.reading;
+    let is_foreign = !reading.languages.contains(&pattern.language);
+    let beyond = reading.mood.beyond(pattern.mood);
+    let writes = tool.spec.effect.writes();
+    // A question is how one asks to see something; about something to be written it changes everything.
+    let is_unreal = match writes {
+        true => !beyond.is_plain(),
+        false => beyond.is(Mood::NEGATED) || beyond.is(Mood::CONDITIONAL),
+    };
+    let is_turned = pattern.has_person && turned(sight, pattern, tool);
+    let mut fit = cover;
+    if is_foreign {
+        fit *= if pattern.language == Language::English { 0.97 } else { 0.92 };
+    }
+    if is_unreal {
+        fit *= 0.6;
+    }
+    let has_other_part = writes && pattern.has_person && differs(sight, pattern);
+    if is_turned {
+        fit *= 0.4;
+    } else if has_other_part {
+        fit *= 0.75;
+    }
+    // A phrase that asks or denies is not what a plain sentence says.
+    if writes && !pattern.mood.beyond(reading.mood).is_plain() {
+        fit *= 0.75;
+    }
+    if let (Some(said), Some(meant)) = (reading.actor, pattern.actor)
+        && said != meant
+        && writes
+    {
+        fit *= 0.5;
+    }
+    Fit { fit, cover, is_unreal, is_turned: is_turned || has_other_part }
+}
+
+/// Whether the person has the opposite part.
+fn turned(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool) -> bool {
+    let Some(person) = sight.person().filter(|_| tool.wants(&Kind::Person).is_some()) else { return false };
+    match (person.role(), pattern.role) {
+        (Some(said), Some(meant)) => is_opposite(said, meant),
+        // Whoever has no marker acts, where the language marks whom it is done to.
+        (None, Some(Role::To)) | (Some(Role::To), None) => tool.spec.effect.writes(),
+        _ => false,
+    }
+}
+
+/// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya. Whoever has no
+/// marker acts.
+fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
+    let Some(person) = sight.person() else { return false };
+    let (said, meant) = (person.role().unwrap_or(Role::By), pattern.role.unwrap_or(Role::By));
+    ![said, meant].contains(&Role::Of) && said != meant
+}
+
+/// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
+fn place(sight: &Sight<'_>, tool: &Tool) -> f32 {
+    let money = sight.counts(&[Counts::Money]) > 0;
+    let number = money || sight.counts(&[Counts::Plain]) > 0;
+    let quantity = sight.counts(&[Counts::Quantity]) > 0;
+    let person = sight.person().is_some_and(|span| personal(span) >= 2.0);
+    let has = |kind: &Kind| tool.wants(kind).is_some();
+    let needs = |kind: &Kind| tool.needs(kind);
+    let mut fit = 1.0;
+    for (is_so, factor) in [
+        (money && !has(&Kind::Money), 0.55),
+        (quantity && !has(&Kind::Quantity), 0.7),
+        (person && !has(&Kind::Person), 0.6),
+        (!number && needs(&Kind::Money), 0.85),
+        (!quantity && !number && needs(&Kind::Quantity), 0.8),
+        (sight.spans.is_empty() && needs(&Kind::Person), 0.7),
+        (sight.spans.is_empty() && needs(&Kind::Item), 0.85),
+    ] {
+        if is_so {
+            fit *= factor;
+        }
+    }
+    fit
+}

@@ -1,0 +1,223 @@
+//! A message as the offline model sees it: what `lang` found in it, and the words between.
+
+use jiff::civil::Date;
+use munshi_lang::token::{self, Token};
+use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
+use munshi_types::Language;
+
+use crate::mood::{Actor, Mood, actor, mood};
+use crate::words::{Class, Classes, SmallWords};
+
+/// What is known before a message is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Before {
+    pub last_languages: Vec<Language>,
+    /// The voice of the turn before, for messages that tell none.
+    pub voice: Option<Voice>,
+    pub today: Option<Date>,
+    /// Set for text whose language is declared, such as a tool's phrase.
+    pub language: Option<Language>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reading<'m> {
+    pub message: &'m str,
+    pub voice: Voice,
+    /// Those the message may be in, the likeliest first.
+    pub languages: Vec<Language>,
+    pub numbers: Vec<Amount>,
+    pub dates: Vec<DateFound>,
+    pub words: Vec<Word<'m>>,
+    pub mood: Mood,
+    pub actor: Option<Actor>,
+    before: Before,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Word<'m> {
+    pub text: &'m str,
+    pub start: usize,
+    pub key: String,
+    /// The fold that merges what spellings mix; empty for signs.
+    pub stem: String,
+    pub classes: Classes,
+    pub held: Option<Held>,
+    pub is_sign: bool,
+    pub is_capital: bool,
+}
+
+/// A word that belongs to something `lang` has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    Number(usize),
+    Date(usize),
+    Time,
+}
+
+/// Words that say nothing about what is wanted.
+const GRAMMAR: Classes = Classes::of(&[
+    Class::To,
+    Class::By,
+    Class::From,
+    Class::Of,
+    Class::In,
+    Class::Me,
+    Class::ToMe,
+    Class::Small,
+    Class::And,
+]);
+
+const CAREFUL: Classes = Classes::of(&[
+    Class::Question,
+    Class::Not,
+    Class::If,
+    Class::Will,
+    Class::Yes,
+    Class::No,
+    Class::Stop,
+    Class::Hello,
+    Class::Thanks,
+    Class::Help,
+]);
+
+impl Word<'_> {
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    /// Whether it may say what is wanted, or name something.
+    pub(crate) fn is_content(&self) -> bool {
+        !self.is_sign && self.held.is_none() && !self.classes.meets(GRAMMAR) && !self.stem.is_empty()
+    }
+}
+
+impl<'m> Reading<'m> {
+    pub(crate) fn new(message: &'m str, before: &Before) -> Self {
+        let context = Context {
+            language: before.language,
+            last_languages: &before.last_languages,
+            profile: before.voice.map(|voice| voice.language),
+            today: before.today,
+            contacts: None,
+        };
+        let mut found = understand(message, &context);
+        drop_names(&mut found.numbers);
+        let has_letters = message.chars().any(char::is_alphabetic);
+        let voice = match before.voice {
+            Some(voice) if !has_letters => voice,
+            _ => Voice::new(found.language, found.script),
+        };
+        let languages = languages(message, found.language, found.confidence, before.language.is_some());
+        let tokens = token::tokens(message);
+        let mut words: Vec<Word<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
+        for (at, number) in found.numbers.iter().enumerate() {
+            hold(&mut words, number.start, number.text.len(), Held::Number(at));
+        }
+        for (at, date) in found.dates.iter().enumerate() {
+            hold(&mut words, date.start, date.text.len(), Held::Date(at));
+        }
+        for time in &found.times {
+            hold(&mut words, time.start, time.text.len(), Held::Time);
+        }
+        let mood = mood(&words, &tokens, &languages, &found.dates);
+        let actor = actor(&words, &languages);
+        Self {
+            message,
+            voice,
+            languages,
+            numbers: found.numbers,
+            dates: found.dates,
+            words,
+            mood,
+            actor,
+            before: before.clone(),
+        }
+    }
+
+    /// What it was read with.
+    pub(crate) fn before(&self) -> Before {
+        self.before.clone()
+    }
+
+    /// Whether every word that is no sign has one of these classes, and there is one.
+    pub(crate) fn is_only(&self, wanted: Class) -> bool {
+        let allowed = Classes::of(&[wanted, Class::Small, Class::In]);
+        let said = || self.words.iter().filter(|word| !word.is_sign);
+        said().any(|word| word.classes.has(wanted))
+            && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
+    }
+
+    /// Takes back as words the bare numbers in words that are something else: आठवण is no 58 where it is asked for.
+    pub(crate) fn release(&mut self, is_word: impl Fn(&str) -> bool) {
+        for (at, number) in self.numbers.iter_mut().enumerate() {
+            let held: Vec<usize> = (0..self.words.len())
+                .filter(|word| self.words.get(*word).is_some_and(|word| word.held == Some(Held::Number(at))))
+                .collect();
+            let [only] = held.as_slice() else { continue };
+            let Some(word) = self.words.get_mut(*only) else { continue };
+            if number.kind == munshi_lang::Kind::Plain && !word.key.is_empty() && is_word(&word.key) {
+                word.held = None;
+                // It stays in its place, so that the others keep theirs, and counts nothing.
+                number.kind = munshi_lang::Kind::Date;
+            }
+        }
+    }
+
+    pub(crate) fn text(&self, from: usize, to: usize) -> &'m str {
+        let start = self.words.get(from).map_or(0, |word| word.start);
+        let end = to.checked_sub(1).and_then(|last| self.words.get(last)).map_or(start, Word::end);
+        self.message.get(start..end).unwrap_or_default()
+    }
+
+    pub(crate) fn is_latin(&self) -> bool {
+        self.voice.form == Form::Latin
+    }
+}
+
+/// Shah is a hundred and Dutta two, but not beside another number and with a capital.
+fn drop_names(numbers: &mut Vec<Amount>) {
+    let is_name = |number: &Amount| {
+        let is_capital = number.text.chars().next().is_some_and(char::is_uppercase);
+        number.kind == munshi_lang::Kind::Plain && is_capital && !number.text.contains(' ')
+    };
+    if numbers.iter().any(|number| !is_name(number)) {
+        numbers.retain(|number| !is_name(number));
+    }
+}
+
+/// The language, and others that explain the words nearly as well where it is not sure.
+fn languages(message: &str, chosen: Language, confidence: f32, is_told: bool) -> Vec<Language> {
+    let mut all = vec![chosen];
+    if !is_told && confidence < 0.6 {
+        let found = detect(message).map(|found| found.plausible).unwrap_or_default();
+        all.extend(found.into_iter().filter(|other| *other != chosen).take(2));
+    }
+    all
+}
+
+fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
+    let words = SmallWords::get();
+    // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
+    // them is believed.
+    let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
+    let classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    let is_sign = matches!(token.kind, token::Kind::Sign);
+    let is_capital = token.text.chars().next().is_some_and(char::is_uppercase);
+    Word {
+        text: token.text,
+        start: token.start,
+        key: token.key.clone(),
+        stem: fold::stem(&token.key),
+        classes,
+        held: None,
+        is_sign,
+        is_capital,
+    }
+}
+
+fn hold(words: &mut [Word<'_>], start: usize, length: usize, held: Held) {
+    let inside = |word: &&mut Word<'_>| word.start >= start && word.start < start + length;
+    for word in words.iter_mut().filter(inside) {
+        word.held.get_or_insert(held);
+    }
+}

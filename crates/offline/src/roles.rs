@@ -1,0 +1,105 @@
+//! The part a name has in its sentence: by a marker beside it, an ending on it, or in English by its place.
+
+use munshi_types::Language;
+
+use crate::reading::{Reading, Word};
+use crate::spans::Known;
+use crate::words::{Class, Classes, SmallWords};
+
+/// The part of a name in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    To,
+    By,
+    From,
+    Of,
+}
+
+/// How a role was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub role: Role,
+    /// A marker or an ending says it, not merely its place in an English sentence.
+    pub is_marked: bool,
+    /// Two languages read the marker differently, and nothing tells which it is.
+    pub is_unclear: bool,
+}
+
+pub(crate) const CASES: Classes = Classes::of(&[Class::To, Class::By, Class::From, Class::Of]);
+
+const EACH: [Class; 4] = [Class::To, Class::By, Class::From, Class::Of];
+
+fn role(class: Class) -> Option<Role> {
+    Some(match class {
+        Class::To => Role::To,
+        Class::By => Role::By,
+        Class::From => Role::From,
+        Class::Of => Role::Of,
+        _ => return None,
+    })
+}
+
+/// Whether one gives where the other receives.
+pub(crate) const fn is_opposite(one: Role, other: Role) -> bool {
+    matches!((one, other), (Role::To, Role::By | Role::From) | (Role::By | Role::From, Role::To))
+}
+
+/// The word without its case ending, and the case.
+pub(crate) fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w str, Role)> {
+    if word.classes.has(Class::Trade) {
+        return None;
+    }
+    let (front, class) = SmallWords::get().ending(word.text, languages, CASES)?;
+    let tail = word.text.get(front.len()..)?;
+    let letters = front.chars().filter(|letter| letter.is_alphabetic()).count();
+    // One letter of an ending is as likely the name's own: Kumar, Mohan.
+    let enough = match tail.chars().count() {
+        1 => 3,
+        2 if word.text.is_ascii() => 4,
+        _ => 2,
+    };
+    (letters >= enough).then_some(front).zip(role(class))
+}
+
+/// The role of the words from one place to another, by what stands beside them.
+pub(crate) fn beside(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    known: &impl Fn(usize) -> Known,
+) -> Option<Told> {
+    let is_english = |language: &Language| *language == Language::English;
+    let mut roles: Vec<Role> = Vec::new();
+    if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
+        for language in reading.languages.iter().filter(|language| !is_english(language)) {
+            let classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
+            roles.extend(EACH.into_iter().filter(|case| classes.has(*case)).filter_map(role));
+        }
+    }
+    roles.dedup();
+    if let Some(role) = roles.first() {
+        return Some(Told {
+            role: *role,
+            is_marked: true,
+            is_unclear: roles.iter().any(|other| is_opposite(*role, *other)),
+        });
+    }
+    let speaks_english = reading.languages.iter().any(is_english);
+    speaks_english.then(|| in_english(reading, from, known)).flatten()
+}
+
+/// Prepositions stand before the name; without one, who stands before the verb does it.
+fn in_english(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> Option<Told> {
+    let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
+    let case = before
+        .filter(|before| before.held.is_none())
+        .and_then(|before| EACH.into_iter().find(|case| before.classes.has(*case)).and_then(role));
+    if let Some(role) = case {
+        return Some(Told { role, is_marked: true, is_unclear: false });
+    }
+    let role = match from.checked_sub(1) {
+        None => Role::By,
+        Some(before) => (known(before) == Known::Cue).then_some(Role::To)?,
+    };
+    Some(Told { role, is_marked: false, is_unclear: false })
+}

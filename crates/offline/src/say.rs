@@ -1,0 +1,136 @@
+//! What is said to the person, in their voice, from the phrasebook.
+
+use munshi_lang::{Fill, Form, Phrasebook, Voice, format};
+use munshi_types::{Money, Script};
+use serde_json::{Map, Value};
+
+use crate::palette::{Field, Form as Written, Kind, Palette, Tool, braces, shown};
+
+/// How many things are named when it says what it can do.
+const NAMED: usize = 5;
+
+/// The phrasebook with a voice. A phrase that is not there is silence, never a fault: the book is checked when the
+/// model is made.
+pub(crate) struct Mouth<'b> {
+    pub book: &'b Phrasebook,
+    pub voice: Voice,
+}
+
+impl Mouth<'_> {
+    pub(crate) fn say(&self, name: &str, fills: &[(&str, Fill<'_>)]) -> String {
+        self.book.say(name, self.voice, fills).unwrap_or_default()
+    }
+
+    pub(crate) fn plain(&self, name: &str) -> String {
+        self.say(name, &[])
+    }
+
+    /// Asks for a field.
+    pub(crate) fn ask(&self, field: &Field) -> String {
+        self.plain(match field.kind {
+            Kind::Money => "ask-amount",
+            Kind::Person => "ask-name",
+            Kind::Date | Kind::Period => "ask-date",
+            Kind::Quantity => "offline-ask-quantity",
+            Kind::Item => "offline-ask-item",
+            _ => "offline-ask-more",
+        })
+    }
+
+    /// Asks which of two readings a field has.
+    pub(crate) fn ask_which(&self, field: &Field, choices: &[Value]) -> String {
+        let [first, second, ..] = choices else { return self.ask(field) };
+        let (first, second) = (self.value(Some(field), first), self.value(Some(field), second));
+        let phrase = match field.kind {
+            Kind::Person => "ask-which-name",
+            Kind::Date => "ask-which-date",
+            _ => "ask-which-amount",
+        };
+        self.say(phrase, &[("first", Fill::Text(&first)), ("second", Fill::Text(&second))])
+    }
+
+    pub(crate) fn ask_which_tool(
+        &self,
+        first: &Tool,
+        second: &Tool,
+        arguments: &Map<String, Value>,
+    ) -> String {
+        let (first, second) = (self.read_back(first, arguments), self.read_back(second, arguments));
+        self.say("ask-which-name", &[("first", Fill::Text(&first)), ("second", Fill::Text(&second))])
+    }
+
+    /// Says what would be done, and asks whether to.
+    pub(crate) fn ask_go_ahead(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
+        format!("{}. {}", self.read_back(tool, arguments), self.plain("ask-go-ahead"))
+    }
+
+    /// What it can do here, a few of it, in the tools' own words.
+    pub(crate) fn can_do(&self, palette: &Palette) -> String {
+        let phrases = palette.tools.iter().filter_map(|tool| self.phrase(tool, &Map::new()));
+        let list: Vec<String> =
+            phrases.map(|phrase| format!("“{}”", shown(phrase, |_| None))).take(NAMED).collect();
+        if list.is_empty() {
+            return self.plain("not-understood");
+        }
+        let list = list.join(", ");
+        format!(
+            "{} {}",
+            self.plain("not-understood"),
+            self.say("offline-can-do", &[("list", Fill::Text(&list))])
+        )
+    }
+
+    /// The tool's phrase in this voice that shows most of the arguments.
+    fn phrase<'t>(&self, tool: &'t Tool, arguments: &Map<String, Value>) -> Option<&'t str> {
+        let fits = |phrase: &&String| is_written(phrase, self.voice);
+        let shows = |phrase: &str| {
+            let (known, open): (Vec<&str>, Vec<&str>) =
+                braces(phrase).partition(|name| arguments.contains_key(*name));
+            (known.len(), std::cmp::Reverse(open.len()))
+        };
+        let phrases = tool.spec.phrases.get(&self.voice.language)?;
+        // The first of equals: authors put the best first.
+        phrases.iter().filter(fits).rev().max_by_key(|phrase| shows(phrase)).map(String::as_str)
+    }
+
+    fn read_back(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
+        let fill = |name: &str| arguments.get(name).map(|value| self.value(tool.field(name), value));
+        match self.phrase(tool, arguments) {
+            Some(phrase) => shown(phrase, fill),
+            None => {
+                let values: Vec<String> =
+                    arguments.iter().map(|(name, value)| self.value(tool.field(name), value)).collect();
+                values.join(", ")
+            }
+        }
+    }
+
+    /// An argument as a person reads it.
+    pub(crate) fn value(&self, field: Option<&Field>, value: &Value) -> String {
+        let is_money = field.is_some_and(|field| field.kind == Kind::Money && field.form == Written::Integer);
+        if let (true, Some(paise)) = (is_money, value.as_i64()) {
+            return format::rupees(Money::from_paise(paise));
+        }
+        match value {
+            Value::String(text) => {
+                text.parse().map_or_else(|_| text.clone(), |day| format::date(day, self.voice))
+            }
+            Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), format::grouped),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Whether a phrase is written as the voice writes.
+fn is_written(phrase: &str, voice: Voice) -> bool {
+    let mut braced = false;
+    let script = phrase.chars().find_map(|letter| {
+        match letter {
+            '{' => braced = true,
+            '}' => braced = false,
+            _ => {}
+        }
+        (!braced).then(|| Script::of(letter)).flatten()
+    });
+    script.is_none_or(|script| Form::of(script) == voice.form)
+}

@@ -1,0 +1,136 @@
+//! A message looked at through a palette: which of its words the tools' phrases know, and which name something.
+
+use munshi_lang::lexicon::Languages;
+use munshi_lang::{Form, Kind as Counts};
+use munshi_types::Language;
+
+use crate::palette::{Match, Palette, Tool};
+use crate::reading::Reading;
+use crate::roles::Role;
+use crate::spans::{Known, Span, spans};
+
+#[derive(Debug)]
+pub(crate) struct Sight<'m> {
+    pub reading: Reading<'m>,
+    /// For each word, what it is in the vocabulary.
+    pub matches: Vec<Vec<Match>>,
+    pub spans: Vec<Span>,
+}
+
+impl<'m> Sight<'m> {
+    pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
+        reading.release(|key| palette.vocabulary.is_cue(key));
+        let matches: Vec<Vec<Match>> = reading
+            .words
+            .iter()
+            .map(|word| {
+                if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
+            })
+            .collect();
+        let known = |at: usize| {
+            let mut found = matches.get(at).into_iter().flatten();
+            let is_cue =
+                |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
+            let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
+                true => Known::Cue,
+                false if matches.get(at).is_some_and(|found| is_exact(found)) => Known::Thing,
+                false => Known::No,
+            }
+        };
+        let spans = spans(&reading, known);
+        Self { reading, matches, spans }
+    }
+
+    /// The spans as one tool sees them: words that only other tools' phrases have may name something here.
+    pub(crate) fn spans_for(&self, tool: &Tool, palette: &Palette) -> Vec<Span> {
+        let languages = &self.reading.languages;
+        let known = |at: usize| {
+            let found = self.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_cue = |one: &Match| one.likeness > 0.7 && tool.has_cue(one.entry, languages);
+            let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
+            match is_chosen || found.iter().any(is_cue) {
+                true => Known::Cue,
+                false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => {
+                    Known::Thing
+                }
+                false => Known::No,
+            }
+        };
+        spans(&self.reading, known)
+    }
+
+    /// The language the tools' phrases tell, where the message left several open or they know more of its words.
+    pub(crate) fn better_language(&self, palette: &Palette) -> Option<Language> {
+        let exact: Vec<Languages> = self
+            .matches
+            .iter()
+            .filter_map(|found| found.iter().find(|found| found.likeness >= 0.75))
+            .filter(|found| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue))
+            .filter_map(|found| palette.vocabulary.entries.get(found.entry).map(|entry| entry.languages))
+            .collect();
+        let count = |language: Language| exact.iter().filter(|languages| languages.has(language)).count();
+        let read = *self.reading.languages.first()?;
+        let form = self.reading.voice.form;
+        let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
+        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
+        if count(best) > count(read).max(1) {
+            return Some(best);
+        }
+        // One word is enough against a language that has none and was only a guess.
+        let is_guess = count(read) == 0 && self.reading.languages.len() > 1;
+        if is_guess && self.reading.languages.contains(&best) && count(best) > 0 {
+            return Some(best);
+        }
+        let others = self.reading.languages.iter().skip(1);
+        let is_told =
+            others.clone().count() > 0 && others.into_iter().all(|other| count(*other) < count(read));
+        is_told.then_some(read)
+    }
+
+    /// How many words of it any phrase has.
+    pub(crate) fn known(&self) -> usize {
+        self.matches.iter().filter(|found| !found.is_empty()).count()
+    }
+
+    /// Whether the verb, which stands last, is known only with another ending: that may ask, deny or suppose.
+    pub(crate) fn is_bent(&self, palette: &Palette) -> bool {
+        let known = self.reading.words.iter().zip(&self.matches).rfind(|(_, found)| !found.is_empty());
+        let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).unwrap_or_default().to_owned();
+        known.is_some_and(|(word, found)| {
+            let ends_alike = |one: &Match| {
+                let entry = palette.vocabulary.entries.get(one.entry);
+                entry.is_some_and(|entry| tail(&entry.stem) == tail(&word.stem))
+            };
+            !found.iter().any(ends_alike)
+        })
+    }
+
+    pub(crate) fn counts(&self, wanted: &[Counts]) -> usize {
+        self.reading.numbers.iter().filter(|number| wanted.contains(&number.kind)).count()
+    }
+
+    /// The span that is most likely a person.
+    pub(crate) fn person(&self) -> Option<&Span> {
+        let likely = self.spans.iter().filter(|span| personal(span) > 0.0);
+        likely.max_by(|one, other| personal(one).total_cmp(&personal(other)).then(other.from.cmp(&one.from)))
+    }
+}
+
+fn is_exact(found: &[Match]) -> bool {
+    found.iter().any(|found| found.likeness >= 1.0)
+}
+
+/// How much a span looks like a person.
+pub(crate) fn personal(span: &Span) -> f32 {
+    let role = match span.role() {
+        Some(_) if span.takes_part() => 3.0,
+        Some(Role::Of) => 0.8,
+        Some(_) => 1.2,
+        None => 0.5,
+    };
+    let counted = if span.is_counted { -2.5 } else { 0.0 };
+    let respect = if span.has_honorific { 2.0 } else { 0.0 };
+    let capital = if span.is_capital { 1.0 } else { 0.0 };
+    role + counted + respect + capital
+}

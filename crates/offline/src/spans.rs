@@ -1,0 +1,171 @@
+//! The words of a message that name somebody or something.
+//!
+//! Nobody tells the model who the contacts are, so names are taken by grammar: by a case marker or ending, a word of
+//! respect, a capital letter, or by being what is left over. The tool decides who is meant.
+
+use munshi_lang::names::is_honorific;
+
+use crate::reading::{Held, Reading, Word};
+use crate::roles::{CASES, Role, Told, beside, ending};
+use crate::words::{Class, Classes, SmallWords};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Span {
+    /// Its words, as places in the reading.
+    pub from: usize,
+    pub to: usize,
+    /// As said, without its case ending.
+    pub text: String,
+    pub told: Option<Told>,
+    /// By an ending, which was cut off.
+    is_fused: bool,
+    pub is_capital: bool,
+    pub has_honorific: bool,
+    /// A quantity stands right beside it.
+    pub is_counted: bool,
+}
+
+impl Span {
+    pub(crate) fn role(&self) -> Option<Role> {
+        self.told.map(|told| told.role)
+    }
+
+    /// Whether something says outright that it gives or takes, as people do.
+    pub(crate) fn takes_part(&self) -> bool {
+        self.told.is_some_and(|told| told.is_marked && told.role != Role::Of)
+    }
+}
+
+/// What the tools' phrases say of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    No,
+    /// It says what is wanted.
+    Cue,
+    /// It names a thing, whole as it stands: what looks like an ending is none.
+    Thing,
+}
+
+/// Every run of words that may be a name.
+pub(crate) fn spans(reading: &Reading<'_>, known: impl Fn(usize) -> Known) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < reading.words.len() {
+        if !is_free(reading, at, &known) {
+            at += 1;
+            continue;
+        }
+        let to = run_end(reading, at, &known);
+        found.push(span(reading, at, to, &known));
+        at = to;
+    }
+    restore(reading, &mut found);
+    found
+}
+
+/// Gives a thing back what only looked like an ending: after its price saruku is no case of saru, when somebody else
+/// already has that part.
+fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
+    let is_priced = |span: &Span| {
+        let before = span.from.checked_sub(1).and_then(|at| reading.words.get(at));
+        before.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
+    };
+    for at in 0..spans.len() {
+        let others = spans.iter().enumerate().any(|(other, span)| other != at && span.takes_part());
+        if let Some(span) = spans.get_mut(at)
+            && (others && span.is_fused && is_priced(span))
+        {
+            span.told = None;
+            reading.text(span.from, span.to).clone_into(&mut span.text);
+        }
+    }
+}
+
+fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
+    const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If]);
+    reading.words.get(at).is_some_and(|word| {
+        let is_trade = word.classes.has(Class::Trade);
+        (word.is_content() || (is_trade && word.held.is_none()))
+            && !word.classes.meets(NEVER)
+            && (is_trade || known(at) != Known::Cue)
+    })
+}
+
+/// Where the run that begins at a word ends.
+fn run_end(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> usize {
+    let mut at = from;
+    while is_free(reading, at, known) {
+        let ends = has_ending(reading, at, known) || splits(reading, from, at);
+        at += 1;
+        if ends {
+            break;
+        }
+    }
+    at
+}
+
+/// Whether a word carries a case of its own, so that what follows is another thing.
+fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
+    let next_is_case = reading.words.get(at + 1).is_some_and(|next| next.classes.meets(CASES));
+    let ends = |word: &Word<'_>| ending(word, &reading.languages).is_some();
+    known(at) != Known::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
+}
+
+/// Whether a name ends between a word and the next: gave Ramesh goods.
+fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
+    let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
+    // The first word of a sentence is written large whatever it is.
+    reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.classes.has(Class::Trade)
+}
+
+fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
+    let words = reading.words.get(from..to).unwrap_or_default();
+    let mut text = reading.text(from, to).to_owned();
+    // Bengali's word of respect is Punjabi's "of".
+    let is_respect =
+        |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
+    let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
+    let after = to + respect;
+    let mut told = beside(reading, from, after, known);
+    let last = words.last().filter(|_| known(to - 1) != Known::Thing);
+    if told.is_none()
+        && let Some((word, (front, role))) =
+            last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
+    {
+        told = Some(Told { role, is_marked: true, is_unclear: false });
+        text.truncate(text.len() - (word.text.len() - front.len()));
+    }
+    let is_fused = text.len() < reading.text(from, to).len();
+    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    if is_of
+        && let Some((front, _)) =
+            SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
+        && front.chars().count() >= if front.is_ascii() { 4 } else { 3 }
+    {
+        text.truncate(front.len());
+    }
+    Span {
+        from,
+        to: after,
+        text,
+        told,
+        is_fused,
+        is_capital: words.iter().any(|word| word.is_capital),
+        has_honorific: respect > 0 || words.iter().any(is_respect),
+        is_counted: is_counted(reading, from, after, told),
+    }
+}
+
+/// Whether a quantity stands beside some words, a marker between them left out.
+fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>) -> bool {
+    let counts = |at: Option<usize>| {
+        let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
+        matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(|number| number.unit.is_some()))
+    };
+    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    counts(Some(to))
+        || (told.is_some() && counts(Some(to + 1)))
+        || counts(from.checked_sub(1))
+        || (is_of && counts(from.checked_sub(2)))
+}

@@ -1,0 +1,161 @@
+//! Tool results as a person reads them.
+
+use munshi_lang::{Fill, Voice, format};
+use munshi_llm::chat::ToolResult;
+use munshi_types::Money;
+use serde_json::{Map, Value};
+
+use crate::palette::{Palette, Tool, names_money};
+use crate::say::Mouth;
+
+/// Lines shown of a result that has no phrase.
+const LINES: usize = 20;
+
+/// A result in words, and whether they are a phrase made for it.
+pub(crate) struct Told {
+    pub text: String,
+    pub is_phrased: bool,
+}
+
+pub(crate) fn tell(mouth: &Mouth<'_>, palette: &Palette, result: &ToolResult) -> Told {
+    let content: Value =
+        serde_json::from_str(&result.content).unwrap_or_else(|_| Value::from(result.content.as_str()));
+    let failed = result.is_error || content.get("ok") == Some(&Value::Bool(false));
+    if failed {
+        return Told { text: apology(mouth, &content), is_phrased: true };
+    }
+    let tool = palette.find(&result.name);
+    if let Some(text) = tool.and_then(|tool| phrased(mouth, tool, &content)) {
+        return Told { text, is_phrased: true };
+    }
+    let text = lines(mouth, &content);
+    match text.is_empty() {
+        true => Told { text: mouth.plain("done"), is_phrased: true },
+        false => Told { text, is_phrased: false },
+    }
+}
+
+/// A kind word for a failure: its own phrase where the code or the suggestion names one.
+fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
+    let said = |name: &str| content.get(name).and_then(Value::as_str);
+    let phrase = |name: &str| mouth.book.say(&name.replace('_', "-"), mouth.voice, &[]).ok();
+    if let Some(text) = said("suggestion").and_then(phrase).or_else(|| said("code").and_then(phrase)) {
+        return text;
+    }
+    let is_passing = content.get("retryable") == Some(&Value::Bool(true));
+    mouth.plain(if is_passing { "error" } else { "stuck" })
+}
+
+/// The tool's reply phrase, when the result fills all of its slots.
+fn phrased(mouth: &Mouth<'_>, tool: &Tool, content: &Value) -> Option<String> {
+    let name = tool.spec.reply.as_deref()?;
+    let slots = mouth.book.slots(name);
+    let object = content.get("data").and_then(Value::as_object).or_else(|| content.as_object());
+    let empty = Map::new();
+    let object = object.unwrap_or(&empty);
+    let texts: Vec<(String, Slot)> = object
+        .iter()
+        .filter_map(|(name, value)| Some((name.replace('_', "-"), slot(name, value, mouth.voice)?)))
+        .collect();
+    let fills: Vec<(&str, Fill<'_>)> = texts
+        .iter()
+        .filter(|(name, _)| slots.contains(name.as_str()))
+        .map(|(name, slot)| (name.as_str(), slot.fill()))
+        .collect();
+    mouth.book.say(name, mouth.voice, &fills).ok()
+}
+
+/// What fills a slot, owned.
+enum Slot {
+    Text(String),
+    Money(Money),
+    Count(u64),
+    Day(jiff::civil::Date),
+}
+
+impl Slot {
+    fn fill(&self) -> Fill<'_> {
+        match self {
+            Self::Text(text) => Fill::Text(text),
+            Self::Money(money) => Fill::Money(*money),
+            Self::Count(count) => Fill::Count(*count),
+            Self::Day(day) => Fill::Day(*day),
+        }
+    }
+}
+
+fn slot(name: &str, value: &Value, voice: Voice) -> Option<Slot> {
+    Some(match value {
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(paise), _) if names_money(name) => Slot::Money(Money::from_paise(paise)),
+            (_, Some(count)) => Slot::Count(count),
+            _ => Slot::Text(number.to_string()),
+        },
+        Value::String(text) => text.parse().map_or_else(|_| Slot::Text(text.clone()), Slot::Day),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| in_line(item, voice)).collect();
+            Slot::Text(format::list(&items, voice))
+        }
+        Value::Object(_) => Slot::Text(in_line(value, voice)),
+        Value::Bool(_) | Value::Null => return None,
+    })
+}
+
+/// A result without a phrase, as plain lines.
+fn lines(mouth: &Mouth<'_>, content: &Value) -> String {
+    let mut out: Vec<String> = Vec::new();
+    match content.get("data").unwrap_or(content) {
+        Value::Object(fields) => {
+            for (name, value) in fields.iter().filter(|(name, _)| *name != "ok") {
+                match value {
+                    Value::Array(items) => {
+                        out.push(format!("{}:", label(name)));
+                        out.extend(items.iter().map(|item| format!("• {}", in_line(item, mouth.voice))));
+                    }
+                    value => out.extend(
+                        written(name, value, mouth.voice).map(|text| format!("{}: {text}", label(name))),
+                    ),
+                }
+            }
+        }
+        Value::Array(items) => {
+            out.extend(items.iter().map(|item| format!("• {}", in_line(item, mouth.voice))));
+        }
+        other => out.extend(written("", other, mouth.voice)),
+    }
+    if out.len() > LINES {
+        out.truncate(LINES);
+        out.push("…".to_owned());
+    }
+    out.join("\n")
+}
+
+/// One thing in one line: its values, one after another.
+fn in_line(value: &Value, voice: Voice) -> String {
+    match value {
+        Value::Object(fields) => {
+            let parts: Vec<String> =
+                fields.iter().filter_map(|(name, value)| written(name, value, voice)).collect();
+            parts.join(", ")
+        }
+        Value::Array(items) => items.iter().map(|item| in_line(item, voice)).collect::<Vec<_>>().join(", "),
+        other => written("", other, voice).unwrap_or_default(),
+    }
+}
+
+fn written(name: &str, value: &Value, voice: Voice) -> Option<String> {
+    Some(match value {
+        Value::Array(_) | Value::Object(_) => in_line(value, voice),
+        Value::Bool(is_so) => (if *is_so { "✓" } else { "✗" }).to_owned(),
+        value => match slot(name, value, voice)? {
+            Slot::Text(text) => text,
+            Slot::Money(money) => format::rupees(money),
+            Slot::Count(count) => format::grouped(count),
+            Slot::Day(day) => format::date(day, voice),
+        },
+    })
+}
+
+fn label(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}

@@ -1,0 +1,209 @@
+//! The small words of each language, read once from `words/`; `words/README.md` says what each class tells.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use munshi_lang::fold;
+use munshi_types::Language;
+
+const FILES: [(Language, &str); 11] = [
+    (Language::English, include_str!("../words/en.txt")),
+    (Language::Hindi, include_str!("../words/hi.txt")),
+    (Language::Bengali, include_str!("../words/bn.txt")),
+    (Language::Gujarati, include_str!("../words/gu.txt")),
+    (Language::Kannada, include_str!("../words/kn.txt")),
+    (Language::Malayalam, include_str!("../words/ml.txt")),
+    (Language::Marathi, include_str!("../words/mr.txt")),
+    (Language::Odia, include_str!("../words/or.txt")),
+    (Language::Punjabi, include_str!("../words/pa.txt")),
+    (Language::Tamil, include_str!("../words/ta.txt")),
+    (Language::Telugu, include_str!("../words/te.txt")),
+];
+
+/// What a small word tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    To,
+    By,
+    From,
+    Of,
+    In,
+    Me,
+    ToMe,
+    Other,
+    Question,
+    Not,
+    If,
+    Will,
+    And,
+    Small,
+    Yes,
+    No,
+    Stop,
+    Hello,
+    Thanks,
+    Help,
+    Trade,
+    Many,
+}
+
+impl Class {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "to" => Self::To,
+            "by" => Self::By,
+            "from" => Self::From,
+            "of" => Self::Of,
+            "in" => Self::In,
+            "me" => Self::Me,
+            "tome" => Self::ToMe,
+            "other" => Self::Other,
+            "question" => Self::Question,
+            "not" => Self::Not,
+            "if" => Self::If,
+            "will" => Self::Will,
+            "and" => Self::And,
+            "small" => Self::Small,
+            "yes" => Self::Yes,
+            "no" => Self::No,
+            "stop" => Self::Stop,
+            "hello" => Self::Hello,
+            "thanks" => Self::Thanks,
+            "help" => Self::Help,
+            "trade" => Self::Trade,
+            "many" => Self::Many,
+            _ => return None,
+        })
+    }
+}
+
+/// A set of classes, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classes(u32);
+
+impl Classes {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn of(classes: &[Class]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < classes.len() {
+            bits |= 1 << classes[at] as u32;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub(crate) const fn has(self, class: Class) -> bool {
+        self.0 & (1 << class as u32) != 0
+    }
+
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) const fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// All the small words, by fold and language.
+#[derive(Debug, Default)]
+pub(crate) struct SmallWords {
+    words: HashMap<String, [Classes; 11]>,
+    /// The longest first.
+    endings: [Vec<(String, Class)>; 11],
+}
+
+impl SmallWords {
+    pub(crate) fn get() -> &'static Self {
+        static WORDS: OnceLock<SmallWords> = OnceLock::new();
+        WORDS.get_or_init(Self::read)
+    }
+
+    fn read() -> Self {
+        let mut found = Self::default();
+        for (language, text) in FILES {
+            for line in text.lines() {
+                let mut words = line.split_whitespace();
+                let Some(name) = words.next() else { continue };
+                let Some(class) = Class::named(name.trim_start_matches('-')) else { continue };
+                for word in words {
+                    found.add(language, class, word, name.starts_with('-'));
+                }
+            }
+            found.endings[language.index()].sort_by_key(|(ending, _)| std::cmp::Reverse(ending.len()));
+        }
+        found
+    }
+
+    fn add(&mut self, language: Language, class: Class, word: &str, hangs: bool) {
+        if hangs {
+            self.endings[language.index()].push((word.to_owned(), class));
+            return;
+        }
+        let key = fold::key(word);
+        if !key.is_empty() {
+            let classes = self.words.entry(key).or_default();
+            classes[language.index()] = classes[language.index()].with(Classes::of(&[class]));
+        }
+    }
+
+    /// What a folded word is in any of the languages.
+    pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
+        let Some(all) = self.words.get(key) else { return Classes::NONE };
+        // Trades have English names everywhere.
+        let english = all[Language::English.index()];
+        let trade = if english.has(Class::Trade) { Classes::of(&[Class::Trade]) } else { Classes::NONE };
+        languages.iter().fold(trade, |set, language| set.with(all[language.index()]))
+    }
+
+    /// The longest ending of one of these classes that a word has, and what is left of the word.
+    pub(crate) fn ending<'w>(
+        &self,
+        word: &'w str,
+        languages: &[Language],
+        wanted: Classes,
+    ) -> Option<(&'w str, Class)> {
+        let endings = languages.iter().flat_map(|language| &self.endings[language.index()]);
+        let fitting = endings.filter(|(_, class)| wanted.has(*class));
+        let cut = fitting.filter_map(|(ending, class)| Some((strip(word, ending)?, *class)));
+        cut.min_by_key(|(front, _)| front.len())
+    }
+}
+
+/// What stands before an ending, where enough of a word does.
+fn strip<'w>(word: &'w str, ending: &str) -> Option<&'w str> {
+    let at = word.len().checked_sub(ending.len())?;
+    let tail = word.get(at..)?;
+    let front = word.get(..at)?;
+    (tail.eq_ignore_ascii_case(ending) && !front.is_empty()).then_some(front)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_every_file_is_understood() {
+        for (language, text) in FILES {
+            for line in text.lines() {
+                let class = line.split_whitespace().next().unwrap();
+                assert!(Class::named(class.trim_start_matches('-')).is_some(), "{language}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_means_what_its_language_says() {
+        let words = SmallWords::get();
+        assert!(words.classes("ne", &[Language::Hindi]).has(Class::By));
+        assert!(words.classes("ne", &[Language::Gujarati]).has(Class::To));
+        let cases = Classes::of(&[Class::To, Class::Of]);
+        assert_eq!(words.ending("ರಮೇಶನಿಗೆ", &[Language::Kannada], cases), Some(("ರಮೇಶ", Class::To)));
+        assert_eq!(words.ending("Ramesher", &[Language::Bengali], cases), Some(("Ramesh", Class::Of)));
+    }
+}

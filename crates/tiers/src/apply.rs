@@ -1,0 +1,200 @@
+//! From a folder to the database: read, plan, write. The write is one transaction for all tenants of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use munshi_store::{Db, PlatformTx, Tx, tenants};
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{Ids, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
+
+use crate::draft::Draft;
+use crate::error::{Error, Result};
+use crate::files::Folder;
+use crate::keys::{self, ROUTING};
+use crate::plan::{self, Action, Change, Installed, Plan, State, Title, Vanished};
+use crate::problem::Problems;
+use crate::rows::{self, Authorship, NewVersion};
+
+/// Plans a tenant's folder against what is stored. Reads only.
+pub async fn plan_folder(
+    db: &Db,
+    folder: &Folder,
+    vanished: Vanished,
+    installed: &Installed,
+) -> Result<Plan> {
+    let state = state(db, &folder.tenant, &folder.drafts).await?;
+    plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed)
+}
+
+/// Plans all of them, and tells everything that is wrong with any.
+pub async fn plan_folders(
+    db: &Db,
+    folders: &[Folder],
+    vanished: Vanished,
+    installed: &Installed,
+) -> Result<Vec<Plan>> {
+    let (mut plans, mut problems) = (Vec::new(), Vec::new());
+    for folder in folders {
+        match plan_folder(db, folder, vanished, installed).await {
+            Ok(plan) => plans.push(plan),
+            Err(Error::Problems(found)) => problems.extend(found.iter().cloned()),
+            Err(error) => return Err(error),
+        }
+    }
+    Problems::refuse(problems)?;
+    Ok(plans)
+}
+
+/// What is stored of a tenant, and which of the wanted addresses are another's.
+pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Result<State> {
+    let (name, keys) = (tenant.clone(), plan::wanted(wanted));
+    db.platform(ROUTING)
+        .read(move |tx| {
+            let Some(tenant) = tenants::find_by_name(tx, &name)? else {
+                return Ok(State { taken: keys::taken(tx, None, &keys)?, ..State::default() });
+            };
+            if tenant.status == TenantStatus::Archived {
+                return Err(Error::TenantArchived(name));
+            }
+            let taken = keys::taken(tx, Some(tenant.id), &keys)?;
+            let tiers = tx.as_tenant(tenant.id, rows::all)?;
+            Ok(State { tenant: Some(tenant.id), tiers, taken })
+        })
+        .await
+}
+
+/// Does what the plans say, all of it or nothing. New tenants get the zone.
+pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &Ids) -> Result<()> {
+    let work: Vec<Work> = plans
+        .into_iter()
+        .filter(|plan| !plan.is_empty())
+        .map(|plan| Work::of(plan, ids))
+        .collect::<Result<_>>()?;
+    if work.is_empty() {
+        return Ok(());
+    }
+    db.platform(ROUTING)
+        .write(move |tx| {
+            let turn = rows::take_turn(tx)?;
+            for work in &work {
+                work.ready(tx, &zone, &by)?;
+                tx.as_tenant(work.tenant, |tx| work.write(tx, &by))?;
+                rows::mark(tx, work.tenant, turn)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// A plan with everything made that can be made before the transaction begins.
+struct Work {
+    plan: Plan,
+    tenant: TenantId,
+    /// Ids for the tiers that are new.
+    ids: BTreeMap<Title, TierId>,
+    versions: Vec<Option<NewVersion>>,
+}
+
+impl Work {
+    fn of(plan: Plan, ids: &Ids) -> Result<Self> {
+        let new = plan.changes.iter().filter(|change| change.action == Action::Create);
+        let made = new.map(|change| (title(change), ids.next())).collect();
+        let version = |change: &Change| {
+            let body = change.body.as_ref();
+            body.map(|body| NewVersion::new(change.to, body, &change.tokens)).transpose()
+        };
+        let versions = plan.changes.iter().map(version).collect::<Result<_>>()?;
+        Ok(Self { tenant: plan.id.unwrap_or_else(|| ids.next()), ids: made, versions, plan })
+    }
+
+    /// Makes the tenant, or sees that it may still be changed.
+    fn ready(&self, tx: &mut PlatformTx<'_>, zone: &Zone, by: &Authorship) -> Result<()> {
+        let name = &self.plan.tenant;
+        let overtaken = || Error::Overtaken { what: format!("tenant {name}") };
+        match tenants::find_by_name(tx, name)? {
+            Some(tenant) if tenant.status == TenantStatus::Archived => {
+                Err(Error::TenantArchived(name.clone()))
+            }
+            Some(tenant) if Some(tenant.id) == self.plan.id => Ok(()),
+            Some(_) => Err(overtaken()),
+            None if self.plan.id.is_some() => Err(overtaken()),
+            None => {
+                let tenant = Tenant {
+                    id: self.tenant,
+                    name: name.clone(),
+                    zone: zone.clone(),
+                    status: TenantStatus::Active,
+                    created_at: by.made_at,
+                };
+                Ok(tenants::add(tx, &tenant)?)
+            }
+        }
+    }
+
+    fn write(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
+        let now = rows::heads(tx)?;
+        if let Some((kind, name)) = difference(&self.plan.seen, &now) {
+            return Err(Error::Overtaken { what: format!("{kind} {name}") });
+        }
+        for (change, version) in self.plan.changes.iter().zip(&self.versions) {
+            self.write_change(tx, change, version.as_ref(), by)?;
+        }
+        let bindings: BTreeMap<TierName, (TierId, TierStatus)> = rows::heads(tx)?
+            .into_iter()
+            .filter(|((kind, _), _)| *kind == TierKind::Binding)
+            .map(|((_, name), (id, _, status))| (name, (id, status)))
+            .collect();
+        let archived: BTreeSet<TierId> = bindings
+            .values()
+            .filter(|(_, status)| *status == TierStatus::Archived)
+            .map(|(id, _)| *id)
+            .collect();
+        let wanted =
+            self.plan.keys.iter().filter_map(|(key, name)| Some((key.clone(), bindings.get(name)?.0)));
+        keys::set(tx, &wanted.collect(), &archived)
+    }
+
+    fn write_change(
+        &self,
+        tx: &mut Tx<'_>,
+        change: &Change,
+        version: Option<&NewVersion>,
+        by: &Authorship,
+    ) -> Result<()> {
+        let title = title(change);
+        let id = match self.ids.get(&title) {
+            Some(id) => {
+                rows::add(tx, *id, &title, by.made_at)?;
+                *id
+            }
+            None => self
+                .plan
+                .seen
+                .get(&title)
+                .map(|(id, _, _)| *id)
+                .ok_or_else(|| Error::Overtaken { what: format!("{} {}", title.0, title.1) })?,
+        };
+        match (change.action, version) {
+            (Action::Archive, _) => rows::set_status(tx, id, TierStatus::Archived),
+            (_, Some(version)) => rows::add_version(tx, id, version, by),
+            (_, None) => rows::set_status(tx, id, TierStatus::Active),
+        }
+    }
+}
+
+fn title(change: &Change) -> Title {
+    (change.kind, change.name.clone())
+}
+
+/// The first tier that is not as it was.
+fn difference<V: PartialEq>(seen: &BTreeMap<Title, V>, now: &BTreeMap<Title, V>) -> Option<Title> {
+    let gone = seen.iter().find(|(title, head)| now.get(*title) != Some(*head));
+    let come = || now.iter().find(|(title, _)| !seen.contains_key(*title));
+    gone.or_else(come).map(|(title, _)| title.clone())
+}
+
+/// Says that something about a tenant changes that decides whether its bindings answer, such as being paused. Every
+/// node looks at it anew within a second. Comes first in its transaction, as it does in that of `apply`.
+pub fn announce(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<()> {
+    let turn = rows::take_turn(tx)?;
+    rows::mark(tx, tenant, turn)
+}

@@ -1,0 +1,66 @@
+//! A tenant's tiers written as files. Applying them again changes nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use munshi_types::tier::{TierKind, TierName};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::draft::Body;
+use crate::error::{Error, Result};
+use crate::shape::{self, FENCE};
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    pub written: Vec<PathBuf>,
+    /// Files that said so already.
+    pub unchanged: usize,
+    /// Files in the same folders that are none of the tenant's tiers; they were left alone.
+    pub others: Vec<PathBuf>,
+}
+
+/// The file of a tier, to the byte.
+pub fn render(kind: TierKind, body: &Body) -> String {
+    let prose = shape::prose(kind);
+    let front = shape::write(shape::fields(kind), body, prose);
+    let Some(key) = prose else { return front };
+    let text = body.get(key).and_then(Value::as_str).unwrap_or_default();
+    let end = if text.is_empty() { "" } else { "\n" };
+    let parted = if text.is_empty() { "" } else { "\n" };
+    format!("{FENCE}\n{front}{FENCE}\n{parted}{text}{end}")
+}
+
+/// Writes each tier's file under `folder`. Other files there are left alone.
+pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exported> {
+    let mut exported = Exported { written: Vec::new(), unchanged: 0, others: Vec::new() };
+    let mut paths = BTreeSet::new();
+    for (kind, name, body) in tiers {
+        let path = folder.join(kind.folder()).join(format!("{name}.{}", kind.extension()));
+        let text = render(*kind, body);
+        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            exported.unchanged += 1;
+        } else {
+            write(&path, &text).map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
+            exported.written.push(path.clone());
+        }
+        paths.insert(path);
+    }
+    let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
+    let there = folders.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    exported.others = there.filter(|path| !paths.contains(path)).collect();
+    exported.others.sort();
+    Ok(exported)
+}
+
+/// Never through a link: it might lead anywhere.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let links = [path.parent(), Some(path)].into_iter().flatten().any(Path::is_symlink);
+    if links {
+        return Err("this is a link; export writes plain files only".to_owned());
+    }
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, text)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,233 @@
+//! A tenant's folder: which files are read, and which must not be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use munshi_types::TenantName;
+use munshi_types::tier::{TierKind, TierName};
+
+use super::parse;
+use crate::draft::Draft;
+use crate::error::Result;
+use crate::nearest;
+use crate::problem::{Problem, Problems, Quoted};
+
+/// Larger files are no tiers.
+const LARGEST: u64 = 256 * 1024;
+const KNOWLEDGE: &str = "knowledge";
+
+/// What a tenant's folder says.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    pub tenant: TenantName,
+    pub drafts: Vec<Draft>,
+}
+
+/// Reads a tenant's folder, or all those in a folder of tenants. The folder's name is the tenant's unless another is
+/// given, which only a single tenant can have. Everything that is wrong is told at once.
+pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<Folder>> {
+    let mut reader = Reader { problems: Vec::new() };
+    let folders = reader.all(path, tenant);
+    Problems::refuse(reader.problems)?;
+    Ok(folders)
+}
+
+struct Reader {
+    problems: Vec<Problem>,
+}
+
+impl Reader {
+    fn all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<Folder> {
+        let Some(root) = self.canonical(path) else { return Vec::new() };
+        if is_tenant(&root) || tenant.is_some() {
+            return self.one(path, &root, tenant).into_iter().collect();
+        }
+        let inside: Vec<PathBuf> = self.entries(path).into_iter().filter(|entry| is_tenant(entry)).collect();
+        if inside.is_empty() {
+            let what = "there are no tiers here";
+            let hint = "name a tenant's folder, with humans/, teams/, agents/ and bindings/ in it";
+            self.problems.push(Problem::of_file(shown(path), what).hint(hint));
+        }
+        let mut folders = Vec::new();
+        for path in inside {
+            match path.canonicalize() {
+                Ok(found) if found.starts_with(&root) => folders.extend(self.one(&path, &found, None)),
+                _ => self.outside(&path),
+            }
+        }
+        folders
+    }
+
+    fn one(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<Folder> {
+        let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let tenant = match tenant.cloned().map_or_else(|| name.parse(), Ok) {
+            Ok(tenant) => tenant,
+            Err(error) => {
+                let hint = "rename the folder, or give the tenant's name with --tenant";
+                self.problems.push(Problem::of_file(shown(path), error.to_string()).hint(hint));
+                return None;
+            }
+        };
+        let mut found: BTreeMap<(TierKind, TierName), Draft> = BTreeMap::new();
+        for entry in self.entries(path) {
+            if let Some(kind) = self.kind(&entry) {
+                self.tiers(kind, &entry, root, &mut found);
+            }
+        }
+        Some(Folder { tenant, drafts: found.into_values().collect() })
+    }
+
+    /// The kind of tier whose folder this is. Files beside the folders, such as a README, are nobody's business.
+    fn kind(&mut self, entry: &Path) -> Option<TierKind> {
+        let name = file_name(entry);
+        if let Some(kind) = TierKind::ALL.into_iter().find(|kind| kind.folder() == name) {
+            return Some(kind);
+        }
+        if name != KNOWLEDGE && entry.is_dir() {
+            let known: Vec<&str> =
+                TierKind::ALL.iter().map(|kind| kind.folder()).chain([KNOWLEDGE]).collect();
+            let otherwise = format!("the folders are {}", known.join(", "));
+            let hint = nearest::hint(&name, known, &otherwise);
+            let what = format!("there is no folder {}", Quoted(&name));
+            self.problems.push(Problem::of_file(shown(entry), what).hint(hint));
+        }
+        None
+    }
+
+    fn tiers(
+        &mut self,
+        kind: TierKind,
+        folder: &Path,
+        root: &Path,
+        found: &mut BTreeMap<(TierKind, TierName), Draft>,
+    ) {
+        if !self.is_inside(folder, root) {
+            return;
+        }
+        for path in self.entries(folder) {
+            let Some(name) = self.name(kind, &path) else { continue };
+            let Some(bytes) = self.bytes(&path, root) else { continue };
+            match parse(kind, name.clone(), &shown(&path), &bytes) {
+                Ok(draft) => {
+                    found.insert((kind, name), draft);
+                }
+                Err(problems) => self.problems.extend(problems),
+            }
+        }
+    }
+
+    fn name(&mut self, kind: TierKind, path: &Path) -> Option<TierName> {
+        let name = file_name(path);
+        let ending = format!(".{}", kind.extension());
+        let Some(stem) = name.strip_suffix(&ending) else {
+            let what = format!("this is no {kind}");
+            let hint = format!("a {kind} is a file NAME{ending} in {}/", kind.folder());
+            self.problems.push(Problem::of_file(shown(path), what).hint(hint));
+            return None;
+        };
+        match stem.parse() {
+            Ok(name) => Some(name),
+            Err(error) => {
+                self.problems.push(Problem::of_file(shown(path), format!("{error}")).hint("rename the file"));
+                None
+            }
+        }
+    }
+
+    fn bytes(&mut self, path: &Path, root: &Path) -> Option<Vec<u8>> {
+        if !self.is_inside(path, root) {
+            return None;
+        }
+        match fs::metadata(path) {
+            Ok(about) if !about.is_file() => {
+                self.problems.push(Problem::of_file(shown(path), "this is not a plain file"));
+                None
+            }
+            Ok(about) if about.len() > LARGEST => {
+                let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
+                self.problems
+                    .push(Problem::of_file(shown(path), what).hint("long texts belong into knowledge/"));
+                None
+            }
+            Ok(_) => fs::read(path).map_err(|error| self.unreadable(path, &error)).ok(),
+            Err(error) => {
+                self.unreadable(path, &error);
+                None
+            }
+        }
+    }
+
+    /// A link may lead to another place in the tenant's folder, never out of it.
+    fn is_inside(&mut self, path: &Path, root: &Path) -> bool {
+        match path.canonicalize() {
+            Ok(found) if found.starts_with(root) => true,
+            Ok(_) => {
+                self.outside(path);
+                false
+            }
+            Err(error) => {
+                self.unreadable(path, &error);
+                false
+            }
+        }
+    }
+
+    fn outside(&mut self, path: &Path) {
+        let problem =
+            Problem::of_file(shown(path), "this link leads out of the folder, so it is not followed");
+        self.problems.push(problem.hint("put the file itself here"));
+    }
+
+    fn canonical(&mut self, path: &Path) -> Option<PathBuf> {
+        match path.canonicalize() {
+            Ok(found) if found.is_dir() => Some(found),
+            Ok(_) => {
+                self.problems.push(Problem::of_file(shown(path), "this is not a folder"));
+                None
+            }
+            Err(error) => {
+                self.unreadable(path, &error);
+                None
+            }
+        }
+    }
+
+    /// In the order of their names, without hidden ones and what editors leave behind.
+    fn entries(&mut self, path: &Path) -> Vec<PathBuf> {
+        let listed = fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+        match listed {
+            Ok(entries) => {
+                let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+                paths.retain(|path| !file_name(path).starts_with('.') && !file_name(path).ends_with('~'));
+                paths.sort();
+                paths
+            }
+            Err(error) => {
+                self.unreadable(path, &error);
+                Vec::new()
+            }
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
+        let what = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "it may not be read by this user".to_owned(),
+            _ => format!("it can't be read: {error}"),
+        };
+        self.problems.push(Problem::of_file(shown(path), what));
+    }
+}
+
+fn is_tenant(path: &Path) -> bool {
+    TierKind::ALL.into_iter().any(|kind| path.join(kind.folder()).is_dir())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

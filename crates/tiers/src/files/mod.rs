@@ -1,0 +1,14 @@
+//! Tiers as files: `NAME/{humans,teams,agents,bindings,knowledge}/`, where NAME is the tenant's.
+//!
+//! Humans and teams are markdown with TOML between two `+++` lines on top; agents and bindings are TOML.
+//!
+//! # Layout
+//! - `folder`: which files there are, and which must not be read; `parse`: one file; `export`: the way back
+
+mod export;
+mod folder;
+mod parse;
+
+pub use export::{Exported, export, render};
+pub use folder::{Folder, read};
+pub use parse::parse;

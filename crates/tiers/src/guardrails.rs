@@ -1,0 +1,44 @@
+//! Rules that stand in the prompt and run again, as code, on what the model answers.
+//!
+//! A reply leaves sentence by sentence: [`Checker`] takes what the model streams and hands out what may be sent.
+//! A rule blocks a sentence (a phrase is said instead), rewrites it, or only logs. All rules read one
+//! normalised form of the text, so that spaced, dotted and disguised letters are read once, for all of them.
+//!
+//! # Layout
+//! - `rule`: [`Rule`] and what it finds; `context`: what rules know of the turn
+//! - `set`: [`RuleSet`], the rules of a binding; `checker`: [`Checker`], the stream
+//! - `custom`: [`PatternRule`], a tenant's own rule
+//! - `letters`, `tokens`: the normalised text and its way back to the original
+//! - `table`, `lexicon`: word classes, from the files of `lexicon/`
+//! - `reading`, `pattern`: clauses with their word classes, and what is looked for in them
+//! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
+//! - `rules/`: one file a rule
+//!
+//! To add a rule: a file in `rules/` with its tests, its line in `rules.rs`, its words in `lexicon/`, its cases in
+//! `tests/guardrails/`, and its row in `docs/guardrails.md`.
+
+mod checker;
+mod context;
+mod custom;
+mod digits;
+mod letters;
+mod lexicon;
+mod pattern;
+mod phrases;
+mod price;
+mod reading;
+mod rule;
+mod rules;
+mod sentences;
+mod set;
+mod shapes;
+mod table;
+mod tokens;
+
+pub use checker::{Checker, Cleared, Piece};
+pub use context::{Context, Election, Item, Prompt, Tongue};
+pub use custom::{PatternError, PatternRule, PatternRules};
+pub use phrases::add_phrases;
+pub use rule::{Rule, Scope, Severity, Tier, Violation};
+pub use sentences::sentences;
+pub use set::{Parameters, RuleSet, UnknownRule, Verdict};

@@ -1,0 +1,248 @@
+//! A reply checked while it arrives.
+
+use std::ops::Range;
+
+use super::context::Context;
+use super::reading::Reading;
+use super::rule::{Check, Found, Part, Rule, Scope, Severity, View, Violation};
+use super::sentences::{ends, hangs, names_secret, next_end};
+use super::set::RuleSet;
+
+/// Something that may be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// A phrase of the phrasebook, to be said in the person's language.
+    Say(&'static str),
+}
+
+/// What has become free to send, and what was found on the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleared {
+    pub pieces: Vec<Piece>,
+    pub violations: Vec<Violation>,
+}
+
+/// Takes a reply piece by piece and hands out what may be sent, sentence by sentence.
+#[derive(Debug)]
+pub struct Checker {
+    set: RuleSet,
+    context: Context,
+    /// What has arrived and is not decided yet.
+    pending: String,
+    /// Where in `pending` a sentence begins whose end has not been seen; what is before it waits for it.
+    open: usize,
+    /// Where `pending` begins in the reply.
+    start: usize,
+    /// What has been read.
+    parts: Vec<Part>,
+    /// Phrases that were said: the same one twice in a reply sounds broken.
+    said: Vec<&'static str>,
+    /// What waits for the end when a rule of the whole reply may block.
+    held: Option<Vec<Piece>>,
+    /// The rule, if any, that has blocked the whole reply.
+    stopped: Option<&'static str>,
+}
+
+impl Checker {
+    pub(crate) fn new(set: RuleSet, context: Context) -> Self {
+        let held = set.buffers(&context).then(Vec::new);
+        Self {
+            set,
+            context,
+            pending: String::new(),
+            open: 0,
+            start: 0,
+            parts: Vec::new(),
+            said: Vec::new(),
+            held,
+            stopped: None,
+        }
+    }
+
+    /// Takes what has arrived; returns what may be sent now.
+    pub fn push(&mut self, delta: &str) -> Cleared {
+        self.pending.push_str(delta);
+        let mut cleared = Cleared::default();
+        while let Some(end) = next_end(&self.pending, self.open) {
+            let waits = hangs(self.pending.get(self.open..end).unwrap_or_default());
+            let text = self.pending.get(..end).unwrap_or_default();
+            let read = (!waits).then(|| Read::new(text)).filter(|read| !names_secret(&read.reading));
+            let Some(read) = read else {
+                self.open = end;
+                continue;
+            };
+            let rest = self.pending.split_off(end);
+            let text = std::mem::replace(&mut self.pending, rest);
+            self.open = 0;
+            self.clear(text, read, &mut cleared);
+        }
+        self.hold(cleared)
+    }
+
+    /// Says that nothing more comes; returns the rest.
+    pub fn finish(mut self) -> Cleared {
+        let mut cleared = Cleared::default();
+        let text = std::mem::take(&mut self.pending);
+        if !text.is_empty() {
+            let read = Read::new(&text);
+            self.clear(text, read, &mut cleared);
+        }
+        self.check_reply(&mut cleared);
+        let mut out = self.hold(cleared);
+        if let Some(held) = self.held {
+            out.pieces = match self.stopped {
+                Some(phrase) => vec![Piece::Say(phrase)],
+                None => held,
+            };
+        }
+        out
+    }
+
+    fn hold(&mut self, mut cleared: Cleared) -> Cleared {
+        if let Some(held) = &mut self.held {
+            held.append(&mut cleared.pieces);
+        }
+        cleared
+    }
+
+    /// Checks some sentences that belong together.
+    fn clear(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut Cleared) {
+        let (set, start) = (self.set.clone(), self.start);
+        let mut changes: Vec<(Range<usize>, Change)> = Vec::new();
+        let view = View {
+            text: &text,
+            reading: &reading,
+            context: &self.context,
+            parameters: set.parameters(),
+            earlier: &self.parts,
+        };
+        for rule in set.rules() {
+            for found in rule.find(&view) {
+                cleared.violations.push(violation(
+                    rule,
+                    start + found.span.start..start + found.span.end,
+                    &found.what,
+                ));
+                if rule.scope == Scope::Reply && rule.severity == Severity::Block {
+                    self.stopped = self.stopped.or(Some(rule.phrase));
+                }
+                changes.extend(change(rule, found, &ends));
+            }
+        }
+        self.write(&text, changes, cleared);
+        self.start += text.len();
+        self.parts.push(Part { text, reading });
+    }
+
+    /// The text with its changes made. What is taken out swallows what is rewritten inside it.
+    fn write(&mut self, text: &str, mut changes: Vec<(Range<usize>, Change)>, cleared: &mut Cleared) {
+        changes.sort_by_key(|(span, change)| {
+            (span.start, matches!(change, Change::With(_)), usize::MAX - span.end)
+        });
+        let mut at = 0;
+        let mut out = String::new();
+        for (span, change) in changes {
+            if span.end <= at {
+                continue;
+            }
+            // A number over two sentences may reach into one that goes: what is left of it goes too.
+            let span = span.start.max(at)..span.end;
+            out.push_str(text.get(at..span.start).unwrap_or_default());
+            match change {
+                Change::With(other) => out.push_str(&other),
+                Change::Out(phrase) => {
+                    let lead = text.get(span.clone()).unwrap_or_default();
+                    out.extend(lead.chars().take_while(|letter| letter.is_whitespace()));
+                    if let Some(phrase) = phrase.filter(|phrase| !self.said.contains(phrase)) {
+                        self.said.push(phrase);
+                        cleared.pieces.push(Piece::Text(std::mem::take(&mut out)));
+                        cleared.pieces.push(Piece::Say(phrase));
+                    }
+                    out.extend(lead.ends_with('\n').then_some('\n'));
+                }
+            }
+            at = span.end;
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        cleared.pieces.push(Piece::Text(out));
+        cleared.pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+    }
+
+    /// The rules that need all of it.
+    fn check_reply(&mut self, cleared: &mut Cleared) {
+        let set = self.set.clone();
+        for rule in set.rules() {
+            let Check::Reply(check) = &rule.check else { continue };
+            let Some(what) = check(&self.parts, &self.context, set.parameters()) else { continue };
+            cleared.violations.push(violation(rule, 0..self.start, what));
+            match rule.severity {
+                Severity::Block => self.stopped = self.stopped.or(Some(rule.phrase)),
+                Severity::Rewrite if !self.said.contains(&rule.phrase) => {
+                    self.said.push(rule.phrase);
+                    cleared.pieces.push(Piece::Text(" ".to_owned()));
+                    cleared.pieces.push(Piece::Say(rule.phrase));
+                }
+                Severity::Rewrite | Severity::Log => {}
+            }
+        }
+    }
+}
+
+/// Some text as it was read.
+struct Read {
+    /// Where its sentences end.
+    ends: Vec<usize>,
+    reading: Reading,
+}
+
+impl Read {
+    fn new(text: &str) -> Self {
+        let ends = ends(text);
+        Self { reading: Reading::new(text, &ends), ends }
+    }
+}
+
+enum Change {
+    With(String),
+    /// The sentence goes, and perhaps a phrase is said in its place.
+    Out(Option<&'static str>),
+}
+
+fn change(rule: &Rule, found: Found, ends: &[usize]) -> Option<(Range<usize>, Change)> {
+    match (rule.severity, found.with) {
+        (Severity::Log, _) => None,
+        (Severity::Rewrite, Some(with)) => Some((found.span, Change::With(with))),
+        (Severity::Rewrite, None) => Some((around(&found.span, ends), Change::Out(None))),
+        (Severity::Block, _) => Some((around(&found.span, ends), Change::Out(Some(rule.phrase)))),
+    }
+}
+
+/// The sentences a span lies in.
+fn around(span: &Range<usize>, ends: &[usize]) -> Range<usize> {
+    let start = ends.iter().rev().find(|end| **end <= span.start).copied().unwrap_or(0);
+    let end = ends.iter().find(|end| **end >= span.end).copied().unwrap_or(span.end);
+    start..end
+}
+
+fn violation(rule: &Rule, span: Range<usize>, what: &str) -> Violation {
+    Violation {
+        rule: rule.id.clone().into_owned(),
+        tier: rule.tier,
+        severity: rule.severity,
+        span,
+        what: what.to_owned(),
+    }
+}
+
+/// Texts that follow each other as one.
+pub(crate) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match (out.last_mut(), piece) {
+            (Some(Piece::Text(before)), Piece::Text(more)) => before.push_str(&more),
+            (_, piece) => out.push(piece),
+        }
+    }
+    out
+}

@@ -1,0 +1,161 @@
+//! What the rules know of the turn besides the reply.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use munshi_lang::Form;
+use munshi_types::{Language, Money};
+
+use super::reading::Reading;
+use super::rule::Part;
+use super::sentences;
+
+/// What a check may rest on. All of it is plain data: the turn fills in what it knows.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// What the tools of this turn returned from the catalogue.
+    pub items: Vec<Item>,
+    /// Other amounts that tools returned or the person named: totals, payments, budgets.
+    pub amounts: Vec<Money>,
+    /// Turns since a price was last said; none when none was.
+    pub turns_since_price: Option<u32>,
+    /// The person asked for a price in this turn, which ends a cooldown.
+    pub asked_price: bool,
+    /// The name the persona goes by.
+    pub persona: Option<String>,
+    /// Names of models and vendors that must never be said, besides those everybody knows.
+    pub model_names: Vec<String>,
+    /// The prompt whose sentences must not come back.
+    pub prompt: Option<std::sync::Arc<Prompt>>,
+    /// The tongues the persona may speak; empty is any.
+    pub lock: Vec<Tongue>,
+    /// The person's language: what concerns their money and safety may always be said in it.
+    pub person_language: Option<Language>,
+    /// What the person wrote in this turn.
+    pub person_said: String,
+    /// The person's own name, which is no secret to them.
+    pub person_name: Option<String>,
+    /// Other people whom tools named in this turn.
+    pub people: Vec<String>,
+    /// Something in the conversation needs a doctor at once.
+    pub red_flag: bool,
+    /// The reply comes with a hand-over to a person: nothing is left to say about the red flag.
+    pub escalated: bool,
+    /// A tool of this turn picked something for the person.
+    pub recommended: bool,
+    /// The person asked whether they talk to a machine.
+    pub asked_if_ai: bool,
+    pub election: Election,
+}
+
+/// Something that can be bought, as a tool returned it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub sku: String,
+    pub name: String,
+    pub price: Money,
+    /// How many there are, when the inventory was asked.
+    pub stock: Option<u32>,
+}
+
+/// A language, in one form or in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tongue {
+    pub language: Language,
+    pub form: Option<Form>,
+}
+
+/// What the election law allows the speaker now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Election {
+    /// It speaks for nobody: no asking for votes.
+    #[default]
+    Neutral,
+    /// It speaks for a candidate: asking for votes is allowed, what the law forbids everybody is not.
+    Campaign,
+    /// The last 48 hours: nobody asks for votes.
+    Silence,
+}
+
+/// A prompt, kept as what is needed to know its sentences again.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    runs: HashSet<u64>,
+    marks: Vec<String>,
+}
+
+/// So many words in a row are no accident.
+const RUN: usize = 7;
+
+impl Prompt {
+    /// `marks` are strings that stand nowhere but in the prompt: fences, canaries.
+    pub fn new(text: &str, marks: Vec<String>) -> Self {
+        let text = unquoted(text);
+        let reading = Reading::new(&text, &sentences::ends(&text));
+        Self { runs: runs(&words(&reading)).map(|(_, run)| run).collect(), marks }
+    }
+
+    /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
+    pub(crate) fn leak(&self, text: &str, reading: &Reading, earlier: &[Part]) -> Option<Range<usize>> {
+        let mark = self.marks.iter().filter(|mark| !mark.is_empty());
+        if let Some((at, mark)) = mark.filter_map(|mark| Some((text.find(mark.as_str())?, mark))).next() {
+            return Some(at..at + mark.len());
+        }
+        if self.runs.is_empty() {
+            return None;
+        }
+        let mut all = last_words(earlier);
+        let kept = all.len();
+        all.extend(words(reading));
+        let (from, _) = runs(&all).find(|(_, run)| self.runs.contains(run))?;
+        let last = all.get((from + RUN - 1).max(kept))?.0;
+        let first = all.get(from.max(kept))?.0;
+        Some(reading.tokens.get(first)?.start..reading.tokens.get(last)?.end)
+    }
+}
+
+/// The prompt without what stands in quotation marks there: those are words to be said.
+fn unquoted(text: &str) -> String {
+    let mut inside = false;
+    text.chars()
+        .map(|letter| {
+            if matches!(letter, '"' | '“' | '”') {
+                inside = !inside;
+                return '\n';
+            }
+            if inside { ' ' } else { letter }
+        })
+        .collect()
+}
+
+/// The words said last, as many as a run may begin with.
+fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
+    let mut last: Vec<(usize, u64)> = Vec::with_capacity(RUN - 1);
+    for part in earlier.iter().rev() {
+        let reading = &part.reading;
+        let words = (0..reading.tokens.len()).rev().filter(|at| reading.counts(*at));
+        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, hash(&reading.tokens[at].plain))));
+        if last.len() == RUN - 1 {
+            break;
+        }
+    }
+    last.reverse();
+    last
+}
+
+/// The words of a reading: the token each is, and its hash.
+fn words(reading: &Reading) -> Vec<(usize, u64)> {
+    let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
+    words.map(|at| (at, hash(&reading.tokens[at].plain))).collect()
+}
+
+/// Every run of words, with the word it begins at.
+fn runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
+    let together = |run: &[(usize, u64)]| run.iter().fold(7, |all: u64, (_, one)| all.rotate_left(9) ^ one);
+    words.windows(RUN).enumerate().map(move |(from, run)| (from, together(run)))
+}
+
+fn hash(word: &str) -> u64 {
+    word.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |all, byte| (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}

@@ -1,0 +1,300 @@
+//! Rules that tenants write themselves.
+//!
+//! ```toml
+//! [[rule]]
+//! id = "no-rivals"
+//! tier = "team"
+//! severity = "rewrite"          # block, rewrite or log
+//! scope = "sentence"            # or reply
+//! prompt = "Never name another shop."
+//! replacement = "another shop"  # for rewrite
+//! regex = '(?i)\bshop\s*\d+\b'  # linear in the text, whatever it says
+//!
+//! [rule.words]                  # by language; `*` leaves an ending open, words of a phrase are spaced
+//! en = ["big bazaar", "mega mart*"]
+//! hi = ["बिग बाज़ार"]
+//! ```
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use munshi_types::Language;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use super::table::{Spelling, Table};
+
+/// The phrase that stands for a sentence a tenant's rule blocked.
+const INSTEAD: &str = "guard-withheld";
+
+/// A rule as a tenant writes it. One that has been read can be compiled.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct PatternRule {
+    written: Written,
+    regex: Option<Regex>,
+}
+
+/// A file of them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternRules {
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<PatternRule>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    id: String,
+    #[serde(default = "team")]
+    tier: Tier,
+    severity: Severity,
+    #[serde(default = "sentence")]
+    scope: Scope,
+    prompt: String,
+    #[serde(default)]
+    words: BTreeMap<Language, Vec<String>>,
+    regex: Option<String>,
+    replacement: Option<String>,
+}
+
+const fn team() -> Tier {
+    Tier::Team
+}
+
+const fn sentence() -> Scope {
+    Scope::Sentence
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct PatternError {
+    pub line: usize,
+    pub what: String,
+}
+
+impl PatternRules {
+    /// Reads a file of rules; an error names the line and what was expected there.
+    pub fn read(text: &str) -> Result<Self, PatternError> {
+        let read: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            PatternError { line: line_of(text, at), what: error.message().to_owned() }
+        })?;
+        let mut seen = std::collections::BTreeSet::new();
+        for rule in &read.rules {
+            if !seen.insert(rule.id()) {
+                let line = text.lines().enumerate().filter(|(_, line)| line.contains(rule.id())).nth(1);
+                let what = format!("the rule `{}` is defined twice: give one of them another id", rule.id());
+                return Err(PatternError { line: line.map_or(1, |(at, _)| at + 1), what });
+            }
+        }
+        Ok(read)
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or(text).matches('\n').count() + 1
+}
+
+impl TryFrom<Written> for PatternRule {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        if written.id.is_empty() || !written.id.chars().all(fine) {
+            return Err(format!(
+                "the id `{}` is not one: use small letters, digits and dashes, like no-rivals",
+                written.id
+            ));
+        }
+        if written.prompt.trim().is_empty() {
+            return Err(format!(
+                "`{}` has no `prompt`: say in a sentence what the model must not do",
+                written.id
+            ));
+        }
+        if written.words.values().all(Vec::is_empty) && written.regex.is_none() {
+            return Err(format!("`{}` looks for nothing: give it `words` or a `regex`", written.id));
+        }
+        match (written.severity, &written.replacement, written.scope) {
+            (Severity::Rewrite, None, _) => {
+                return Err(format!("`{}` rewrites: give it a `replacement`", written.id));
+            }
+            (Severity::Rewrite, _, Scope::Reply) => {
+                return Err(format!("`{}` rewrites: its scope is `sentence`", written.id));
+            }
+            (Severity::Block | Severity::Log, Some(_), _) => {
+                return Err(format!("`{}` does not rewrite: leave `replacement` out", written.id));
+            }
+            _ => {}
+        }
+        let regex = written.regex.as_deref().map(|text| compile(&written.id, text)).transpose()?;
+        let this = Self { written, regex };
+        this.settles()?;
+        Ok(this)
+    }
+}
+
+fn compile(id: &str, text: &str) -> Result<Regex, String> {
+    let regex = Regex::new(text).map_err(|error| format!("the `regex` of `{id}` can't be read: {error}"))?;
+    if regex.is_match("") {
+        return Err(format!("the `regex` of `{id}` matches nothing at all: make it need a letter"));
+    }
+    Ok(regex)
+}
+
+impl PatternRule {
+    pub fn id(&self) -> &str {
+        &self.written.id
+    }
+
+    /// A replacement that the rule itself finds would be replaced for ever.
+    fn settles(&self) -> Result<(), String> {
+        let Some(replacement) = &self.written.replacement else { return Ok(()) };
+        let compiled = self.compiled();
+        let reading = super::reading::Reading::new(replacement, &[replacement.len()]);
+        if compiled.spans(replacement, &reading).is_empty() {
+            return Ok(());
+        }
+        Err(format!("the `replacement` of `{}` holds what it replaces: say it otherwise", self.id()))
+    }
+
+    fn compiled(&self) -> Compiled {
+        let mut table = Table::default();
+        for (language, words) in &self.written.words {
+            let spelling = if *language == Language::English { Spelling::Exact } else { Spelling::Sound };
+            for phrase in words {
+                table.add(&phrase.split_whitespace().collect::<Vec<_>>().join("_"), 0, spelling);
+            }
+        }
+        Compiled { table, regex: self.regex.clone(), replacement: self.written.replacement.clone() }
+    }
+
+    pub(crate) fn into_rule(self) -> Rule {
+        let compiled = self.compiled();
+        Rule {
+            id: Cow::Owned(self.written.id),
+            tier: self.written.tier,
+            severity: self.written.severity,
+            scope: self.written.scope,
+            prompt: Cow::Owned(self.written.prompt),
+            phrase: INSTEAD,
+            check: Check::Custom(Arc::new(compiled)),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    table: Table,
+    regex: Option<Regex>,
+    replacement: Option<String>,
+}
+
+impl Compiled {
+    pub(crate) fn find(&self, view: &View<'_>) -> Vec<Found> {
+        let spans = self.spans(view.text, view.reading);
+        let with = |span| Found {
+            span,
+            what: Cow::Borrowed("a pattern of the tenant"),
+            with: self.replacement.clone(),
+        };
+        spans.into_iter().map(with).collect()
+    }
+
+    fn spans(&self, text: &str, reading: &super::reading::Reading) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if let Some(regex) = &self.regex {
+            found.extend(regex.find_iter(text).map(|one| one.range()));
+        }
+        for at in 0..reading.tokens.len() {
+            let mut reach = 0;
+            if reading.counts(at) {
+                reading.look_up(&self.table, at, |_, to| reach = reach.max(to));
+            }
+            if let Some(last) = reach.checked_sub(1).and_then(|last| reading.tokens.get(last)) {
+                found.push(reading.tokens[at].start..last.end);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guardrails::{Context, Parameters, RuleSet};
+
+    const RIVALS: &str = r#"
+        [[rule]]
+        id = "no-rivals"
+        severity = "rewrite"
+        prompt = "Never name another shop."
+        replacement = "another shop"
+        [rule.words]
+        en = ["mega mart*"]
+        hi = ["मेगा मार्ट"]
+    "#;
+
+    fn set(text: &str) -> RuleSet {
+        RuleSet::new(&[], Parameters::default(), PatternRules::read(text).unwrap().rules).unwrap()
+    }
+
+    #[test]
+    fn words_are_found_in_every_disguise_and_script() {
+        let set = set(RIVALS);
+        for reply in ["Try MEGA  Mart.", "Try m\u{200B}ega mаrt.", "Try mega-marts.", "Try मेगा मार्ट."]
+        {
+            let verdict = set.check(reply, &Context::default());
+            assert_eq!(verdict.text(), "Try another shop.", "{reply}");
+        }
+        assert!(set.check("A mega sale at the mart.", &Context::default()).is_clean());
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_is_expected() {
+        for (text, line, expected) in [
+            ("[[rule]]\nid = \"a\"\nseverity = \"maybe\"\nprompt = \"x\"\n", 3, "block"),
+            (
+                "[[rule]]\nid = \"a b\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"y\"\n",
+                1,
+                "small letters",
+            ),
+            ("\n[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\n", 2, "looks for nothing"),
+            ("[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\nregex = \"(\"\n", 1, "can't be read"),
+            (
+                "[[rule]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\n",
+                1,
+                "`replacement`",
+            ),
+            (
+                "[[rule]]\nid = \"a\"\nseverity = \"rewrite\"\nprompt = \"x\"\nregex = \"y\"\nreplacement = \"yy\"\n",
+                1,
+                "holds what it replaces",
+            ),
+            (
+                "[[rule]]\nid = \"a\"\nseverity = \"log\"\nprompt = \"x\"\ncolour = 1\nregex = \"y\"\n",
+                5,
+                "colour",
+            ),
+        ] {
+            let error = PatternRules::read(text).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.what.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_blocking_rule_of_the_whole_reply_takes_all_of_it() {
+        let text = "[[rule]]\nid = \"a\"\nseverity = \"block\"\nscope = \"reply\"\nprompt = \"x\"\nregex = \"(?i)stop\"\n";
+        let set = set(text);
+        assert!(set.buffers_whole_reply());
+        let verdict = set.check("All is well. Now STOP here. More.", &Context::default());
+        assert_eq!(verdict.text(), "");
+        assert_eq!(verdict.pieces, [crate::guardrails::Piece::Say(INSTEAD)]);
+    }
+}

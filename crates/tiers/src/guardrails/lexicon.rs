@@ -1,0 +1,154 @@
+//! The word classes and patterns of the shipped rules, read once from `lexicon/`.
+//!
+//! A file has sections. `[name]` holds the words of a class, a line a language: `hi: छूट रियायत*`. `_` joins the
+//! words of a phrase, `*` leaves an ending open, `=` before a word of an Indian language keeps it to this spelling,
+//! `~` before an English word lets it be met in other scripts. `[catch]` holds patterns (see `pattern`). Classes of
+//! `shared.txt` can be used by every rule.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use super::pattern::Pattern;
+use super::table::{Class, Classes, Spelling, Table};
+
+const FILES: &[(&str, &str)] = &[
+    ("shared", include_str!("../../lexicon/shared.txt")),
+    ("price", include_str!("../../lexicon/price.txt")),
+    ("no-discount", include_str!("../../lexicon/no-discount.txt")),
+    ("model-name", include_str!("../../lexicon/model-name.txt")),
+    ("prompt-leak", include_str!("../../lexicon/prompt-leak.txt")),
+    ("persona-lock", include_str!("../../lexicon/persona-lock.txt")),
+    ("no-income-segmentation", include_str!("../../lexicon/no-income-segmentation.txt")),
+    ("no-diagnosis", include_str!("../../lexicon/no-diagnosis.txt")),
+    ("red-flag", include_str!("../../lexicon/red-flag.txt")),
+    ("no-legal-advice", include_str!("../../lexicon/no-legal-advice.txt")),
+    ("election-norms", include_str!("../../lexicon/election-norms.txt")),
+    ("phi-redaction", include_str!("../../lexicon/phi-redaction.txt")),
+    ("no-invented-scarcity", include_str!("../../lexicon/no-invented-scarcity.txt")),
+    ("never-human", include_str!("../../lexicon/never-human.txt")),
+    ("no-financial-promise", include_str!("../../lexicon/no-financial-promise.txt")),
+    ("fallback-plan", include_str!("../../lexicon/fallback-plan.txt")),
+    ("no-secrets", include_str!("../../lexicon/no-secrets.txt")),
+];
+
+/// The section of a file's patterns; `[catch appeal]` is a list of its own.
+const CATCH: &str = "catch";
+
+/// The classes that are seen, not spelled.
+pub(crate) const NUMBER: Class = 0;
+pub(crate) const MONEY: Class = 1;
+pub(crate) const PERCENT: Class = 2;
+
+#[derive(Debug, Default)]
+pub(crate) struct Lexicon {
+    pub table: Table,
+    names: HashMap<String, Class>,
+    patterns: BTreeMap<String, Vec<Pattern>>,
+    /// Lines that could not be read; a test keeps this empty.
+    pub unread: Vec<String>,
+}
+
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
+
+/// The shipped lexicon.
+pub(crate) fn lexicon() -> &'static Lexicon {
+    &LEXICON
+}
+
+impl Lexicon {
+    fn read() -> Self {
+        let mut this = Self::default();
+        for name in ["number", "money", "percent"] {
+            this.name(name);
+        }
+        for (file, text) in FILES {
+            this.read_words(file, text);
+        }
+        for (file, text) in FILES {
+            this.read_patterns(file, text);
+        }
+        this
+    }
+
+    fn name(&mut self, name: &str) -> Class {
+        let next = self.names.len();
+        if next >= Classes::MOST {
+            self.unread.push(format!("no room for the class {name}"));
+        }
+        *self.names.entry(name.to_owned()).or_insert(Class::try_from(next).unwrap_or_default())
+    }
+
+    fn read_words(&mut self, file: &str, text: &'static str) {
+        for (section, line) in lines(text) {
+            if section.starts_with(CATCH) {
+                continue;
+            }
+            let name = if file == "shared" { section.to_owned() } else { format!("{file}.{section}") };
+            let class = self.name(&name);
+            let Some((language, words)) = line.split_once(':') else {
+                self.unread.push(format!("{file}: {line}"));
+                continue;
+            };
+            for word in words.split_whitespace() {
+                self.add(word, class, language == "en");
+            }
+        }
+    }
+
+    fn add(&mut self, word: &str, class: Class, english: bool) {
+        if let Some(loan) = word.strip_prefix('~') {
+            return self.table.add(loan, class, Spelling::Loan);
+        }
+        match word.strip_prefix('=') {
+            Some(exact) => self.table.add(exact, class, Spelling::Exact),
+            None if english => self.table.add(word, class, Spelling::Exact),
+            None => self.table.add(word, class, Spelling::Sound),
+        }
+    }
+
+    fn read_patterns(&mut self, file: &'static str, text: &'static str) {
+        for (section, line) in lines(text) {
+            let Some(kind) = section.strip_prefix(CATCH) else { continue };
+            let class = |name: &str| {
+                self.names.get(&format!("{file}.{name}")).or_else(|| self.names.get(name)).copied()
+            };
+            let list = if kind.is_empty() { file.to_owned() } else { format!("{file}.{}", kind.trim()) };
+            match Pattern::read(line, class) {
+                Ok(pattern) => self.patterns.entry(list).or_default().push(pattern),
+                Err(name) => self.unread.push(format!("{file}: no class {name} in {line}")),
+            }
+        }
+    }
+
+    /// The patterns of a rule.
+    pub(crate) fn patterns(&self, rule: &str) -> &[Pattern] {
+        self.patterns.get(rule).map_or(&[], Vec::as_slice)
+    }
+
+    /// A class by name, alone in its set; an unknown name is an empty set.
+    pub(crate) fn class(&self, name: &str) -> Classes {
+        self.names.get(name).map_or(Classes::NONE, |class| Classes::of(*class))
+    }
+}
+
+fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut section = "";
+    text.lines().filter_map(move |line| {
+        let line = line.split(" #").next().unwrap_or_default().trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+            return None;
+        }
+        (!line.is_empty() && !line.starts_with('#')).then_some((section, line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_lexicon_is_read() {
+        assert_eq!(lexicon().unread, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,119 @@
+//! What is looked for in a clause: classes that must stand in it, in which order, and classes that must not.
+//!
+//! `a b` wants both, in any order, since languages differ in theirs. `a >3 b` wants b after a with at most three words
+//! between, `^a` wants a to begin the clause. `a|b` wants either. `!a` refuses a clause with a, `!!a` a sentence with a; `&a` wants a in the sentence.
+
+use std::ops::Range;
+
+use super::reading::{Clause, Reading};
+use super::table::{Class, Classes};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pattern {
+    chains: Vec<Chain>,
+    sentence_has: Vec<Classes>,
+    clause_lacks: Classes,
+    sentence_lacks: Classes,
+}
+
+/// Classes that follow each other; each with the most words that may lie before it.
+#[derive(Clone, Debug, Default)]
+struct Chain {
+    links: Vec<(Classes, usize)>,
+    /// The first of them begins the clause.
+    first: bool,
+}
+
+/// So many words may lie before what begins a clause: please, just, well.
+const LEAD: usize = 1;
+
+impl Pattern {
+    /// Reads a line; a name without a class is the error.
+    pub(crate) fn read(line: &str, class: impl Fn(&str) -> Option<Class>) -> Result<Self, String> {
+        let either = |names: &str| {
+            names.split('|').try_fold(Classes::NONE, |mut all, name| {
+                all.add(class(name).ok_or_else(|| name.to_owned())?);
+                Ok::<_, String>(all)
+            })
+        };
+        let mut this = Self::default();
+        let mut after: Option<usize> = None;
+        for item in line.split_whitespace() {
+            if let Some(names) = item.strip_prefix("!!") {
+                this.sentence_lacks.add_all(either(names)?);
+            } else if let Some(names) = item.strip_prefix('!') {
+                this.clause_lacks.add_all(either(names)?);
+            } else if let Some(names) = item.strip_prefix('&') {
+                this.sentence_has.push(either(names)?);
+            } else if let Some(most) = item.strip_prefix('>') {
+                after = Some(most.parse().map_err(|_| item.to_owned())?);
+            } else {
+                let wanted = either(item.trim_start_matches('^'))?;
+                match (after.take(), this.chains.last_mut()) {
+                    (Some(most), Some(chain)) => chain.links.push((wanted, most)),
+                    _ => {
+                        let first = item.starts_with('^');
+                        this.chains.push(Chain { links: vec![(wanted, usize::MAX)], first });
+                    }
+                }
+            }
+        }
+        Ok(this)
+    }
+
+    /// Where the pattern is met in a clause, in bytes of the original.
+    pub(crate) fn find(&self, reading: &Reading, clause: &Clause) -> Option<Range<usize>> {
+        if self.refused(reading, clause) {
+            return None;
+        }
+        let mut span: Option<Range<usize>> = None;
+        for chain in &self.chains {
+            let found = chain.find(reading, clause)?;
+            span = Some(match span {
+                Some(span) => span.start.min(found.start)..span.end.max(found.end),
+                None => found,
+            });
+        }
+        span
+    }
+
+    fn refused(&self, reading: &Reading, clause: &Clause) -> bool {
+        let wanted = |classes: &Classes| clause.mask.meets(*classes);
+        let sentence = reading.sentence_mask(clause.sentence);
+        !self.chains.iter().all(|chain| chain.links.iter().all(|(classes, _)| wanted(classes)))
+            || clause.mask.meets(self.clause_lacks)
+            || sentence.meets(self.sentence_lacks)
+            || !self.sentence_has.iter().all(|classes| sentence.meets(*classes))
+    }
+}
+
+impl Chain {
+    fn find(&self, reading: &Reading, clause: &Clause) -> Option<Range<usize>> {
+        let (first, rest) = self.links.split_first()?;
+        let words = |at: usize| (clause.from..at).filter(|before| reading.counts(*before)).count();
+        let fits = |at: &usize| reading.is(*at, first.0) && (!self.first || words(*at) <= LEAD);
+        clause.tokens().filter(fits).find_map(|at| {
+            let last = follow(reading, clause, at, rest)?;
+            Some(reading.tokens[at].start..reading.end_of(last).max(reading.end_of(at)))
+        })
+    }
+}
+
+/// The token on which the rest of a chain ends, when it follows.
+fn follow(reading: &Reading, clause: &Clause, at: usize, rest: &[(Classes, usize)]) -> Option<usize> {
+    let Some(((classes, most), rest)) = rest.split_first() else { return Some(at) };
+    let mut between = 0;
+    // One word may be two things: நான்தான் is both I and am.
+    for next in clause.tokens().filter(|next| *next > at) {
+        if reading.is(next, *classes)
+            && let Some(last) = follow(reading, clause, next, rest)
+        {
+            return Some(last);
+        }
+        between += usize::from(reading.counts(next));
+        if between > *most {
+            return None;
+        }
+    }
+    None
+}

@@ -1,0 +1,44 @@
+//! After a recommendation comes the other way out.
+
+use std::borrow::Cow;
+
+use crate::guardrails::context::Context;
+use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
+use crate::guardrails::set::Parameters;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("fallback-plan"),
+        tier: Tier::Team,
+        severity: Severity::Rewrite,
+        scope: Scope::Reply,
+        prompt: Cow::Borrowed("After a recommendation, say what you can do if it does not fit."),
+        phrase: "guard-alternatives",
+        check: Check::Reply(check),
+    }
+}
+
+fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
+    let words = lexicon();
+    let picked = words.patterns("fallback-plan");
+    let recommends = context.recommended || parts.iter().any(|part| !part.reading.find(picked).is_empty());
+    let other = words.class("fallback-plan.other");
+    (recommends && !parts.iter().any(|part| part.reading.has(other)))
+        .then_some("a recommendation without a way out")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::check;
+    use crate::guardrails::{Context, Piece};
+
+    #[test]
+    fn the_way_out_is_added_where_it_lacks() {
+        let verdict = check("fallback-plan", "I recommend the blue one.", &Context::default());
+        assert_eq!(verdict.pieces.last(), Some(&Piece::Say("guard-alternatives")));
+        for fine in ["I recommend the blue one. If it doesn't fit, I can show you others.", "It is blue."] {
+            assert!(check("fallback-plan", fine, &Context::default()).is_clean(), "{fine}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The persona speaks its own languages.
+
+use std::borrow::Cow;
+
+use munshi_lang::detect;
+use munshi_types::{Language, Script};
+
+use crate::guardrails::context::{Context, Tongue};
+use crate::guardrails::lexicon::{self, lexicon};
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::sentences::ends;
+use crate::guardrails::table::Classes;
+
+/// Fewer words than this tell no language: names, thanks, an address.
+const FEWEST: usize = 3;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("language-lock"),
+        tier: Tier::Human,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Speak only your own languages; money and safety may be told in the person's."),
+        phrase: "guard-my-language",
+        check: Check::Sentences(check),
+    }
+}
+
+fn check(view: &View<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    if view.context.lock.is_empty() {
+        return found;
+    }
+    let mut start = 0;
+    for (sentence, end) in ends(view.text).into_iter().enumerate() {
+        let text = view.text.get(start..end).unwrap_or_default();
+        let spoken = view.reading.sentence_mask(sentence);
+        if let Some(language) = foreign(text, view.context)
+            && !(Some(language) == view.context.person_language && concerns(spoken))
+        {
+            let lead = text.len() - text.trim_start().len();
+            found.push(Found::new(start + lead..end, "a language that is not the persona's"));
+        }
+        start = end;
+    }
+    found
+}
+
+/// Money and safety are told in the person's language, whatever the lock.
+fn concerns(spoken: Classes) -> bool {
+    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(lexicon().class("red-flag.escalate"))
+}
+
+/// The language of a sentence, when it is surely none of the persona's.
+fn foreign(text: &str, context: &Context) -> Option<Language> {
+    if text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() < FEWEST {
+        return None;
+    }
+    if let Some(language) = by_script(text) {
+        let spoken = context.lock.iter().any(|tongue| {
+            tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
+        });
+        return (!spoken).then_some(language);
+    }
+    if at_home(text, context) {
+        return None;
+    }
+    let told = detect(text)?;
+    let sure = told.is_sure() || !matches!(told.script, Script::Latin | Script::Devanagari);
+    let fits = |tongue: &Tongue, language: Language| {
+        tongue.language == language
+            && (language == Language::English || tongue.form.is_none_or(|form| form == told.form()))
+    };
+    let allowed = context.lock.iter().any(|tongue| told.plausible.iter().any(|one| fits(tongue, *one)));
+    (sure && !allowed).then_some(told.language)
+}
+
+/// Small words that only one of the languages of its script has: where every fifth is one of the persona's, nobody
+/// need look closer.
+const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
+    (
+        Language::English,
+        munshi_lang::Form::Latin,
+        &[
+            "the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we",
+            "will", "by", "be", "our",
+        ],
+    ),
+    (
+        Language::Hindi,
+        munshi_lang::Form::Latin,
+        &[
+            "hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh",
+            "kar", "nahi", "hoon",
+        ],
+    ),
+    (
+        Language::Hindi,
+        munshi_lang::Form::Native,
+        &["है", "हैं", "में", "को", "की", "के", "का", "और", "यह", "आप", "आपका", "आपकी", "आपको", "नहीं", "हूँ", "तक"],
+    ),
+];
+
+/// Whether a text is plainly in one of the persona's languages.
+fn at_home(text: &str, context: &Context) -> bool {
+    let words = text.split_whitespace().count();
+    SMALL_WORDS.iter().any(|(language, form, small)| {
+        let spoken = context.lock.iter().any(|tongue| {
+            tongue.language == *language
+                && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
+        });
+        let known = |word: &&str| small.iter().any(|one| one.eq_ignore_ascii_case(word));
+        spoken && text.split_whitespace().filter(known).count() * 5 >= words
+    })
+}
+
+/// The language of a script that only one language is written in, when most letters are of it.
+fn by_script(text: &str) -> Option<Language> {
+    let mut counts = [0usize; Script::ALL.len()];
+    text.chars().filter_map(Script::of).for_each(|script| counts[script as usize] += 1);
+    let script = Script::ALL.into_iter().max_by_key(|script| counts[*script as usize])?;
+    let most = counts[script as usize] * 2 > counts.iter().sum();
+    let one = most && !matches!(script, Script::Latin | Script::Devanagari);
+    Language::ALL.into_iter().find(|language| one && language.script() == script)
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_lang::Form;
+    use munshi_types::Language;
+
+    use crate::guardrails::rules::trial::check;
+    use crate::guardrails::{Context, Tongue};
+
+    #[test]
+    fn hinglish_is_not_hindi_in_its_own_script() {
+        let latin = Tongue { language: Language::Hindi, form: Some(Form::Latin) };
+        let english = Tongue { language: Language::English, form: None };
+        let context = Context { lock: vec![latin, english], ..Context::default() };
+        for fine in ["Haan ji, aapka order kal tak aa jayega.", "Your order is on its way.", "धन्यवाद"]
+        {
+            assert!(check("language-lock", fine, &context).is_clean(), "{fine}");
+        }
+        for other in ["आपका ऑर्डर कल तक आ जाएगा।", "உங்கள் ஆர்டர் நாளை வரும்."]
+        {
+            assert!(!check("language-lock", other, &context).is_clean(), "{other}");
+        }
+    }
+
+    #[test]
+    fn money_is_told_in_the_persons_language() {
+        let english = Tongue { language: Language::English, form: None };
+        let context =
+            Context { lock: vec![english], person_language: Some(Language::Hindi), ..Context::default() };
+        assert!(check("language-lock", "आपके खाते से ₹500 कट गए हैं।", &context).is_clean());
+        assert!(!check("language-lock", "आपका दिन बहुत अच्छा हो।", &context).is_clean());
+    }
+}

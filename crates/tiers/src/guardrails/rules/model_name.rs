@@ -1,0 +1,58 @@
+//! What the persona is built with is nobody's business.
+
+use std::borrow::Cow;
+
+use crate::guardrails::letters::plain;
+use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("model-name"),
+        tier: Tier::Agent,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never say which model or company you are built on."),
+        phrase: "guard-not-shared",
+        check: Check::Sentences(check),
+    }
+}
+
+fn check(view: &View<'_>) -> Vec<Found> {
+    let patterns = lexicon().patterns("model-name");
+    let what = "the name of a model or its maker";
+    let mut found: Vec<Found> =
+        view.reading.find(patterns).into_iter().map(|span| Found::new(span, what)).collect();
+    let no = lexicon().class("no");
+    for name in &view.context.model_names {
+        let name = squeezed(name);
+        for clause in view.reading.clauses.iter().filter(|clause| name.len() > 2 && !clause.mask.meets(no)) {
+            let tokens = view.reading.tokens.get(clause.tokens()).unwrap_or_default();
+            if let (Some(first), Some(last)) = (tokens.first(), tokens.last())
+                && view.text.get(first.start..last.end).is_some_and(|text| squeezed(text).contains(&name))
+            {
+                found.push(Found::new(first.start..last.end, what));
+            }
+        }
+    }
+    found
+}
+
+/// Letters and digits alone: `Sarvam-30B` and `sarvam 30 b` are one name.
+fn squeezed(text: &str) -> String {
+    plain(text).chars().filter(|letter| letter.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::Context;
+    use crate::guardrails::rules::trial::{caught, check, passed};
+
+    #[test]
+    fn names_are_caught_when_they_are_its_own() {
+        caught("model-name", &["I am powered by GPT-4.", "I'm Claude, made by Anthropic.", "मैं ChatGPT हूँ।"]);
+        passed("model-name", &["I can't say which model I use.", "Your zodiac sign is Gemini."]);
+        let context = Context { model_names: vec!["Sarvam-30B".into()], ..Context::default() };
+        assert!(!check("model-name", "It runs on s a r v a m 3 0 b here.", &context).is_clean());
+    }
+}

@@ -1,0 +1,28 @@
+//! A persona never claims to be a person of flesh and blood.
+
+use std::borrow::Cow;
+
+use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("never-human"),
+        tier: Tier::Human,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never claim to be human, and never deny being an AI."),
+        phrase: "guard-i-am-ai",
+        check: Check::Patterns("a claim to be human"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::{caught, passed};
+
+    #[test]
+    fn claims_and_denials_are_caught_and_admissions_are_not() {
+        caught("never-human", &["I am a real person.", "I'm not a bot.", "मैं इंसान हूँ।", "நான் ரோபோ இல்லை."]);
+        passed("never-human", &["I am not a human.", "I'll connect you to a human.", "मैं इंसान नहीं हूँ।"]);
+    }
+}

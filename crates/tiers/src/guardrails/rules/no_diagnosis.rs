@@ -1,0 +1,28 @@
+//! What ails a person is for a doctor to say.
+
+use std::borrow::Cow;
+
+use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("no-diagnosis"),
+        tier: Tier::Team,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never diagnose or prescribe; say that a doctor must see it."),
+        phrase: "guard-see-doctor",
+        check: Check::Patterns("a diagnosis or a prescription"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::{caught, passed};
+
+    #[test]
+    fn diagnoses_are_caught_and_appointments_are_not() {
+        caught("no-diagnosis", &["You have dengue.", "आपको डेंगू है।"]);
+        passed("no-diagnosis", &["Your appointment with Dr. Rao is at 5 pm.", "I can't diagnose this."]);
+    }
+}

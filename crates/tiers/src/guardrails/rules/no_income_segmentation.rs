@@ -1,0 +1,34 @@
+//! Nobody is treated by what they seem to earn.
+
+use std::borrow::Cow;
+
+use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("no-income-segmentation"),
+        tier: Tier::Team,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never sort, judge or address people by income, wealth or class."),
+        phrase: "guard-same-for-all",
+        check: Check::Patterns("people sorted by income"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::{caught, passed};
+
+    #[test]
+    fn sorting_is_caught_and_money_talk_is_not() {
+        caught(
+            "no-income-segmentation",
+            &["This plan is for low-income customers like you.", "अमीर लोगों के लिए यह बेहतर है।"],
+        );
+        passed(
+            "no-income-segmentation",
+            &["Your income certificate is ready.", "We treat everyone the same."],
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Nothing is running out unless the inventory says so.
+
+use std::borrow::Cow;
+
+use crate::guardrails::lexicon::{self, lexicon};
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::table::Classes;
+
+/// From this many on, "few are left" is no longer true.
+const FEW: u32 = 10;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("no-invented-scarcity"),
+        tier: Tier::Team,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never imply that something is running out unless the inventory says so."),
+        phrase: "guard-check-stock",
+        check: Check::Sentences(check),
+    }
+}
+
+fn check(view: &View<'_>) -> Vec<Found> {
+    let patterns = lexicon().patterns("no-invented-scarcity");
+    let stocks: Vec<u32> = view.context.items.iter().filter_map(|item| item.stock).collect();
+    let hurry = lexicon().class("no-invented-scarcity.pressure");
+    let spans = view.reading.find(patterns).into_iter();
+    let grounded = |span: &std::ops::Range<usize>| {
+        let clause = view.reading.clauses.iter().find(|clause| {
+            clause.tokens().any(|at| {
+                view.reading.tokens[at].start >= span.start && view.reading.tokens[at].end <= span.end
+            })
+        });
+        let Some(clause) = clause.filter(|clause| !clause.mask.meets(hurry)) else { return false };
+        let mut numbers =
+            clause.tokens().filter(|at| view.reading.is(*at, Classes::of(lexicon::NUMBER))).peekable();
+        match numbers.peek() {
+            Some(_) => numbers.all(|at| {
+                let said: Option<u32> = view.reading.tokens[at].plain.parse().ok();
+                said.is_none_or(|said| stocks.contains(&said)) && !stocks.is_empty()
+            }),
+            None => stocks.iter().any(|stock| *stock < FEW),
+        }
+    };
+    spans
+        .filter(|span| !grounded(span))
+        .map(|span| Found::new(span, "scarcity that no tool reported"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::Money;
+
+    use crate::guardrails::rules::trial::{caught, check, passed};
+    use crate::guardrails::{Context, Item};
+
+    #[test]
+    fn the_inventory_may_be_told_and_nothing_else() {
+        caught("no-invented-scarcity", &["Only 2 left!", "Hurry, stock is running out.", "सिर्फ 2 पीस बचे हैं।"]);
+        passed("no-invented-scarcity", &["It is in stock.", "Take your time."]);
+        let item = Item { sku: "A-1".into(), name: "Bag".into(), price: Money::ZERO, stock: Some(3) };
+        let context = Context { items: vec![item], ..Context::default() };
+        assert!(check("no-invented-scarcity", "Only 3 left in stock.", &context).is_clean());
+        assert!(!check("no-invented-scarcity", "Only 2 left in stock.", &context).is_clean());
+    }
+}

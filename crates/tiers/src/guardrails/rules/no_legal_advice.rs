@@ -1,0 +1,28 @@
+//! Documents are drawn up; what the law says of a case is for a lawyer.
+
+use std::borrow::Cow;
+
+use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("no-legal-advice"),
+        tier: Tier::Team,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never give legal advice; prepare documents and point to a lawyer."),
+        phrase: "guard-see-lawyer",
+        check: Check::Patterns("legal advice"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::{caught, passed};
+
+    #[test]
+    fn advice_is_caught_and_office_hours_are_not() {
+        caught("no-legal-advice", &["You should sue your landlord.", "आप कोर्ट में केस कर दीजिए।"]);
+        passed("no-legal-advice", &["The court office is open from 10 to 5.", "I can't give legal advice."]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Keys, tokens, passwords, one-time codes.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::guardrails::letters::unseen;
+use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::shapes::any_of;
+use crate::guardrails::tokens::{Kind, hidden};
+
+/// What stands where a secret stood.
+const HIDDEN: &str = "•••";
+
+/// So many words may lie between the name of a secret and the secret.
+const FAR: usize = 8;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("no-secrets"),
+        tier: Tier::Agent,
+        severity: Severity::Rewrite,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Never write out a password, PIN, one-time code, key or token."),
+        phrase: "guard-not-shared",
+        check: Check::Sentences(check),
+    }
+}
+
+/// What secrets of well-known makers look like, and keys and passwords inside addresses.
+static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let shapes = [
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+        r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_A-Za-z0-9]{16,}",
+        r"\brzp_(?:live|test)_[A-Za-z0-9]{8,}",
+        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})",
+        r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+        r"\bAIza[0-9A-Za-z_-]{30,}",
+        r"\bya29\.[0-9A-Za-z_-]{20,}",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
+        r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+        r"\bhf_[A-Za-z0-9]{20,}",
+        r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}",
+        r"\b[a-z][a-z0-9+]{2,12}://[^\s:/@]+:[^\s/@]+@\S+",
+        r"\bvault:[A-Za-z0-9_/.-]+",
+    ];
+    any_of(&shapes)
+});
+
+fn check(view: &View<'_>) -> Vec<Found> {
+    let mut found = shaped(view.text);
+    let (key, coded) = (lexicon().class("no-secrets.key"), lexicon().class("no-secrets.code"));
+    let postal = lexicon().class("no-secrets.postal");
+    let reading = view.reading;
+    for at in (0..reading.tokens.len()).filter(|at| reading.is(*at, key) && !reading.is(*at, postal)) {
+        if hidden_near(view, at) {
+            continue;
+        }
+        let value =
+            after(view, at, reading.is(at, coded)).or_else(|| before(view, at, reading.is(at, coded)));
+        if let Some((from, to)) = value {
+            let span = reading.tokens[from].start..reading.tokens[to].end;
+            found.push(Found::rewritten(span, "a secret", HIDDEN.to_owned()));
+        }
+    }
+    found
+}
+
+/// Shapes, looked for in the text without what is not seen.
+fn shaped(text: &str) -> Vec<Found> {
+    let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
+    if !text.chars().any(unseen) {
+        let found = shapes.find_iter(text).map(|one| one.range());
+        return found.map(|span| Found::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
+    }
+    let mut seen = String::with_capacity(text.len());
+    let mut places = Vec::with_capacity(text.len());
+    for (at, letter) in text.char_indices().filter(|(_, letter)| !unseen(*letter)) {
+        seen.push(letter);
+        places.extend(std::iter::repeat_n(at, letter.len_utf8()));
+    }
+    places.push(text.len());
+    let back = |one: regex::Match<'_>| places[one.start()]..places[one.end()];
+    shapes.find_iter(&seen).map(|one| Found::rewritten(back(one), "a secret", HIDDEN.to_owned())).collect()
+}
+
+/// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
+fn hidden_near(view: &View<'_>, at: usize) -> bool {
+    let tokens = &view.reading.tokens;
+    hidden(tokens.get(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR)).unwrap_or_default())
+}
+
+/// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
+fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
+    let reading = view.reading;
+    let mut words = 0;
+    let mut next = reading.after(at);
+    let mut told = false;
+    while next < reading.tokens.len() && words < FAR {
+        if let Some(to) = secret(view, next, coded, told) {
+            return Some((next, to));
+        }
+        told = matches!(reading.tokens[next].kind, Kind::Sign(':' | '=' | '"' | '“' | '`' | '\''));
+        words += usize::from(reading.counts(next));
+        next += 1;
+    }
+    None
+}
+
+/// The secret that is told before its name: `482913 is your OTP`.
+fn before(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
+    let reading = view.reading;
+    let from = at.saturating_sub(5);
+    (from..at).rev().find_map(|place| {
+        let parted = (place..at)
+            .any(|between| matches!(reading.tokens[between].kind, Kind::Sign('.' | '।' | '\n' | '?')));
+        let to = secret(view, place, coded, false).filter(|to| *to < at && !parted)?;
+        Some((place, to))
+    })
+}
+
+/// Whether what begins at a token is a secret, and the token it ends on.
+fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> {
+    let reading = view.reading;
+    let token = reading.tokens.get(at)?;
+    let to = (at + 1..reading.tokens.len())
+        .find(|next| {
+            reading.tokens[*next].gap != crate::guardrails::tokens::Gap::None
+                || reading.tokens[*next].is('\n')
+        })
+        .unwrap_or(reading.tokens.len());
+    // A closing mark is no part of it.
+    let last = (at..to).rev().find(|last| reading.counts(*last))?;
+    let text = view.text.get(token.start..reading.tokens[last].end)?;
+    let digits = text.chars().filter(|letter| letter.is_numeric()).count();
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    if coded && token.is_number() {
+        return code(view, at);
+    }
+    // A telephone number, an address and an amount are none; nor is a word with a dash.
+    let mixed = digits > 0 && letters > 0 && text.len() >= 6 && text.is_ascii() && !text.contains("://");
+    let signed =
+        letters >= 4 && text.contains(['@', '#', '$', '%', '&', '!']) && !text.contains('.') && last > at;
+    let plain = told && !coded && text.len() >= 4 && text.is_ascii() && last >= at && token.is_word();
+    (token.is_word() && (mixed || signed || plain) || (token.is_number() && mixed)).then_some(last)
+}
+
+/// Digits of a code: four to eight of them, together or one by one.
+fn code(view: &View<'_>, at: usize) -> Option<usize> {
+    let reading = view.reading;
+    // The second half of a telephone number is no code.
+    if at.checked_sub(1).is_some_and(|before| reading.tokens[before].is_number()) {
+        return None;
+    }
+    let mut digits = 0;
+    let mut last = at;
+    for next in at..reading.tokens.len().min(at + 16) {
+        let token = &reading.tokens[next];
+        match token.kind {
+            Kind::Number if token.plain.bytes().all(|byte| byte.is_ascii_digit()) => {
+                digits += token.plain.len();
+                last = next;
+            }
+            Kind::Sign('-' | '.' | ',' | '*' | '•') => {}
+            _ => break,
+        }
+    }
+    let counted = reading.is(last + 1, lexicon().class("price.counted"));
+    ((4..=8).contains(&digits) && !counted).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::Context;
+    use crate::guardrails::rules::trial::{check, passed};
+
+    #[test]
+    fn secrets_are_hidden() {
+        for (reply, sent) in [
+            ("Use sk_live_4f9aK2mNq8ZrT1xW7bYc here.", "Use ••• here."),
+            ("Your OTP is 482913.", "Your OTP is •••."),
+            ("482913 is your OTP.", "••• is your OTP."),
+            ("Password: Blue@77sky", "Password: •••"),
+            ("आपका ओटीपी ४८२९१३ है।", "आपका ओटीपी ••• है।"),
+            ("The PIN is below.\n4 8 2 9", "The PIN is below.\n•••"),
+        ] {
+            assert_eq!(check("no-secrets", reply, &Context::default()).text(), sent);
+        }
+    }
+
+    #[test]
+    fn talk_of_secrets_is_free() {
+        passed(
+            "no-secrets",
+            &[
+                "Never share your OTP with anyone.",
+                "The OTP is valid for 10 minutes.",
+                "Your password must have 8 characters.",
+                "Our PIN code is 560001.",
+                "Reset your password from the app.",
+            ],
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! The persona stays who it is.
+
+use std::borrow::Cow;
+
+use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::table::fold_word;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("persona-lock"),
+        tier: Tier::Human,
+        severity: Severity::Block,
+        scope: Scope::Sentence,
+        prompt: Cow::Borrowed("Stay who you are: never take another name, and never call this a role."),
+        phrase: "guard-still-me",
+        check: Check::Sentences(check),
+    }
+}
+
+fn check(view: &View<'_>) -> Vec<Found> {
+    let patterns = lexicon().patterns("persona-lock");
+    let mut found: Vec<Found> = view
+        .reading
+        .find(patterns)
+        .into_iter()
+        .map(|span| Found::new(span, "it stepped out of its persona"))
+        .collect();
+    if let Some(persona) = &view.context.persona {
+        let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
+        found.extend(other_name(view, &names));
+        found.extend(denied(view, &names));
+    }
+    found
+}
+
+/// `My name is …`, and not the persona's.
+fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
+    let (mine, filler) = (lexicon().class("persona-lock.my-name"), lexicon().class("persona-lock.filler"));
+    let reading = view.reading;
+    let at = (0..reading.tokens.len()).find(|at| reading.is(*at, mine))?;
+    let mut next = reading.after(at);
+    while reading.is(next, filler) || (reading.tokens.get(next).is_some() && !reading.counts(next)) {
+        next += 1;
+    }
+    let token = reading.tokens.get(next).filter(|token| token.is_word())?;
+    let own = names.iter().any(|name| reading.fold(next).starts_with(name.as_str()));
+    // A name in Latin letters has a capital; `my name is not` and `my name is on the list` have none.
+    let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
+    let known = reading.is(next, lexicon().class("no")) || reading.is(next, lexicon().class("you"));
+    (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+}
+
+/// `I am not` and the persona's name.
+fn denied(view: &View<'_>, names: &[String]) -> Option<Found> {
+    let (me, no) = (lexicon().class("me"), lexicon().class("no"));
+    let reading = view.reading;
+    reading.clauses.iter().filter(|clause| clause.mask.meets(me) && clause.mask.meets(no)).find_map(
+        |clause| {
+            let named = |at: &usize| names.iter().any(|name| !name.is_empty() && reading.fold(*at) == name);
+            let at = clause.tokens().find(named)?;
+            let close = |other: usize| reading.is(other, no) && other.abs_diff(at) <= 3;
+            let token = reading.tokens.get(at)?;
+            clause.tokens().any(close).then(|| Found::new(token.start..token.end, "it denied its persona"))
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::Context;
+    use crate::guardrails::rules::trial::check;
+
+    #[test]
+    fn another_name_and_a_denied_one_are_caught() {
+        let context = Context { persona: Some("Meera".into()), ..Context::default() };
+        for broken in [
+            "My name is Priya.",
+            "I am not Meera.",
+            "मेरा नाम राहुल है।",
+            "Okay, I will drop the act.",
+            "என் பெயர் கவிதா.",
+        ] {
+            assert!(!check("persona-lock", broken, &context).is_clean(), "{broken}");
+        }
+        for fine in ["My name is Meera.", "मेरा नाम मीरा है।", "I'm not sure, let me ask.", "என் பெயர் மீரா."]
+        {
+            let verdict = check("persona-lock", fine, &context);
+            assert!(verdict.is_clean(), "{fine}: {verdict:?}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Whoever tells of danger to life is sent to help, whatever else is said.
+
+use std::borrow::Cow;
+
+use crate::guardrails::context::Context;
+use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::reading::Reading;
+use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
+use crate::guardrails::sentences::ends;
+use crate::guardrails::set::Parameters;
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        id: Cow::Borrowed("red-flag"),
+        tier: Tier::Team,
+        // Harmless advice must not go out ahead of it: the reply waits until it has sent the person to help.
+        severity: Severity::Block,
+        scope: Scope::Reply,
+        prompt: Cow::Borrowed(
+            "If anything points to danger to life, send the person to emergency care at once (112, 108).",
+        ),
+        phrase: "guard-emergency",
+        check: Check::Reply(check),
+    }
+}
+
+/// Whether the turn says so, or the person's own words do.
+pub(crate) fn raised(context: &Context) -> bool {
+    if context.escalated {
+        return false;
+    }
+    if context.red_flag {
+        return true;
+    }
+    let said = &context.person_said;
+    !said.is_empty() && !Reading::new(said, &ends(said)).find(lexicon().patterns("red-flag")).is_empty()
+}
+
+fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
+    let words = lexicon();
+    let (help, no) = (words.class("red-flag.escalate"), words.class("no"));
+    let sent = |part: &Part| {
+        part.reading.clauses.iter().any(|clause| clause.mask.meets(help) && !clause.mask.meets(no))
+    };
+    (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::guardrails::rules::trial::check;
+    use crate::guardrails::{Context, Parameters, Piece, RuleSet};
+
+    #[test]
+    fn a_reply_without_help_is_replaced() {
+        let context = Context { person_said: "I have severe chest pain".into(), ..Context::default() };
+        let verdict = check("red-flag", "Drink some water. Rest a while.", &context);
+        assert_eq!(verdict.pieces, [Piece::Say("guard-emergency")]);
+        assert!(check("red-flag", "Please go to the nearest hospital right away.", &context).is_clean());
+        assert!(check("red-flag", "Drink some water.", &Context::default()).is_clean());
+    }
+
+    #[test]
+    fn only_a_raised_flag_makes_a_reply_wait() {
+        let set = RuleSet::new(&["red-flag"], Parameters::default(), Vec::new()).unwrap();
+        assert!(set.buffers_whole_reply());
+        assert!(!set.buffers(&Context::default()));
+        assert!(set.buffers(&Context { red_flag: true, ..Context::default() }));
+    }
+}

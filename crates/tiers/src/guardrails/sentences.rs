@@ -1,0 +1,219 @@
+//! Where sentences end.
+//!
+//! An end is decided by what stands before it and the first thing after it, never by how much of the text has
+//! arrived: a stream is cut where the whole would be.
+
+use std::ops::Range;
+
+use super::lexicon::lexicon;
+use super::reading::Reading;
+
+/// Abbreviations that no sentence ends on.
+const SHORT: &[&str] = &[
+    "rs",
+    "re",
+    "dr",
+    "mr",
+    "mrs",
+    "ms",
+    "smt",
+    "shri",
+    "sri",
+    "prof",
+    "st",
+    "vs",
+    "approx",
+    "tel",
+    "mob",
+    "ph",
+    "e.g",
+    "i.e",
+    "pvt",
+    "inc",
+    "govt",
+    "dept",
+    "adv",
+    "capt",
+    "col",
+    "gen",
+    "hon",
+    "jr",
+    "sr",
+    "डॉ",
+    "रु",
+    "रू",
+    "श्री",
+    "प्रो",
+    "कृ",
+    "टि",
+    "ரூ",
+    "திரு",
+    "டாக்",
+    "டாக்டர்",
+    "ডা",
+    "ডাঃ",
+    "শ্রী",
+    "টা",
+    "రూ",
+    "డా",
+    "ರೂ",
+    "ಡಾ",
+    "രൂ",
+    "ഡോ",
+    "રૂ",
+    "ડૉ",
+    "ਰੁ",
+    "ਡਾ",
+    "ଟ",
+    "ଡା",
+];
+
+/// Those only before a number: `No. 5`.
+const NUMBERED: &[&str] = &["no", "nos", "fig", "sec", "art", "vol", "pg", "नं", "क्र", "எண்", "নং", "नम्बर"];
+
+const CLOSERS: &[char] =
+    &['.', '!', '?', '…', '।', '॥', '"', '\'', '”', '’', ')', ']', '»', '*', '_', '？', '！'];
+
+/// The sentences of a text, in order, covering all of it.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut from = 0;
+    ends(text)
+        .into_iter()
+        .map(|end| {
+            let start = from;
+            from = end;
+            start..end
+        })
+        .collect()
+}
+
+/// Where each sentence ends; the last end is the text's.
+pub(crate) fn ends(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(end) = next_end(text, from) {
+        found.push(end);
+        from = end;
+    }
+    if from < text.len() || found.is_empty() {
+        found.push(text.len());
+    }
+    found
+}
+
+/// Where the sentence that begins at `from` ends; none while what has arrived does not tell.
+pub(crate) fn next_end(text: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    for (at, letter) in rest.char_indices() {
+        let after = from + at + letter.len_utf8();
+        let end = match letter {
+            '\n' => Some(after),
+            '।' | '॥' | '。' | '؟' => closed(text, after),
+            '.' | '!' | '?' | '…' | '？' | '！' => stopped(text, from, from + at, letter),
+            _ => None,
+        };
+        if end.is_some_and(|end| end < text.len() || letter == '\n') {
+            // Space and signs alone are no sentence yet.
+            let end = end?;
+            if text.get(from..end)?.chars().any(char::is_alphanumeric) {
+                return Some(end);
+            }
+        }
+    }
+    None
+}
+
+/// Past the marks that close a sentence; none while more of them may come.
+fn closed(text: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let length = rest.find(|letter| !CLOSERS.contains(&letter))?;
+    Some(from + length)
+}
+
+fn stopped(text: &str, from: usize, at: usize, letter: char) -> Option<usize> {
+    let end = closed(text, at)?;
+    let rest = text.get(end..)?;
+    if !rest.starts_with(char::is_whitespace) {
+        // `!` and `?` end a sentence before a letter too, but `.` stands in numbers, names and addresses.
+        let next = rest.chars().next()?;
+        let spoken = matches!(letter, '!' | '?' | '…') && next.is_alphabetic() && !next.is_ascii_lowercase();
+        return spoken.then_some(end);
+    }
+    if letter == '.' && !ends_here(text.get(from..at)?, rest)? {
+        return None;
+    }
+    Some(end)
+}
+
+/// Whether a point after `before` ends a sentence; none while the word after it has not come.
+fn ends_here(before: &str, rest: &str) -> Option<bool> {
+    let word = before.rsplit([' ', '\n', '\t', '(', '\u{A0}']).next().unwrap_or_default();
+    let low = word.trim_start_matches(['"', '“', '\'', '*']).to_lowercase();
+    if SHORT.contains(&low.as_str()) {
+        return Some(false);
+    }
+    // `1.` begins an item of a list; `A.` is an initial.
+    let item = before.trim() == word && word.len() <= 3 && word.chars().all(|letter| letter.is_ascii_digit());
+    let initial = word.len() == 1 && word.chars().all(|letter| letter.is_ascii_uppercase()) && word != "I";
+    if item || initial {
+        return Some(false);
+    }
+    if NUMBERED.contains(&low.as_str()) {
+        let next = rest.chars().find(|letter| !letter.is_whitespace())?;
+        return Some(!next.is_numeric());
+    }
+    Some(true)
+}
+
+/// Whether a sentence may go on in the next one as far as numbers and secrets are concerned: it ends on digits or on
+/// part of a long token.
+pub(crate) fn hangs(sentence: &str) -> bool {
+    let trimmed = sentence.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let last = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default();
+    last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii())
+}
+
+/// Whether it has just named a secret, which may follow.
+pub(crate) fn names_secret(reading: &Reading) -> bool {
+    let key = lexicon().class("no-secrets.key");
+    let count = reading.tokens.len();
+    (count.saturating_sub(LAST)..count).any(|at| reading.is(at, key))
+}
+
+/// So many tokens are the end of a sentence.
+const LAST: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|range| text[range].trim()).collect()
+    }
+
+    #[test]
+    fn sentences_end_where_people_end_them() {
+        for (text, expected) in [
+            ("Hello. How are you? Fine!", &["Hello.", "How are you?", "Fine!"][..]),
+            ("It is Rs. 500 only. Ask Dr. Rao.", &["It is Rs. 500 only.", "Ask Dr. Rao."]),
+            ("No. We are closed.", &["No.", "We are closed."]),
+            ("Take No. 5 bus. Go.", &["Take No. 5 bus.", "Go."]),
+            ("नमस्ते। कैसे हैं? ठीक॥", &["नमस्ते।", "कैसे हैं?", "ठीक॥"]),
+            ("See www.shop.in/a.b now. 3.5 kg", &["See www.shop.in/a.b now.", "3.5 kg"]),
+            ("1. Tea\n2. Coffee", &["1. Tea", "2. Coffee"]),
+            ("Wait… What?! Yes.", &["Wait…", "What?!", "Yes."]),
+            ("He said \"go.\" Then left.", &["He said \"go.\"", "Then left."]),
+            ("", &[""]),
+        ] {
+            assert_eq!(cut(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_named_secrets_wait_for_what_follows() {
+        assert!(hangs("It is 2345 6789."));
+        assert!(!hangs("We are open all day."));
+        let named = |text: &str| names_secret(&Reading::new(text, &[text.len()]));
+        assert!(named("The password is below.") && !named("We are open all day."));
+    }
+}

@@ -1,0 +1,300 @@
+//! Words and phrases to their classes.
+//!
+//! An entry is matched by its first word, found by the hash of every beginning of a word of the reply, so that
+//! `guarant*` costs no more than `guarantee`. There are two tables: words as they are spelled, and words brought to
+//! Latin letters and folded, where spellings of one word in Latin letters and in several scripts meet.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use munshi_lang::fold;
+
+/// A set of word classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classes([u64; 4]);
+
+impl Classes {
+    pub(crate) const NONE: Self = Self([0; 4]);
+    /// How many classes there can be.
+    pub(crate) const MOST: usize = 256;
+
+    pub(crate) fn of(class: Class) -> Self {
+        let mut one = Self::NONE;
+        one.add(class);
+        one
+    }
+
+    pub(crate) fn add(&mut self, class: Class) {
+        if let Some(part) = self.0.get_mut(usize::from(class) / 64) {
+            *part |= 1 << (class % 64);
+        }
+    }
+
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
+    }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+}
+
+/// The number of a class.
+pub(crate) type Class = u8;
+
+/// The shortest folds that are looked up, since shorter ones mean too many things: of an English word met in another
+/// script, of an Indian word met in Latin letters, and of an Indian word met in another Indian script.
+const LOAN_FOLD: usize = 5;
+const LATIN_FOLD: usize = 6;
+const FAR_FOLD: usize = 9;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    spelled: Heads,
+    folded: Heads,
+    /// Endings that carry a meaning of their own, by their last letters: Tamil says no at the end of a verb.
+    endings: HashMap<u64, Vec<(String, Class)>, BuildHasherDefault<Given>>,
+}
+
+type Heads = HashMap<u64, Vec<Entry>, BuildHasherDefault<Given>>;
+
+/// The keys are hashes already.
+#[derive(Default)]
+struct Given(u64);
+
+impl Hasher for Given {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    words: Vec<Part>,
+    class: Class,
+    /// Of a fold: how long it is, and whether the word is English.
+    length: usize,
+    loan: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    text: String,
+    /// Matches what begins with it.
+    open: bool,
+}
+
+/// How an entry's spelling counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// As written only: English words, and short ones.
+    Exact,
+    /// Any spelling and script that sounds so.
+    Sound,
+    /// An English word that other languages have borrowed.
+    Loan,
+}
+
+/// Where a match ends, and what it is.
+pub(crate) struct Hit {
+    pub class: Class,
+    /// How many words it took.
+    pub words: usize,
+    /// How many bytes of the first word had to fit.
+    pub letters: usize,
+    /// Only the end of the word had to fit.
+    pub ending: bool,
+}
+
+impl Table {
+    /// Adds an entry: words joined by `_`, each with a `*` behind it if it is open.
+    /// One that begins with `*` is an ending.
+    pub(crate) fn add(&mut self, entry: &str, class: Class, spelling: Spelling) {
+        if let Some(ending) = entry.strip_prefix('*').map(super::letters::plain) {
+            if let Some(last) = last_letters(&ending) {
+                self.endings.entry(last).or_default().push((ending, class));
+            }
+            return;
+        }
+        let parts = |read: fn(&str, bool) -> String| -> Vec<Part> {
+            let words = entry.split('_').filter(|word| !word.is_empty());
+            words
+                .map(|word| {
+                    let open = word.ends_with('*');
+                    Part { text: read(word.trim_end_matches('*'), open), open }
+                })
+                .collect()
+        };
+        put(&mut self.spelled, Entry { words: parts(spelled), class, length: 0, loan: false });
+        let folded = parts(folded);
+        let length: usize = folded.iter().map(|part| part.text.len()).sum();
+        let loan = spelling == Spelling::Loan;
+        let shortest = if loan { LOAN_FOLD } else { LATIN_FOLD };
+        if spelling != Spelling::Exact && length >= shortest {
+            put(&mut self.folded, Entry { words: folded, class, length, loan });
+        }
+    }
+
+    /// Everything that begins at a word. `spelled` and `folded` give the words from there on; none ends the phrase.
+    pub(crate) fn find<'w>(
+        &self,
+        spelled: impl Fn(usize) -> Option<&'w str>,
+        folded: impl Fn(usize) -> Option<&'w str>,
+        mut hit: impl FnMut(Hit),
+    ) {
+        if let Some(word) = spelled(0)
+            && let Some(endings) = last_letters(word).and_then(|last| self.endings.get(&last))
+        {
+            let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
+            for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
+                hit(Hit { class: *class, words: 1, letters: word.len(), ending: true });
+            }
+        }
+        let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
+        search(&self.spelled, spelled, |_| true, &mut hit);
+        let near = |entry: &Entry| if latin { !entry.loan } else { entry.loan || entry.length >= FAR_FOLD };
+        search(&self.folded, folded, near, &mut hit);
+    }
+}
+
+/// The spelling of a word of the lexicon. Where an ending may come, the one the dictionary form has gives way:
+/// Tamil nouns lose their last m and u before a case, Hindi ones their last a.
+fn spelled(word: &str, open: bool) -> String {
+    let mut plain = super::letters::plain(word);
+    if !open || plain.chars().count() < 4 {
+        return plain;
+    }
+    for ending in ["ம்", "ு", "்", "ు", "్", "ು", "್", "ു", "്", "ा"] {
+        if let Some(stem) = plain.strip_suffix(ending) {
+            plain.truncate(stem.len());
+            break;
+        }
+    }
+    plain
+}
+
+/// The fold of a word of the lexicon or of a reply.
+pub(crate) fn fold_word(word: &str) -> String {
+    fold::stem(&fold::key(word))
+}
+
+fn folded(word: &str, open: bool) -> String {
+    let plain = spelled(word, open);
+    let mut fold = fold_word(&plain);
+    // The vowel a last consonant carries gives way to whatever ending comes.
+    let bare = plain.chars().next_back().is_some_and(|last| {
+        let code = last as u32;
+        (0x900..=0xD7F).contains(&code) && (0x15..=0x39).contains(&(code % 0x80))
+    });
+    if open && bare && fold.ends_with('a') {
+        fold.pop();
+    }
+    fold
+}
+
+fn put(heads: &mut Heads, entry: Entry) {
+    let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
+    let entries = heads.entry(hash(&first.text)).or_default();
+    if !entries.contains(&entry) {
+        entries.push(entry);
+    }
+}
+
+/// The last two letters of a word, three of a Latin one, as a key. No ending of the lexicon is shorter.
+fn last_letters(word: &str) -> Option<u64> {
+    let bytes = word.as_bytes();
+    let count = if bytes.last()?.is_ascii() { 3 } else { 6 };
+    let last = bytes.get(bytes.len().checked_sub(count)?..)?;
+    Some(last.iter().copied().fold(SEED, step))
+}
+
+const SEED: u64 = 0xCBF2_9CE4_8422_2325;
+
+const fn step(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(0x0100_0000_01B3)
+}
+
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(SEED, step)
+}
+
+fn search<'w>(
+    heads: &Heads,
+    word: impl Fn(usize) -> Option<&'w str>,
+    counts: impl Fn(&Entry) -> bool,
+    hit: &mut impl FnMut(Hit),
+) {
+    let Some(first) = word(0) else { return };
+    let mut running = SEED;
+    for (at, byte) in first.bytes().enumerate() {
+        running = step(running, byte);
+        if at == 0 && first.len() > 1 {
+            continue;
+        }
+        let Some(entries) = heads.get(&running) else { continue };
+        for entry in entries.iter().filter(|entry| counts(entry) && fits(entry, first, at + 1, &word)) {
+            hit(Hit { class: entry.class, words: entry.words.len(), letters: at + 1, ending: false });
+        }
+    }
+}
+
+fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> Option<&'w str>) -> bool {
+    let Some((head, rest)) = entry.words.split_first() else { return false };
+    let begins = head.text.len() == length && first.starts_with(&head.text);
+    begins
+        && (head.open || first.len() == length)
+        && rest.iter().enumerate().all(|(at, part)| {
+            word(at + 1).is_some_and(|word| match part.open {
+                true => word.starts_with(&part.text),
+                false => word == part.text,
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classes(table: &Table, text: &str) -> Vec<(Class, usize)> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let folds: Vec<String> = words.iter().map(|word| fold_word(word)).collect();
+        let mut found = Vec::new();
+        table.find(
+            |at| words.get(at).copied(),
+            |at| folds.get(at).map(String::as_str),
+            |hit| found.push((hit.class, hit.words)),
+        );
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn words_stems_and_phrases_are_found() {
+        let mut table = Table::default();
+        table.add("guarant*", 1, Spelling::Exact);
+        table.add("price_cut*", 2, Spelling::Exact);
+        table.add("தள்ளுபடி*", 3, Spelling::Sound);
+        table.add("off", 4, Spelling::Exact);
+        assert_eq!(classes(&table, "guaranteed"), [(1, 1)]);
+        assert_eq!(classes(&table, "price cuts"), [(2, 2)]);
+        assert_eq!(classes(&table, "price list"), []);
+        assert_eq!(classes(&table, "thallupadiyum"), [(3, 1)]);
+        assert_eq!(classes(&table, "தள்ளுபடியை"), [(3, 1)]);
+        assert_eq!(classes(&table, "of"), []);
+    }
+}

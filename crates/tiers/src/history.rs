@@ -1,0 +1,165 @@
+//! Looking back: a tier's versions, one of them, and the way back to it.
+
+use std::collections::BTreeMap;
+
+use munshi_store::{Db, PlatformTx, tenants};
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{Tenant, TenantName};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::apply;
+use crate::draft::{Body, Draft, Tier};
+use crate::error::{Error, Result};
+use crate::keys::ROUTING;
+use crate::merge::{self, Origin};
+use crate::plan::{self, Installed, Plan, State, Stored, Title, Vanished};
+use crate::rows::{self, VersionView};
+use crate::size::Tokens;
+
+/// A tier and how it came about, the newest version first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Log {
+    pub kind: TierKind,
+    pub name: TierName,
+    pub status: TierStatus,
+    pub versions: Vec<Entry>,
+}
+
+/// A version and how it differs from the one before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    #[serde(flatten)]
+    pub version: VersionView,
+    pub changes: Vec<plan::FieldChange>,
+}
+
+/// A tier at one version. An agent is shown with all that it extends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    pub kind: TierKind,
+    pub name: TierName,
+    pub status: TierStatus,
+    pub version: u32,
+    pub latest: u32,
+    /// Every value, defaults filled in.
+    pub values: Value,
+    /// Of an agent: who said each value, by path.
+    pub origins: BTreeMap<String, Origin>,
+    pub tokens: Tokens,
+    /// As it was written, which is what `export` writes.
+    #[serde(skip)]
+    pub body: Body,
+}
+
+/// Every tier of a tenant, as `export` writes them: the active ones at their version in force.
+pub async fn tiers(db: &Db, tenant: &TenantName) -> Result<Vec<Stored>> {
+    Ok(all(db, tenant).await?.into_values().collect())
+}
+
+pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<Log> {
+    let (who, title) = (tenant.clone(), (kind, name.clone()));
+    let read = move |tx: &mut PlatformTx<'_>| {
+        let found = known(tx, &who)?;
+        tx.as_tenant(found.id, |tx| {
+            let tier = rows::find(tx, title.0, &title.1)?.ok_or_else(|| no_tier(&who, &title))?;
+            let versions = rows::versions(tx, &tier)?;
+            Ok::<_, Error>((tier.status, versions))
+        })
+    };
+    let (status, versions) = db.platform(ROUTING).read(read).await?;
+    let nothing = Body::new();
+    let before = versions.iter().skip(1).map(|older| &older.body).chain([&nothing]);
+    let changes = versions.iter().zip(before).map(|(version, before)| plan::fields(before, &version.body));
+    let changes: Vec<_> = changes.collect();
+    let entries = versions.into_iter().zip(changes).map(|(version, changes)| Entry { version, changes });
+    Ok(Log { kind, name: name.clone(), status, versions: entries.collect() })
+}
+
+/// A tier at a version, or at the one in force.
+pub async fn show(
+    db: &Db,
+    tenant: &TenantName,
+    kind: TierKind,
+    name: &TierName,
+    version: Option<u32>,
+) -> Result<Shown> {
+    let tiers = all(db, tenant).await?;
+    let title = (kind, name.clone());
+    let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?.clone();
+    let tier = match version {
+        Some(version) if version != current.version => at(db, tenant, &current, version).await?,
+        _ => current,
+    };
+    let (values, origins) = match kind {
+        TierKind::Agent => {
+            let find = |name: &TierName| tiers.get(&(TierKind::Agent, name.clone())).map(|tier| &tier.body);
+            let unreadable =
+                |broken| Error::Unreadable(format!("agent {name} can't be put together: {broken}"));
+            let chain = merge::chain(name, &tier.body, find).map_err(unreadable)?;
+            let merged = merge::merge(&chain)?;
+            (Tier::Agent(merged.agent).values()?, merged.origins)
+        }
+        _ => (Tier::read(kind, &tier.body)?.values()?, BTreeMap::new()),
+    };
+    let Stored { kind, name, status, version, latest, body, tokens, .. } = tier;
+    Ok(Shown { kind, name, status, version, latest, values, origins, tokens, body })
+}
+
+/// Plans the return to a version, or to the one before. It becomes a new version, so that the history stays whole; all
+/// that holds for a folder holds for it too.
+pub async fn plan_rollback(
+    db: &Db,
+    tenant: &TenantName,
+    kind: TierKind,
+    name: &TierName,
+    version: Option<u32>,
+    installed: &Installed,
+) -> Result<(Plan, u32)> {
+    let tiers = all(db, tenant).await?;
+    let title = (kind, name.clone());
+    let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?;
+    let none = |version| Error::NoVersion { kind, name: name.clone(), version, latest: current.latest };
+    let back_to = match version {
+        Some(version) => version,
+        None => current.version.checked_sub(1).filter(|version| *version > 0).ok_or_else(|| none(0))?,
+    };
+    let old = at(db, tenant, current, back_to).await?;
+    let wanted = vec![Draft::of(kind, name.clone(), old.body)];
+    let state: State = apply::state(db, tenant, &wanted).await?;
+    let mut plan = plan::plan(tenant, &state, &wanted, Vanished::Keep, installed)?;
+    // Nothing is missing from a folder where there is none.
+    plan.left.clear();
+    Ok((plan, back_to))
+}
+
+async fn at(db: &Db, tenant: &TenantName, current: &Stored, version: u32) -> Result<Stored> {
+    let (who, kind, name) = (tenant.clone(), current.kind, current.name.clone());
+    let found = db
+        .platform(ROUTING)
+        .read(move |tx| {
+            let found = known(tx, &who)?;
+            tx.as_tenant(found.id, |tx| rows::find_at(tx, kind, &name, version))
+        })
+        .await?;
+    let (kind, name, latest) = (current.kind, current.name.clone(), current.latest);
+    found.ok_or(Error::NoVersion { kind, name, version, latest })
+}
+
+async fn all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<Title, Stored>> {
+    let who = tenant.clone();
+    db.platform(ROUTING)
+        .read(move |tx| {
+            let found = known(tx, &who)?;
+            tx.as_tenant(found.id, rows::all)
+        })
+        .await
+}
+
+fn known(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
+    tenants::find_by_name(tx, name)?.ok_or_else(|| Error::NoTenant(name.clone()))
+}
+
+fn no_tier(tenant: &TenantName, (kind, name): &Title) -> Error {
+    Error::NoTier { tenant: tenant.clone(), kind: *kind, name: name.clone() }
+}

@@ -1,0 +1,200 @@
+//! What applying a folder would do, found out before anything is done.
+//!
+//! # Layout
+//! - `changes`: the difference between what is stored and what is wanted, field by field
+//! - `references`: whether everything that is named is there; `sizes`: whether every text fits its budget
+//! - `keys`: which addresses lead where; `rules`: whether guardrails can be checked; `words`: the plan for people to read
+
+mod changes;
+mod keys;
+mod references;
+mod rules;
+mod sizes;
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use munshi_types::tier::{Binding, Candidate, RoutingKey, TierKind, TierName, TierRef, TierStatus};
+use munshi_types::{TenantId, TenantName, TierId};
+use serde::Serialize;
+
+pub(crate) use changes::fields;
+pub use changes::{Action, Change, FieldChange, Line};
+pub(crate) use keys::wanted;
+
+use crate::draft::{Body, Draft};
+use crate::error::Result;
+use crate::problem::Problems;
+use crate::size::Tokens;
+
+/// A tier by its kind and name.
+pub(crate) type Title = (TierKind, TierName);
+
+/// A tier as it is stored: its head, and the body of the version in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    pub id: TierId,
+    pub kind: TierKind,
+    pub name: TierName,
+    pub status: TierStatus,
+    pub version: u32,
+    pub latest: u32,
+    pub body: Body,
+    pub tokens: Tokens,
+}
+
+/// Everything stored of a tenant that a plan must know.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// None where the tenant is to be made.
+    pub tenant: Option<TenantId>,
+    pub tiers: BTreeMap<Title, Stored>,
+    /// Wanted addresses that lead to other tenants.
+    pub taken: BTreeSet<RoutingKey>,
+}
+
+/// What is there to be used.
+#[derive(Clone, Debug, Default)]
+pub struct Installed {
+    /// One that is not among them is warned of, and is not offered.
+    pub tools: BTreeSet<String>,
+    /// The installation's models. One that is not among them is warned of, and passed over.
+    pub models: BTreeSet<String>,
+}
+
+/// What to do about tiers that are stored but not in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vanished {
+    Keep,
+    Archive,
+}
+
+/// What is going to be done, and what it was planned upon. Applying it to anything else is refused.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    pub tenant: TenantName,
+    /// The tenant is to be made.
+    pub is_new: bool,
+    pub changes: Vec<Change>,
+    /// Stored and active, but not in the folder; they stay as they are.
+    pub left: Vec<String>,
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    pub(crate) id: Option<TenantId>,
+    #[serde(skip)]
+    pub(crate) seen: BTreeMap<Title, (TierId, u32, TierStatus)>,
+    /// Every address of every active binding, once all is done.
+    #[serde(skip)]
+    pub(crate) keys: BTreeMap<RoutingKey, TierName>,
+}
+
+impl Plan {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && !self.is_new
+    }
+}
+
+/// Compares what is wanted with what is stored. Everything that is wrong is told at once.
+pub fn plan(
+    tenant: &TenantName,
+    state: &State,
+    wanted: &[Draft],
+    vanished: Vanished,
+    installed: &Installed,
+) -> Result<Plan> {
+    let after = After::of(state, wanted, vanished);
+    let mut problems = references::check(&after, state);
+    problems.extend(rules::check(&after));
+    let agents = after.agents();
+    problems.extend(sizes::check(&after, &agents));
+    let (keys, clashes) = keys::check(&after, state);
+    problems.extend(clashes);
+    Problems::refuse(problems)?;
+    let changes = changes::all(state, wanted, vanished, &agents)?;
+    let left = if vanished == Vanished::Keep { after.left(wanted) } else { Vec::new() };
+    let mut warnings = references::warnings(&after, &agents, installed);
+    warnings.extend(rules::warnings(&after, &agents));
+    Ok(Plan {
+        tenant: tenant.clone(),
+        is_new: state.tenant.is_none(),
+        changes,
+        left,
+        warnings,
+        id: state.tenant,
+        seen: state
+            .tiers
+            .iter()
+            .map(|(title, tier)| (title.clone(), (tier.id, tier.version, tier.status)))
+            .collect(),
+        keys,
+    })
+}
+
+/// A binding as each part of its people has it: itself first, then with what a slice puts in its place. Old versions
+/// that a slice names were checked when they were new.
+pub(crate) fn arms(binding: &Binding) -> Vec<(String, Binding)> {
+    let now =
+        |tier: &Option<TierRef>| tier.clone().filter(|tier| tier.version.is_none()).map(|tier| tier.name);
+    let slices = binding.slices.iter().enumerate().filter_map(|(at, slice)| match &slice.candidate {
+        Candidate::Binding(_) => None,
+        Candidate::Tiers { human, team, agent } => {
+            let mut arm = binding.clone();
+            arm.human = now(human).unwrap_or(arm.human);
+            arm.team = now(team).unwrap_or(arm.team);
+            arm.agent = now(agent).unwrap_or(arm.agent);
+            Some((format!("slices[{at}]."), arm))
+        }
+    });
+    std::iter::once((String::new(), binding.clone())).chain(slices).collect()
+}
+
+/// The tenant as it would be: every active tier as a draft, whether it comes from a file or was there.
+pub(crate) struct After {
+    pub(crate) drafts: BTreeMap<Title, Draft>,
+    /// Archived ones, to tell them from those that never were.
+    pub(crate) archived: BTreeSet<Title>,
+}
+
+impl After {
+    fn of(state: &State, wanted: &[Draft], vanished: Vanished) -> Self {
+        let mut drafts: BTreeMap<Title, Draft> =
+            wanted.iter().map(|draft| ((draft.kind, draft.name.clone()), draft.clone())).collect();
+        let mut archived = BTreeSet::new();
+        for (title, tier) in &state.tiers {
+            if drafts.contains_key(title) {
+                continue;
+            }
+            if tier.status == TierStatus::Active && vanished == Vanished::Keep {
+                let draft = Draft::of(tier.kind, tier.name.clone(), tier.body.clone());
+                drafts.insert(title.clone(), draft);
+            } else {
+                archived.insert(title.clone());
+            }
+        }
+        Self { drafts, archived }
+    }
+
+    pub(crate) fn get(&self, kind: TierKind, name: &TierName) -> Option<&Draft> {
+        self.drafts.get(&(kind, name.clone()))
+    }
+
+    pub(crate) fn of_kind(&self, kind: TierKind) -> impl Iterator<Item = &Draft> {
+        self.drafts.values().filter(move |draft| draft.kind == kind)
+    }
+
+    /// Every agent put together with what it extends, as far as that can be done.
+    fn agents(&self) -> BTreeMap<TierName, crate::merge::Merged> {
+        let find = |name: &TierName| self.get(TierKind::Agent, name).map(|draft| &draft.body);
+        let merged = self.of_kind(TierKind::Agent).filter_map(|draft| {
+            let chain = crate::merge::chain(&draft.name, &draft.body, find).ok()?;
+            Some((draft.name.clone(), crate::merge::merge(&chain).ok()?))
+        });
+        merged.collect()
+    }
+
+    fn left(&self, wanted: &[Draft]) -> Vec<String> {
+        let named: BTreeSet<Title> = wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
+        let left = self.drafts.keys().filter(|title| !named.contains(*title));
+        left.map(|(kind, name)| format!("{kind} {name}")).collect()
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether everything that is named is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
+
+use super::{After, Installed, State, arms};
+use crate::draft::{Draft, Tier};
+use crate::merge::{self, Broken, Merged};
+use crate::nearest;
+use crate::problem::Problem;
+
+/// Everything that refers to nothing.
+pub(super) fn check(after: &After, state: &State) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for draft in after.drafts.values() {
+        match Tier::read(draft.kind, &draft.body) {
+            Ok(Tier::Binding(binding)) => of_binding(draft, &binding, after, state, &mut problems),
+            Ok(Tier::Team(team)) => of_team(draft, &team, after, &mut problems),
+            Ok(Tier::Agent(_)) => problems.extend(of_agent(draft, after)),
+            Ok(Tier::Human(_)) => {}
+            Err(error) => problems.push(draft.problem("", error.to_string())),
+        }
+    }
+    problems
+}
+
+fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, problems: &mut Vec<Problem>) {
+    let named = [
+        (TierKind::Human, "human", &binding.human),
+        (TierKind::Team, "team", &binding.team),
+        (TierKind::Agent, "agent", &binding.agent),
+    ];
+    problems
+        .extend(named.into_iter().filter_map(|(kind, path, name)| missing(draft, path, kind, name, after)));
+    for (path, arm) in arms(binding) {
+        problems.extend(not_a_member(draft, &format!("{path}human"), &arm, after));
+    }
+    let shares: u32 = binding.slices.iter().map(|slice| u32::from(slice.share)).sum();
+    if shares > 100 {
+        let problem = draft.problem("slices", format!("the slices have {shares} of a hundred people"));
+        problems.push(problem.hint("make their shares smaller"));
+    }
+    let mut names = BTreeSet::new();
+    for (at, slice) in binding.slices.iter().enumerate() {
+        if !names.insert(&slice.name) {
+            let problem = draft
+                .problem(&format!("slices[{at}].name"), format!("there are two slices `{}`", slice.name));
+            problems.push(problem.hint("give each its own name"));
+        }
+        problems.extend(of_slice(draft, at, &slice.candidate, after, state));
+    }
+}
+
+fn of_slice(draft: &Draft, at: usize, candidate: &Candidate, after: &After, state: &State) -> Vec<Problem> {
+    let path = |key: &str| format!("slices[{at}].{key}");
+    match candidate {
+        Candidate::Binding(name) if *name == draft.name => {
+            vec![draft.problem(&path("binding"), "this is the binding itself").hint("name another one")]
+        }
+        Candidate::Binding(name) => {
+            missing(draft, &path("binding"), TierKind::Binding, name, after).into_iter().collect()
+        }
+        Candidate::Tiers { human, team, agent } => {
+            let named = [(TierKind::Human, human), (TierKind::Team, team), (TierKind::Agent, agent)];
+            let found = named.into_iter().filter_map(|(kind, tier)| {
+                let tier = tier.as_ref()?;
+                let path = path(kind.as_str());
+                missing(draft, &path, kind, &tier.name, after)
+                    .or_else(|| no_version(draft, &path, kind, tier, state))
+            });
+            found.collect()
+        }
+    }
+}
+
+/// A version must be stored already: the one that is being made by this very plan is the tier as it is now.
+fn no_version(draft: &Draft, path: &str, kind: TierKind, tier: &TierRef, state: &State) -> Option<Problem> {
+    let version = tier.version?;
+    let latest = state.tiers.get(&(kind, tier.name.clone())).map_or(0, |stored| stored.latest);
+    if (1..=latest).contains(&version) {
+        return None;
+    }
+    let name = &tier.name;
+    let hint = match latest {
+        0 => format!("{name} is only being made: write \"{name}\" without a version"),
+        _ => format!("it has versions 1 to {latest}; `munshi tier log` shows them"),
+    };
+    Some(draft.problem(path, format!("{kind} {name} has no version {version}")).hint(hint))
+}
+
+fn not_a_member(draft: &Draft, path: &str, binding: &Binding, after: &After) -> Option<Problem> {
+    let found = after.get(TierKind::Team, &binding.team)?;
+    let Ok(Tier::Team(team)) = Tier::read(TierKind::Team, &found.body) else { return None };
+    after.get(TierKind::Human, &binding.human)?;
+    if team.members.is_empty() || team.members.contains(&binding.human) {
+        return None;
+    }
+    let what = format!("human {} is no member of team {}", binding.human, binding.team);
+    let hint = format!("add \"{}\" to `members` in {}", binding.human, found.file);
+    Some(draft.problem(path, what).hint(hint))
+}
+
+fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem>) {
+    for (at, member) in team.members.iter().enumerate() {
+        problems.extend(missing(draft, &format!("members[{at}]"), TierKind::Human, member, after));
+    }
+    for (at, handoff) in team.handoffs.iter().enumerate() {
+        let path = format!("handoffs[{at}].to");
+        let (kind, name) = match &handoff.to {
+            Destination::Team(name) => (TierKind::Team, name),
+            Destination::Binding(name) => (TierKind::Binding, name),
+        };
+        if kind == TierKind::Team && *name == draft.name {
+            problems.push(draft.problem(&path, "this is the team itself").hint("name another one"));
+        }
+        problems.extend(missing(draft, &path, kind, name, after));
+    }
+}
+
+fn of_agent(draft: &Draft, after: &After) -> Option<Problem> {
+    let find = |name: &TierName| after.get(TierKind::Agent, name).map(|draft| &draft.body);
+    match merge::chain(&draft.name, &draft.body, find).err()? {
+        // The agent in between is told about by itself.
+        Broken::Missing(name) if merge::extended(&draft.body).as_ref() == Some(&name) => {
+            missing(draft, "extends", TierKind::Agent, &name, after)
+        }
+        Broken::Missing(_) => None,
+        circle @ Broken::Circle(_) => {
+            Some(draft.problem("extends", circle.to_string()).hint("let one of them stand by itself"))
+        }
+        long @ Broken::TooLong => {
+            Some(draft.problem("extends", long.to_string()).hint("put some of them together"))
+        }
+    }
+}
+
+/// That nothing active goes by this name, and what to do.
+fn missing(draft: &Draft, path: &str, kind: TierKind, name: &TierName, after: &After) -> Option<Problem> {
+    if after.get(kind, name).is_some() {
+        return None;
+    }
+    let file = format!("{}/{name}.{}", kind.folder(), kind.extension());
+    if after.archived.contains(&(kind, name.clone())) {
+        let hint = format!("put {file} back into the folder, or name another {kind}");
+        return Some(draft.problem(path, format!("{kind} {name} is archived")).hint(hint));
+    }
+    let known: Vec<&str> = after.of_kind(kind).map(|draft| draft.name.as_str()).collect();
+    let hint = nearest::hint(name.as_str(), known, &format!("write {file}, or name another {kind}"));
+    Some(draft.problem(path, format!("there is no {kind} called {name}")).hint(hint))
+}
+
+/// What works, but perhaps not as meant.
+pub(super) fn warnings(
+    after: &After,
+    agents: &BTreeMap<TierName, Merged>,
+    installed: &Installed,
+) -> Vec<String> {
+    let mut warnings = BTreeSet::new();
+    for (name, merged) in agents {
+        for tool in merged.agent.tools.iter().filter(|tool| !installed.tools.contains(tool.as_str())) {
+            warnings.insert(format!("agent {name}: tool {tool} is not installed, so it is not offered"));
+        }
+        let models = merged.agent.models.uses.values().flatten();
+        for model in models.filter(|model| !installed.models.contains(*model)) {
+            warnings.insert(format!(
+                "agent {name}: there is no model {model} in the settings, so it is passed over"
+            ));
+        }
+    }
+    for draft in after.of_kind(TierKind::Binding) {
+        let Ok(Tier::Binding(binding)) = Tier::read(draft.kind, &draft.body) else { continue };
+        let (name, Some(merged)) = (&draft.name, agents.get(&binding.agent)) else { continue };
+        let Some(team) = after.get(TierKind::Team, &binding.team) else { continue };
+        let Ok(Tier::Team(team)) = Tier::read(team.kind, &team.body) else { continue };
+        for tool in team.tools.iter().flatten().filter(|tool| !merged.agent.tools.contains(tool)) {
+            let agent = &binding.agent;
+            warnings.insert(format!(
+                "binding {name}: team {} uses {tool}, which agent {agent} lacks",
+                binding.team
+            ));
+        }
+    }
+    warnings.into_iter().collect()
+}

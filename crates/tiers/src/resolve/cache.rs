@@ -1,0 +1,155 @@
+//! What is remembered of addresses and tiers. Reading takes no lock.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use munshi_types::tier::{Agent, Human, RoutingKey, Team, TierName};
+use munshi_types::{BindingId, TenantId, TenantName, TierId};
+use papaya::HashMap;
+
+use super::slice::bucket;
+use super::{Answer, Loaded, Resolution};
+
+/// An address and where it leads, for everybody who writes to it.
+pub(super) struct Entry {
+    pub(super) tenant: TenantId,
+    pub(super) leads: Leads,
+}
+
+pub(super) enum Leads {
+    Bound { binding: BindingId, main: Arc<Resolution>, slices: Vec<Arm> },
+    TenantPaused(TenantName),
+    TenantArchived(TenantName),
+    BindingArchived { tenant: TenantName, binding: TierName },
+}
+
+/// One slice: the people whose part is below `end` and not in a slice before it.
+pub(super) struct Arm {
+    pub(super) end: u8,
+    pub(super) resolution: Arc<Resolution>,
+}
+
+impl Entry {
+    pub(super) fn answer(&self, person: Option<&str>) -> Answer {
+        match &self.leads {
+            Leads::Bound { binding, main, slices } => {
+                let part = || person.map(|person| bucket(*binding, person));
+                let arm = match slices.is_empty() {
+                    true => None,
+                    false => part().and_then(|part| slices.iter().find(|arm| part < arm.end)),
+                };
+                Answer::Bound(arm.map_or(main, |arm| &arm.resolution).clone())
+            }
+            Leads::TenantPaused(name) => Answer::TenantPaused(name.clone()),
+            Leads::TenantArchived(name) => Answer::TenantArchived(name.clone()),
+            Leads::BindingArchived { tenant, binding } => {
+                Answer::BindingArchived { tenant: tenant.clone(), binding: binding.clone() }
+            }
+        }
+    }
+}
+
+/// A tier's id and version; of an agent also those of all it extends.
+pub(super) type Versions = Vec<(TierId, u32)>;
+
+pub(super) struct Cache {
+    entries: HashMap<RoutingKey, Entry>,
+    pub(super) humans: HashMap<Versions, Arc<Loaded<Human>>>,
+    pub(super) teams: HashMap<Versions, Arc<Loaded<Team>>>,
+    pub(super) agents: HashMap<Versions, Arc<Loaded<Agent>>>,
+    /// The count of changes up to which entries were forgotten.
+    known: AtomicI64,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            humans: HashMap::new(),
+            teams: HashMap::new(),
+            agents: HashMap::new(),
+            known: AtomicI64::new(-1),
+        }
+    }
+}
+
+impl Cache {
+    pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
+        Some(self.entries.pin().get(key)?.answer(person))
+    }
+
+    /// Keeps what was read when the count stood at `count`. If the watch has gone past that meanwhile, it may have
+    /// looked for this entry before it was here; then it is forgotten at once, and the next message asks again.
+    pub(super) fn keep(&self, key: &RoutingKey, entry: Entry, count: i64) {
+        self.entries.pin().insert(key.clone(), entry);
+        if self.known.load(Ordering::SeqCst) > count {
+            self.entries.pin().remove(key);
+        }
+    }
+
+    pub(super) fn known(&self) -> i64 {
+        self.known.load(Ordering::SeqCst)
+    }
+
+    /// Forgets what these tenants' addresses led to. The count is set first: see `keep`.
+    pub(super) fn forget(&self, tenants: &BTreeSet<TenantId>, count: i64) {
+        self.known.store(count, Ordering::SeqCst);
+        self.entries.pin().retain(|_, entry| !tenants.contains(&entry.tenant));
+    }
+
+    /// Forgets every address, and the versions that nobody holds any longer.
+    pub(super) fn forget_all(&self) {
+        self.entries.pin().clear();
+        self.humans.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
+        self.teams.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
+        self.agents.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::tier::KeyKind;
+
+    fn paused(tenant: TenantId) -> Entry {
+        Entry { tenant, leads: Leads::TenantPaused("shop".parse().unwrap()) }
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_and_comes_after_it_is_not_kept() {
+        let (cache, tenant) = (Cache::default(), TenantId::from_uuid(uuid::Uuid::from_u128(1)));
+        let key = RoutingKey::new(KeyKind::Handle, "shop").unwrap();
+        cache.keep(&key, paused(tenant), 4);
+        assert!(cache.get(&key, None).is_some(), "nobody has looked yet");
+        cache.forget(&[tenant].into(), 5);
+        assert!(cache.get(&key, None).is_none());
+        cache.keep(&key, paused(tenant), 4);
+        assert!(cache.get(&key, None).is_none(), "read at 4, forgotten up to 5");
+        cache.keep(&key, paused(tenant), 5);
+        cache.forget(&[TenantId::PLATFORM].into(), 6);
+        assert!(cache.get(&key, None).is_some(), "another tenant's change");
+    }
+
+    #[test]
+    fn versions_that_nobody_holds_are_let_go() {
+        let cache = Cache::default();
+        let id = TierId::from_uuid(uuid::Uuid::from_u128(1));
+        let tier = |version| {
+            Arc::new(Loaded {
+                id,
+                name: "meera".parse().unwrap(),
+                version,
+                body: Human::default(),
+                tokens: crate::size::Tokens::default(),
+                bases: Vec::new(),
+            })
+        };
+        let held = tier(1);
+        cache.humans.pin().insert(vec![(id, 1)], held.clone());
+        cache.humans.pin().insert(vec![(id, 2)], tier(2));
+        cache.forget_all();
+        assert_eq!(cache.humans.len(), 1);
+        drop(held);
+    }
+}

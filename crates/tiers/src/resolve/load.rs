@@ -1,0 +1,214 @@
+//! One address from the database, on a single snapshot.
+
+use std::sync::Arc;
+
+use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_types::tier::{
+    Agent, Binding, Candidate, Human, RoutingKey, Slice, Team, TierKind, TierName, TierRef, TierStatus,
+};
+use munshi_types::{Tenant, TenantName, TenantStatus};
+use papaya::HashMap;
+
+use super::cache::{Arm, Cache, Entry, Leads, Versions};
+use super::{Answer, Loaded, Resolution};
+use crate::draft::Tier;
+use crate::error::{Error, Result};
+use crate::keys;
+use crate::merge;
+use crate::plan::Stored;
+use crate::rows;
+use crate::size::measure;
+
+/// The entry and the count of changes it was read at; none where the address leads nowhere.
+pub(super) fn by_key(
+    tx: &mut PlatformTx<'_>,
+    key: &RoutingKey,
+    cache: &Cache,
+) -> Result<Option<(Entry, i64)>> {
+    let Some((tenant, binding)) = keys::find(tx, key)? else { return Ok(None) };
+    let count = rows::count(tx)?;
+    let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
+    let leads = match tenant.status {
+        TenantStatus::Paused => Leads::TenantPaused(tenant.name.clone()),
+        TenantStatus::Archived => Leads::TenantArchived(tenant.name.clone()),
+        TenantStatus::Active => tx.as_tenant(tenant.id, |tx| {
+            let found = rows::find_by_id(tx, binding)?;
+            let found = found.ok_or_else(|| lost(&format!("the binding that {key} leads to")))?;
+            leads(tx, &tenant, found, cache)
+        })?,
+    };
+    Ok(Some((Entry { tenant: tenant.id, leads }, count)))
+}
+
+pub(super) fn by_name(tx: &mut PlatformTx<'_>, name: &TenantName, binding: &TierName) -> Result<Answer> {
+    let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
+    tx.as_tenant(tenant.id, |tx| match rows::find(tx, TierKind::Binding, binding)? {
+        None => Ok(Answer::Unknown),
+        Some(found) if found.status == TierStatus::Archived => {
+            Ok(Answer::BindingArchived { tenant: tenant.name.clone(), binding: found.name })
+        }
+        Some(found) => {
+            let cache = Cache::default();
+            let body = binding_of(&found)?;
+            Ok(Answer::Bound(Arc::new(
+                Loader { tenant: &tenant, cache: &cache }.resolution(tx, &found, body, None)?,
+            )))
+        }
+    })
+}
+
+fn leads(tx: &mut Tx<'_>, tenant: &Tenant, found: Stored, cache: &Cache) -> Result<Leads> {
+    if found.status == TierStatus::Archived {
+        return Ok(Leads::BindingArchived { tenant: tenant.name.clone(), binding: found.name });
+    }
+    let loader = Loader { tenant, cache };
+    let body = binding_of(&found)?;
+    let slices = loader.slices(tx, &found, &body)?;
+    let binding = rows::as_binding(found.id);
+    Ok(Leads::Bound { binding, main: Arc::new(loader.resolution(tx, &found, body, None)?), slices })
+}
+
+struct Loader<'a> {
+    tenant: &'a Tenant,
+    cache: &'a Cache,
+}
+
+impl Loader<'_> {
+    fn slices(&self, tx: &mut Tx<'_>, found: &Stored, binding: &Binding) -> Result<Vec<Arm>> {
+        let (mut arms, mut end) = (Vec::new(), 0_u8);
+        for slice in &binding.slices {
+            end = end.saturating_add(slice.share);
+            arms.push(Arm { end, resolution: Arc::new(self.candidate(tx, found, binding, slice)?) });
+        }
+        Ok(arms)
+    }
+
+    fn candidate(
+        &self,
+        tx: &mut Tx<'_>,
+        found: &Stored,
+        binding: &Binding,
+        slice: &Slice,
+    ) -> Result<Resolution> {
+        match &slice.candidate {
+            Candidate::Binding(name) => {
+                let other = rows::find(tx, TierKind::Binding, name)?;
+                let other = other.ok_or_else(|| lost(&format!("binding {name} of slice {}", slice.name)))?;
+                let body = binding_of(&other)?;
+                self.resolution(tx, &other, body, Some(slice))
+            }
+            Candidate::Tiers { .. } => self.resolution(tx, found, binding.clone(), Some(slice)),
+        }
+    }
+
+    fn resolution(
+        &self,
+        tx: &mut Tx<'_>,
+        found: &Stored,
+        binding: Binding,
+        slice: Option<&Slice>,
+    ) -> Result<Resolution> {
+        let now = |name: &TierName| TierRef { name: name.clone(), version: None };
+        let (mut human, mut team, mut agent) = (now(&binding.human), now(&binding.team), now(&binding.agent));
+        if let Some(Candidate::Tiers { human: other, team: another, agent: third }) =
+            slice.map(|slice| &slice.candidate)
+        {
+            human = other.clone().unwrap_or(human);
+            team = another.clone().unwrap_or(team);
+            agent = third.clone().unwrap_or(agent);
+        }
+        Ok(Resolution {
+            tenant: self.tenant.id,
+            tenant_name: self.tenant.name.clone(),
+            zone: self.tenant.zone.clone(),
+            binding_id: rows::as_binding(found.id),
+            binding_name: found.name.clone(),
+            binding_version: found.version,
+            binding,
+            human: self.human(tx, &human)?,
+            team: self.team(tx, &team)?,
+            agent: self.agent(tx, &agent)?,
+            slice: slice.map(|slice| slice.name.clone()),
+        })
+    }
+
+    fn human(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Human>>> {
+        kept(tx, TierKind::Human, wanted, &self.cache.humans, |tier| match tier {
+            Tier::Human(human) => Some(human),
+            _ => None,
+        })
+    }
+
+    fn team(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Team>>> {
+        kept(tx, TierKind::Team, wanted, &self.cache.teams, |tier| match tier {
+            Tier::Team(team) => Some(team),
+            _ => None,
+        })
+    }
+
+    /// Shared between bindings as long as it and all it extends are at the same versions.
+    fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Agent>>> {
+        let mut line = vec![stored(tx, TierKind::Agent, wanted)?];
+        while let Some(base) = line.last().and_then(|agent| merge::extended(&agent.body)) {
+            if line.len() >= merge::LONGEST_CHAIN {
+                return Err(lost(&format!("the end of what agent {} extends", wanted.name)));
+            }
+            line.push(stored(tx, TierKind::Agent, &TierRef { name: base, version: None })?);
+        }
+        line.reverse();
+        let versions: Versions = line.iter().map(|agent| (agent.id, agent.version)).collect();
+        if let Some(known) = self.cache.agents.pin().get(&versions) {
+            return Ok(known.clone());
+        }
+        let chain: Vec<_> = line.iter().map(|agent| (agent.name.clone(), &agent.body)).collect();
+        let body = merge::merge(&chain)?.agent;
+        let mut bases: Vec<_> = line.iter().map(|agent| (agent.name.clone(), agent.version)).collect();
+        bases.pop();
+        let Some(own) = line.pop() else { return Err(lost(&format!("agent {}", wanted.name))) };
+        // The count that was stored is from before a base changed.
+        let tokens = if bases.is_empty() { own.tokens } else { measure(&Tier::Agent(body.clone())) };
+        let loaded =
+            Arc::new(Loaded { id: own.id, name: own.name, version: own.version, body, tokens, bases });
+        self.cache.agents.pin().insert(versions, loaded.clone());
+        Ok(loaded)
+    }
+}
+
+fn kept<T>(
+    tx: &mut Tx<'_>,
+    kind: TierKind,
+    wanted: &TierRef,
+    cache: &HashMap<Versions, Arc<Loaded<T>>>,
+    of: impl Fn(Tier) -> Option<T>,
+) -> Result<Arc<Loaded<T>>> {
+    let head = rows::head(tx, kind, &wanted.name)?.ok_or_else(|| lost(&format!("{kind} {}", wanted.name)))?;
+    let versions = vec![(head.0, wanted.version.unwrap_or(head.1))];
+    if let Some(known) = cache.pin().get(&versions) {
+        return Ok(known.clone());
+    }
+    let Stored { id, name, version, body, tokens, .. } = stored(tx, kind, wanted)?;
+    let body = of(Tier::read(kind, &body)?).ok_or_else(|| lost(&format!("{kind} {name}")))?;
+    let loaded = Arc::new(Loaded { id, name, version, body, tokens, bases: Vec::new() });
+    cache.pin().insert(versions, loaded.clone());
+    Ok(loaded)
+}
+
+fn stored(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<Stored> {
+    let found = match wanted.version {
+        Some(version) => rows::find_at(tx, kind, &wanted.name, version)?,
+        None => rows::find(tx, kind, &wanted.name)?,
+    };
+    found.ok_or_else(|| lost(&format!("{kind} {wanted}")))
+}
+
+fn binding_of(found: &Stored) -> Result<Binding> {
+    match Tier::read(TierKind::Binding, &found.body)? {
+        Tier::Binding(binding) => Ok(binding),
+        _ => Err(lost(&format!("binding {}", found.name))),
+    }
+}
+
+/// Applying refuses what refers to nothing, so this is a database that was changed by hand.
+fn lost(what: &str) -> Error {
+    Error::Unreadable(format!("{what} is not in the database"))
+}

@@ -1,0 +1,119 @@
+//! From an address to a binding and its three versions.
+//!
+//! The first message for an address asks the database; after that the answer comes from memory, without a lock. A node
+//! keeps asking what changed past the count it knows ([`Resolver::watch`]), so a change by any process shows within a
+//! second. The count is stored, so no change can be missed for good; and once a minute everything is looked up anew.
+//!
+//! # Layout
+//! - `load`: one address from the database; `cache`: what is kept; `slice`: who gets something else; `watch`: the asking
+
+mod cache;
+mod load;
+mod slice;
+mod watch;
+
+use std::sync::Arc;
+
+use munshi_store::Db;
+use munshi_types::tier::{Agent, Binding, Human, RoutingKey, Team, TierName};
+use munshi_types::{BindingId, TenantId, TenantName, TierId, Zone};
+
+use crate::error::Result;
+use crate::size::Tokens;
+use cache::Cache;
+
+pub use slice::bucket;
+
+/// Where an address leads.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    Bound(Arc<Resolution>),
+    /// The tenant rests; what comes in is kept for when it is woken.
+    TenantPaused(TenantName),
+    /// For good.
+    TenantArchived(TenantName),
+    BindingArchived {
+        tenant: TenantName,
+        binding: TierName,
+    },
+    /// The address leads nowhere.
+    Unknown,
+}
+
+/// All that is known of a binding for one turn. It does not change while it is held, whatever is applied meanwhile.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    pub tenant: TenantId,
+    pub tenant_name: TenantName,
+    /// Days begin by it.
+    pub zone: Zone,
+    pub binding_id: BindingId,
+    pub binding_name: TierName,
+    pub binding_version: u32,
+    pub binding: Binding,
+    pub human: Arc<Loaded<Human>>,
+    pub team: Arc<Loaded<Team>>,
+    /// With all that it extends.
+    pub agent: Arc<Loaded<Agent>>,
+    /// The slice whose turn this is, for the record.
+    pub slice: Option<String>,
+}
+
+/// A tier at one version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded<T> {
+    pub id: TierId,
+    pub name: TierName,
+    pub version: u32,
+    pub body: T,
+    /// As counted when it was stored.
+    pub tokens: Tokens,
+    /// Of an agent: those it extends, the nearest last, at their versions.
+    pub bases: Vec<(TierName, u32)>,
+}
+
+/// Finds bindings by address. Cheap to clone; all clones share what they remember.
+#[derive(Clone)]
+pub struct Resolver {
+    db: Db,
+    cache: Arc<Cache>,
+}
+
+impl Resolver {
+    /// Somebody must run [`Self::watch`] beside it, or changes by others show only after a restart.
+    pub fn new(db: Db) -> Self {
+        Self { db, cache: Arc::new(Cache::default()) }
+    }
+
+    /// Where the address leads for this person; none is somebody who is not known yet, and is in no slice.
+    pub async fn resolve(&self, key: &RoutingKey, person: Option<&str>) -> Result<Answer> {
+        if let Some(answer) = self.remembered(key, person) {
+            return Ok(answer);
+        }
+        let (asked, cache) = (key.clone(), self.cache.clone());
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_key(tx, &asked, &cache);
+        let loaded = self.db.platform(crate::keys::ROUTING).read(read).await?;
+        let Some((entry, count)) = loaded else { return Ok(Answer::Unknown) };
+        let answer = entry.answer(person);
+        self.cache.keep(key, entry, count);
+        Ok(answer)
+    }
+
+    /// The same from memory alone; none where the database must be asked.
+    pub fn remembered(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
+        self.cache.get(key, person)
+    }
+}
+
+/// A binding by its name, for looking at it. Slices are left aside.
+pub async fn by_name(db: &Db, tenant: &TenantName, binding: &TierName) -> Result<Answer> {
+    let (tenant, binding) = (tenant.clone(), binding.clone());
+    let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding);
+    db.platform(crate::keys::ROUTING).read(read).await
+}
+
+impl std::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Resolver({:?})", self.db)
+    }
+}

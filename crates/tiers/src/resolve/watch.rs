@@ -1,0 +1,60 @@
+//! Asking what has changed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use munshi_types::TenantId;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::Resolver;
+use crate::error::Result;
+use crate::keys::ROUTING;
+use crate::rows;
+
+/// One indexed statement that almost always finds nothing.
+const PAUSE: Duration = Duration::from_millis(300);
+/// What was changed past this program, by hand in the database, shows after this time too.
+const LONGEST_MEMORY: Duration = Duration::from_secs(60);
+
+impl Resolver {
+    /// Keeps what is remembered true until told to stop. While the database can't be reached, what is remembered is
+    /// answered as it was.
+    pub async fn watch(&self, stop: CancellationToken) {
+        let mut ticks = interval(PAUSE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut renewed, mut is_blind) = (Instant::now(), false);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = ticks.tick() => {}
+            }
+            if renewed.elapsed() >= LONGEST_MEMORY && !is_blind {
+                self.cache.forget_all();
+                renewed = Instant::now();
+            }
+            match self.look().await {
+                Ok(()) if is_blind => {
+                    is_blind = false;
+                    tracing::info!("changes of tiers are seen again");
+                }
+                Ok(()) => {}
+                Err(error) if !is_blind => {
+                    is_blind = true;
+                    tracing::warn!(%error, "changes of tiers can't be seen; going on with what is remembered");
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Looks once, and forgets what has changed.
+    pub async fn look(&self) -> Result<()> {
+        let known = self.cache.known();
+        let changed = self.db.platform(ROUTING).read(move |tx| rows::changed_since(tx, known)).await?;
+        let Some(count) = changed.iter().map(|(_, change)| *change).max() else { return Ok(()) };
+        let tenants: BTreeSet<TenantId> = changed.into_iter().map(|(tenant, _)| tenant).collect();
+        self.cache.forget(&tenants, count);
+        Ok(())
+    }
+}

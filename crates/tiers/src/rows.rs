@@ -1,0 +1,255 @@
+//! The tables of tiers: every statement that reads or writes them, but for the addresses'.
+
+use std::collections::BTreeMap;
+
+use munshi_store::{Json, PlatformTx, Row, Tx, across_tenants, params};
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{Id, TenantId, TierId, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::draft::Body;
+use crate::error::Result;
+use crate::plan::{Stored, Title};
+use crate::size::Tokens;
+
+/// A new version, ready to be written.
+pub(crate) struct NewVersion {
+    pub(crate) version: u32,
+    pub(crate) body: Json,
+    pub(crate) tokens: Json,
+}
+
+/// Who made a version, why and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorship {
+    pub author: String,
+    pub note: String,
+    pub made_at: Timestamp,
+}
+
+/// A line of a tier's history.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VersionView {
+    pub version: u32,
+    /// Whether it is the one in force.
+    pub is_current: bool,
+    pub author: String,
+    pub note: String,
+    pub made_at: Timestamp,
+    pub tokens: Tokens,
+    #[serde(skip)]
+    pub body: Body,
+}
+
+/// Every tier of the tenant with the body of its version in force.
+pub(crate) fn all(tx: &mut Tx<'_>) -> Result<BTreeMap<Title, Stored>> {
+    let rows = tx.all(
+        "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
+         FROM tiers t JOIN tier_versions v
+           ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
+         WHERE t.tenant_id = $1 AND v.tenant_id = $1",
+        &[],
+        stored,
+    )?;
+    Ok(rows.into_iter().map(|tier| ((tier.kind, tier.name.clone()), tier)).collect())
+}
+
+/// Which version of each tier is in force; what a plan is held against.
+pub(crate) fn heads(tx: &mut Tx<'_>) -> Result<BTreeMap<Title, (TierId, u32, TierStatus)>> {
+    let rows =
+        tx.all("SELECT id, kind, name, status, version FROM tiers WHERE tenant_id = $1", &[], |row| {
+            let title: Title = (word(row, "kind")?, word(row, "name")?);
+            Ok((title, (row.get("id")?, number(row, "version")?, word(row, "status")?)))
+        })?;
+    Ok(rows.into_iter().collect())
+}
+
+/// A tier's id and the version in force.
+pub(crate) fn head(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<(TierId, u32)>> {
+    Ok(tx.optional(
+        "SELECT id, version FROM tiers WHERE tenant_id = $1 AND kind = $2 AND name = $3",
+        params![kind.as_str(), name.as_str()],
+        |row| Ok((row.get("id")?, number(row, "version")?)),
+    )?)
+}
+
+/// One tier at the version in force.
+pub(crate) fn find(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<Stored>> {
+    Ok(tx.optional(
+        "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
+         FROM tiers t JOIN tier_versions v
+           ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
+         WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.kind = $2 AND t.name = $3",
+        params![kind.as_str(), name.as_str()],
+        stored,
+    )?)
+}
+
+pub(crate) fn find_by_id(tx: &mut Tx<'_>, id: TierId) -> Result<Option<Stored>> {
+    Ok(tx.optional(
+        "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
+         FROM tiers t JOIN tier_versions v
+           ON v.tenant_id = t.tenant_id AND v.tier_id = t.id AND v.version = t.version
+         WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.id = $2",
+        params![id],
+        stored,
+    )?)
+}
+
+/// One tier as it was at a version.
+pub(crate) fn find_at(
+    tx: &mut Tx<'_>,
+    kind: TierKind,
+    name: &TierName,
+    version: u32,
+) -> Result<Option<Stored>> {
+    let at = tx.optional(
+        "SELECT t.id, t.kind, t.name, t.status, v.version, t.latest, v.body, v.tokens
+         FROM tiers t JOIN tier_versions v ON v.tenant_id = t.tenant_id AND v.tier_id = t.id
+         WHERE t.tenant_id = $1 AND v.tenant_id = $1 AND t.kind = $2 AND t.name = $3 AND v.version = $4",
+        params![kind.as_str(), name.as_str(), i64::from(version)],
+        stored,
+    )?;
+    Ok(at)
+}
+
+/// Every version of a tier, the newest first.
+pub(crate) fn versions(tx: &mut Tx<'_>, tier: &Stored) -> Result<Vec<VersionView>> {
+    let current = tier.version;
+    Ok(tx.all(
+        "SELECT version, body, tokens, author, note, made_at FROM tier_versions
+         WHERE tenant_id = $1 AND tier_id = $2 ORDER BY version DESC",
+        params![tier.id],
+        |row| {
+            let version = number(row, "version")?;
+            Ok(VersionView {
+                version,
+                is_current: version == current,
+                author: row.get("author")?,
+                note: row.get("note")?,
+                made_at: row.get("made_at")?,
+                tokens: json(row, "tokens")?,
+                body: json(row, "body")?,
+            })
+        },
+    )?)
+}
+
+pub(crate) fn add(tx: &mut Tx<'_>, id: TierId, (kind, name): &Title, made_at: Timestamp) -> Result<()> {
+    tx.execute(
+        "INSERT INTO tiers (tenant_id, id, kind, name, status, version, latest, made_at)
+         VALUES ($1, $2, $3, $4, 'active', 1, 1, $5)",
+        params![id, kind.as_str(), name.as_str(), made_at],
+    )?;
+    Ok(())
+}
+
+/// Writes a version down and puts it in force.
+pub(crate) fn add_version(tx: &mut Tx<'_>, id: TierId, new: &NewVersion, by: &Authorship) -> Result<()> {
+    tx.execute(
+        "INSERT INTO tier_versions (tenant_id, tier_id, version, body, tokens, author, note, made_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        params![id, i64::from(new.version), new.body, new.tokens, by.author, by.note, by.made_at],
+    )?;
+    tx.execute(
+        "UPDATE tiers SET version = $3, latest = $3, status = 'active' WHERE tenant_id = $1 AND id = $2",
+        params![id, i64::from(new.version)],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn set_status(tx: &mut Tx<'_>, id: TierId, status: TierStatus) -> Result<()> {
+    tx.execute(
+        "UPDATE tiers SET status = $3 WHERE tenant_id = $1 AND id = $2",
+        params![id, status.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Takes the next number of the count. Whoever holds it goes first until its transaction ends, so changes of tiers
+/// happen one after the other and their numbers become visible in order.
+pub(crate) fn take_turn(tx: &mut PlatformTx<'_>) -> Result<i64> {
+    Ok(tx.one(
+        across_tenants(
+            "INSERT INTO tier_changes (tenant_id, change) VALUES ($1, 1)
+             ON CONFLICT (tenant_id) DO UPDATE SET change = tier_changes.change + 1 RETURNING change",
+        ),
+        params![TenantId::PLATFORM],
+        |row| row.get(0),
+    )?)
+}
+
+/// Says that this tenant's tiers are no longer what they were.
+pub(crate) fn mark(tx: &mut PlatformTx<'_>, tenant: TenantId, change: i64) -> Result<()> {
+    tx.execute(
+        across_tenants(
+            "INSERT INTO tier_changes (tenant_id, change) VALUES ($1, $2)
+             ON CONFLICT (tenant_id) DO UPDATE SET change = excluded.change",
+        ),
+        params![tenant, change],
+    )?;
+    Ok(())
+}
+
+/// How many changes there were.
+pub(crate) fn count(tx: &mut PlatformTx<'_>) -> Result<i64> {
+    let count = tx.optional(
+        across_tenants("SELECT change FROM tier_changes WHERE tenant_id = $1"),
+        params![TenantId::PLATFORM],
+        |row| row.get(0),
+    )?;
+    Ok(count.unwrap_or(0))
+}
+
+/// The tenants that changed past a number, and the count itself under [`TenantId::PLATFORM`].
+pub(crate) fn changed_since(tx: &mut PlatformTx<'_>, change: i64) -> Result<Vec<(TenantId, i64)>> {
+    Ok(tx.all(
+        across_tenants("SELECT tenant_id, change FROM tier_changes WHERE change > $1"),
+        params![change],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?)
+}
+
+fn stored(row: &Row<'_>) -> munshi_store::Result<Stored> {
+    Ok(Stored {
+        id: row.get("id")?,
+        kind: word(row, "kind")?,
+        name: word(row, "name")?,
+        status: word(row, "status")?,
+        version: number(row, "version")?,
+        latest: number(row, "latest")?,
+        body: json(row, "body")?,
+        tokens: json(row, "tokens")?,
+    })
+}
+
+pub(crate) fn word<T>(row: &Row<'_>, column: &str) -> munshi_store::Result<T>
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error| munshi_store::Error::Decode(format!("column `{column}`: {error}")))
+}
+
+fn number(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
+    let number: i64 = row.get(column)?;
+    u32::try_from(number)
+        .map_err(|_| munshi_store::Error::Decode(format!("column `{column}`: {number} is no version")))
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> munshi_store::Result<T> {
+    row.get::<Json>(column)?.read()
+}
+
+impl NewVersion {
+    pub(crate) fn new(version: u32, body: &Body, tokens: &Tokens) -> Result<Self> {
+        Ok(Self { version, body: Json::of(body)?, tokens: Json::of(tokens)? })
+    }
+}
+
+/// A binding's id is its tier's.
+pub(crate) fn as_binding(id: TierId) -> munshi_types::BindingId {
+    munshi_types::BindingId::from_uuid(id.as_uuid())
+}

@@ -1,0 +1,101 @@
+//! The rules that tiers take on: shipped ones by their id, and those they bring themselves.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use munshi_types::tier::{Agent, GuardrailRef, Human, Team};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::guardrails::{Parameters, PatternRule, RuleSet};
+
+/// The shipped rules: what each tells the model, by id.
+pub(crate) static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let shipped = RuleSet::shipped();
+    shipped.rules().iter().map(|rule| (rule.id.to_string(), rule.prompt.to_string())).collect()
+});
+
+/// The one rule that has something to set, and its name.
+const COOLDOWN: (&str, &str) = ("price-cooldown", "turns");
+const LONGEST_COOLDOWN: u64 = 50;
+
+/// The rules of a binding, human first, then team, then agent. Where two tiers set the same, the agent's word counts
+/// over the team's and the team's over the human's.
+pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<RuleSet> {
+    let named: Vec<&GuardrailRef> =
+        human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails).collect();
+    let mut parameters = Parameters::default();
+    for rule in &named {
+        if let Some(turns) = turns(rule).map_err(Error::Unreadable)? {
+            parameters.price_cooldown = turns;
+        }
+    }
+    let mut own = Vec::new();
+    for (tier, rules) in [("human", &human.rules), ("team", &team.rules), ("agent", &agent.rules)] {
+        for rule in rules {
+            own.push(pattern(tier, rule).map_err(Error::Unreadable)?);
+        }
+    }
+    let ids: Vec<&str> = named.iter().map(|rule| rule.id.as_str()).collect();
+    RuleSet::new(&ids, parameters, own).map_err(|error| Error::Unreadable(error.to_string()))
+}
+
+/// What is wrong with a shipped rule as it is named, if anything.
+pub(crate) fn turns(rule: &GuardrailRef) -> Result<Option<u32>, String> {
+    let (id, name) = COOLDOWN;
+    let settable = |key: &String| rule.id == id && key == name;
+    if let Some(other) = rule.parameters.keys().find(|key| !settable(key)) {
+        return Err(format!("rule {} has no `{other}`: only {id} has something to set, `{name}`", rule.id));
+    }
+    let Some(turns) = rule.parameters.get(name) else { return Ok(None) };
+    let read = turns.as_u64().filter(|turns| (1..=LONGEST_COOLDOWN).contains(turns));
+    let read = read.and_then(|turns| u32::try_from(turns).ok());
+    read.map(Some).ok_or_else(|| {
+        format!("`{name}` is out of bounds: write a whole number from 1 to {LONGEST_COOLDOWN}")
+    })
+}
+
+/// A rule of a tier's own. It is that tier's, whether it says so or not.
+pub(crate) fn pattern(tier: &str, rule: &Value) -> Result<PatternRule, String> {
+    let mut rule = rule.clone();
+    if let Some(fields) = rule.as_object_mut() {
+        let said = fields.insert("tier".to_owned(), Value::from(tier));
+        if said.is_some_and(|said| said != tier) {
+            return Err(format!("this rule says it is another tier's: leave `tier` out, it is the {tier}'s"));
+        }
+    }
+    serde_json::from_value(rule).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guardrails::Tier;
+    use serde_json::json;
+
+    #[test]
+    fn three_tiers_make_one_set() {
+        let human: Human = serde_json::from_value(json!({
+            "name": "M", "identity": "You.", "guardrails": ["never-human", { "id": "price-cooldown", "turns": 9 }],
+            "rules": [{ "id": "no-rivals", "severity": "log", "prompt": "Name no other shop.", "words": { "en": ["mega mart"] } }],
+        }))
+        .unwrap();
+        let team: Team = serde_json::from_value(json!({
+            "name": "T", "role": "r", "guardrails": ["no-discount", { "id": "price-cooldown", "turns": 4 }],
+        }))
+        .unwrap();
+        let set = rule_set(&human, &team, &Agent::default()).unwrap();
+        let ids: Vec<&str> = set.rules().iter().map(|rule| rule.id.as_ref()).collect();
+        assert_eq!(ids, ["never-human", "price-cooldown", "no-discount", "no-rivals"]);
+        assert_eq!(set.rules()[3].tier, Tier::Human);
+    }
+
+    #[test]
+    fn what_can_not_be_set_is_said() {
+        let rule = |value| serde_json::from_value::<GuardrailRef>(value).unwrap();
+        assert_eq!(turns(&rule(json!({ "id": "price-cooldown", "turns": 4 }))), Ok(Some(4)));
+        assert!(turns(&rule(json!({ "id": "price-cooldown", "turns": 0 }))).is_err());
+        assert!(turns(&rule(json!({ "id": "no-discount", "turns": 4 }))).is_err());
+        assert!(pattern("team", &json!({ "id": "x", "tier": "agent" })).is_err());
+    }
+}

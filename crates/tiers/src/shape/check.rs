@@ -1,0 +1,270 @@
+//! A file's TOML against its table: the body, where each value stands, and everything that is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use munshi_types::tier::TierKind;
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Field, Needed, Shape, fields, prose};
+use crate::nearest;
+use crate::problem::{Problem, Quoted};
+
+/// Where values stand: line and column by path, such as `slices[0].human`.
+pub(crate) type Spots = BTreeMap<String, (usize, usize)>;
+
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) body: Map<String, Value>,
+    pub(crate) spots: Spots,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Checks the part of `text` in `range`, which is all of a TOML file or the front matter of another.
+pub(crate) fn check(kind: TierKind, file: &str, text: &str, range: Range<usize>) -> Checked {
+    let start = range.start;
+    let (table, errors) = DeTable::parse_recoverable(&text[range]);
+    let mut walk =
+        Walk { kind, file, text, start, broken: BTreeSet::new(), spots: Spots::new(), problems: Vec::new() };
+    errors.iter().for_each(|error| walk.syntax(error));
+    let body = walk.table(fields(kind), table.get_ref(), "", start);
+    Checked { body, spots: walk.spots, problems: walk.problems }
+}
+
+/// The line and column of a byte.
+pub(crate) fn locate(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+struct Walk<'a> {
+    kind: TierKind,
+    file: &'a str,
+    text: &'a str,
+    /// Where the TOML begins in the text.
+    start: usize,
+    /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not judged,
+    /// so that one slip is one problem.
+    broken: BTreeSet<usize>,
+    spots: Spots,
+    problems: Vec<Problem>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, fields: &[Field], table: &DeTable<'_>, path: &str, at: usize) -> Map<String, Value> {
+        let mut body = Map::new();
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            let inner = join(path, name);
+            match fields.iter().find(|field| field.name == name) {
+                Some(field) if path.is_empty() && prose(self.kind) == Some(field.name) => {
+                    let place = self.start + key.span().start;
+                    let hint = format!("write it as plain text after the second +++, without `{name} =`");
+                    self.add(place, &inner, "this is the prose below the front matter", &hint);
+                }
+                Some(field) => {
+                    if let Some(value) = self.value(&field.shape, value, &inner) {
+                        body.insert(name.to_owned(), value);
+                    }
+                }
+                None => self.unknown(fields, name, path, self.start + key.span().start),
+            }
+        }
+        for field in fields.iter().filter(|field| field.needed == Needed::Always) {
+            if !table.iter().any(|(key, _)| key.get_ref().as_ref() == field.name) {
+                let hint = format!("write {} = …, {}", field.name, field.shape.expects());
+                self.add(at, &join(path, field.name), "this is missing", &hint);
+            }
+        }
+        body
+    }
+
+    fn value(&mut self, shape: &Shape, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
+        let at = self.start + value.span().start;
+        self.spots.insert(path.to_owned(), locate(self.text, at));
+        match (shape, value.get_ref()) {
+            (Shape::Text, DeValue::String(text)) => self.text(text, path, at),
+            (Shape::Word(form), DeValue::String(text)) => match (form.read)(text) {
+                Ok(spelled) => Some(Value::String(spelled)),
+                Err(error) => self.misspelt(at, path, &error),
+            },
+            (Shape::Choice(words), DeValue::String(text)) => {
+                if words.contains(&text.as_ref()) {
+                    return Some(Value::String(text.clone().into_owned()));
+                }
+                let hint = nearest::hint(text, words.to_vec(), &format!("write {}", shape.expects()));
+                self.add(at, path, &format!("there is no {}", Quoted(text)), &hint);
+                None
+            }
+            (Shape::Number { least, most }, DeValue::Integer(number)) => {
+                let read = i64::from_str_radix(number.as_str(), number.radix()).ok();
+                match read.filter(|number| (least..=most).contains(&number)) {
+                    Some(number) => Some(Value::from(number)),
+                    None => self.refuse(
+                        at,
+                        path,
+                        &format!("{} is out of bounds", number.as_str()),
+                        &shape.expects(),
+                    ),
+                }
+            }
+            (Shape::Flag, DeValue::Boolean(flag)) => Some(Value::Bool(*flag)),
+            (Shape::List(inner), DeValue::Array(items)) => {
+                // No heading can say that there is none; it says no more than its absence.
+                if items.is_empty() && matches!(inner, Shape::Table(_) | Shape::Free) {
+                    return None;
+                }
+                let each = items.iter().enumerate();
+                let read: Vec<Value> =
+                    each.filter_map(|(at, item)| self.value(inner, item, &format!("{path}[{at}]"))).collect();
+                Some(Value::Array(read))
+            }
+            (Shape::Table(fields), DeValue::Table(table)) => {
+                Some(Value::Object(self.table(fields, table, path, at)))
+            }
+            (Shape::Map { keys, values }, DeValue::Table(table)) => self.map(keys, values, table, path),
+            (Shape::Guardrail, DeValue::String(text)) => self.text(text, path, at),
+            (Shape::Guardrail, DeValue::Table(table)) => {
+                if !table.iter().any(|(key, value)| key.get_ref() == "id" && value.get_ref().is_str()) {
+                    return self.refuse(at, path, "this rule has no id", &shape.expects());
+                }
+                self.free(value, path)
+            }
+            (Shape::Free, DeValue::Table(_)) => self.free(value, path),
+            (_, other) => self.refuse(at, path, &format!("this is {}", found(other)), &shape.expects()),
+        }
+    }
+
+    fn text(&mut self, text: &str, path: &str, at: usize) -> Option<Value> {
+        if text.contains('\0') {
+            return self.refuse(at, path, "the text holds a NUL character", "text without it");
+        }
+        Some(Value::String(text.to_owned()))
+    }
+
+    fn map(&mut self, keys: &super::Form, values: &Shape, table: &DeTable<'_>, path: &str) -> Option<Value> {
+        let mut body = Map::new();
+        for (key, value) in table {
+            let inner = join(path, key.get_ref());
+            match (keys.read)(key.get_ref()) {
+                Ok(name) => {
+                    if let Some(value) = self.value(values, value, &inner) {
+                        body.insert(name, value);
+                    }
+                }
+                Err(error) => {
+                    self.misspelt(self.start + key.span().start, &inner, &error);
+                }
+            }
+        }
+        Some(Value::Object(body))
+    }
+
+    /// What somebody else reads: anything JSON can hold.
+    fn free(&mut self, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
+        let at = self.start + value.span().start;
+        match value.get_ref() {
+            DeValue::String(text) => self.text(text, path, at),
+            DeValue::Boolean(flag) => Some(Value::Bool(*flag)),
+            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => Some(Value::from(number)),
+                Err(_) => self.refuse(at, path, "this number is too large", "a smaller one"),
+            },
+            DeValue::Float(number) => {
+                match number.as_str().replace('_', "").parse().ok().and_then(kept_number) {
+                    Some(number) => Some(Value::Number(number)),
+                    None => self.refuse(at, path, "this is no number that can be kept", "a plain number"),
+                }
+            }
+            DeValue::Datetime(_) => self.refuse(at, path, "this is a date", "it as text, in quotes"),
+            DeValue::Array(items) => {
+                let each = items.iter().enumerate();
+                Some(each.filter_map(|(at, item)| self.free(item, &format!("{path}[{at}]"))).collect())
+            }
+            DeValue::Table(table) => {
+                let mut body = Map::new();
+                for (key, value) in table {
+                    let inner = join(path, key.get_ref());
+                    if let Some(value) = self.free(value, &inner) {
+                        body.insert(key.get_ref().clone().into_owned(), value);
+                    }
+                }
+                Some(Value::Object(body))
+            }
+        }
+    }
+
+    fn unknown(&mut self, fields: &[Field], name: &str, path: &str, at: usize) {
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let place = if path.is_empty() { format!("a {}", self.kind) } else { format!("`{path}`") };
+        let list: Vec<&str> = names.iter().copied().filter(|name| prose(self.kind) != Some(*name)).collect();
+        let otherwise = format!("{place} has {}", list.join(", "));
+        let hint = nearest::hint(name, names, &otherwise);
+        let what = format!("there is no key {}", Quoted(&join(path, name)));
+        self.push(at, Problem::of_file(self.file, what).hint(hint));
+    }
+
+    /// The error of a form says what is wrong, a colon, and what to write.
+    fn misspelt(&mut self, at: usize, path: &str, error: &str) -> Option<Value> {
+        let (what, hint) = error.rsplit_once(": ").unwrap_or((error, "see docs/tiers.md"));
+        self.add(at, path, what, hint);
+        None
+    }
+
+    fn refuse(&mut self, at: usize, path: &str, what: &str, expects: &str) -> Option<Value> {
+        self.add(at, path, what, &format!("write {expects}"));
+        None
+    }
+
+    fn add(&mut self, at: usize, path: &str, what: &str, hint: &str) {
+        self.push(at, Problem::of_file(self.file, what).key(path).hint(hint));
+    }
+
+    fn push(&mut self, at: usize, problem: Problem) {
+        let place = locate(self.text, at);
+        if !self.broken.contains(&place.0) {
+            self.problems.push(problem.at(place));
+        }
+    }
+
+    fn syntax(&mut self, error: &toml::de::Error) {
+        let place = locate(self.text, self.start + error.span().map_or(0, |span| span.start));
+        if self.broken.insert(place.0) {
+            let (what, hint) = match error.message() {
+                "duplicate key" => ("this was already written above", Some("keep one of the two")),
+                message => (message.trim_end_matches(", expected nothing"), None),
+            };
+            let problem = Problem { hint: hint.map(str::to_owned), ..Problem::of_file(self.file, what) };
+            self.problems.push(problem.at(place));
+        }
+    }
+}
+
+/// A number that comes back from both engines as it was: Postgres knows no difference between 1.0 and 1, nor between 0
+/// and -0.
+fn kept_number(number: f64) -> Option<serde_json::Number> {
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    match number.fract() == 0.0 {
+        true => (number.abs() <= LARGEST).then_some((number as i64).into()),
+        false => serde_json::Number::from_f64(number),
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn found(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a decimal point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

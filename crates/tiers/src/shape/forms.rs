@@ -1,0 +1,85 @@
+//! Words that must have a form.
+
+use munshi_llm::gateway::Use;
+use munshi_types::ToolName;
+use munshi_types::tier::{Destination, LanguageCode, RoutingKey, TierName, TierRef};
+
+use super::Form;
+use crate::nearest;
+
+/// Through the type's own reading and back: the one spelling.
+fn through<T>(text: &str) -> Result<String, String>
+where
+    T: std::str::FromStr + std::fmt::Display,
+    T::Err: std::fmt::Display,
+{
+    text.parse::<T>().map(|value| value.to_string()).map_err(|error| error.to_string())
+}
+
+pub(super) const NAME: Form = Form {
+    expects: "a tier's name such as \"front-desk\"",
+    pattern: Some("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"),
+    read: through::<TierName>,
+};
+
+pub(super) const REFERENCE: Form = Form {
+    expects: "a tier's name such as \"meera\", or one version of it such as \"meera@3\"",
+    pattern: Some("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(@[1-9][0-9]*)?$"),
+    read: through::<TierRef>,
+};
+
+pub(super) const DESTINATION: Form = Form {
+    expects: "a team's name such as \"support\", or \"binding/NAME\"",
+    pattern: Some("^((team|binding)/)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"),
+    read: through::<Destination>,
+};
+
+pub(super) const TOOL: Form = Form {
+    expects: "a tool's name such as \"search_catalog\"",
+    pattern: Some("^[a-z][a-z0-9_]{0,63}$"),
+    read: through::<ToolName>,
+};
+
+pub(super) const LANGUAGE: Form = Form {
+    expects: "a language code such as \"hi\", or \"hi-latn\" for Latin letters",
+    pattern: Some("^[a-z]{2,3}(-latn)?$"),
+    read: through::<LanguageCode>,
+};
+
+pub(super) const KEY: Form = Form {
+    expects: "an address such as \"number:+919812345678\", \"host:shop.example\", \"handle:sharma\" or \"model:sharma\"",
+    pattern: Some("^(number|host|handle|model):.+$"),
+    read: through::<RoutingKey>,
+};
+
+pub(super) const SLICE_NAME: Form = Form {
+    expects: "a short name such as \"shorter-greeting\"",
+    pattern: NAME.pattern,
+    read: through::<TierName>,
+};
+
+pub(super) const WORD: Form = Form {
+    expects: "a word of small letters, digits, dashes and underscores",
+    pattern: Some("^[a-z0-9][a-z0-9_-]{0,62}$"),
+    read: word,
+};
+
+pub(super) const USE: Form =
+    Form { expects: "what models are wanted for, such as default or cheap", pattern: None, read: model_use };
+
+fn word(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    let fits = (1..=63).contains(&text.len()) && text.bytes().all(plain);
+    if fits { Ok(text.to_owned()) } else { Err(format!("`{text}` is not {}", WORD.expects)) }
+}
+
+fn model_use(text: &str) -> Result<String, String> {
+    if let Ok(found) = text.parse::<Use>() {
+        return Ok(found.to_string());
+    }
+    let known = || Use::ALL.iter().map(|known| known.as_str());
+    let list: Vec<&str> = known().collect();
+    let otherwise = format!("use one of {}", list.join(", "));
+    let known: Vec<&str> = known().collect();
+    Err(format!("`{text}` is nothing models are used for: {}", nearest::hint(text, known, &otherwise)))
+}

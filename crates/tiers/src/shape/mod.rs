@@ -1,0 +1,143 @@
+//! What may be written in a tier's file, said once.
+//!
+//! From these tables come the check that names every slip with its place, the writer's order of keys, the schemas for
+//! editors and the reference in the docs.
+//!
+//! # Layout
+//! - `human`, `team`, `agent`, `binding`: the tables, one file each; `forms`: words that must have a form
+//! - `check`: a parsed file against its table; `write`: a body as TOML; `schema`, `reference`: for editors and people
+//!
+//! To add a key, add it to the type in `munshi-types` and a line to its table here; a test holds the two together.
+
+mod agent;
+mod binding;
+mod check;
+mod forms;
+mod human;
+mod reference;
+mod schema;
+mod team;
+mod write;
+
+use munshi_types::tier::TierKind;
+
+pub(crate) use check::{Checked, Spots, check, locate};
+pub use reference::reference;
+pub use schema::schema;
+pub(crate) use write::{FENCE, write};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// Text of any length.
+    Text,
+    /// Text that has a form.
+    Word(&'static Form),
+    /// A whole number, both ends included.
+    Number {
+        least: i64,
+        most: i64,
+    },
+    Flag,
+    Choice(&'static [&'static str]),
+    List(&'static Shape),
+    Table(&'static [Field]),
+    /// Keys of the author's choice, all with values of one shape.
+    Map {
+        keys: &'static Form,
+        values: &'static Shape,
+    },
+    /// A rule's id, or a table with the id and the rule's parameters.
+    Guardrail,
+    /// A table that somebody else reads.
+    Free,
+}
+
+/// The form of a word: how it is checked, and brought to its one spelling.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// As it ends the sentence "write …".
+    pub(crate) expects: &'static str,
+    /// For editors; none where a pattern can't say it.
+    pub(crate) pattern: Option<&'static str>,
+    pub(crate) read: fn(&str) -> Result<String, String>,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) needed: Needed,
+    pub(crate) doc: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needed {
+    Always,
+    No,
+}
+
+const fn needed(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, shape, needed: Needed::Always, doc }
+}
+
+const fn may(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, shape, needed: Needed::No, doc }
+}
+
+/// The keys of a kind of tier.
+pub(crate) const fn fields(kind: TierKind) -> &'static [Field] {
+    match kind {
+        TierKind::Human => human::FIELDS,
+        TierKind::Team => team::FIELDS,
+        TierKind::Agent => agent::FIELDS,
+        TierKind::Binding => binding::FIELDS,
+    }
+}
+
+/// The key whose text is the prose under the front matter, not a line in it.
+pub(crate) const fn prose(kind: TierKind) -> Option<&'static str> {
+    match kind {
+        TierKind::Human => Some("soul"),
+        TierKind::Team => Some("sops"),
+        TierKind::Agent | TierKind::Binding => None,
+    }
+}
+
+const GUARDRAILS: Field = may(
+    "guardrails",
+    Shape::List(&Shape::Guardrail),
+    "Shipped rules it takes on, by id; a table with `id` sets a rule's parameters.",
+);
+const RULES: Field =
+    may("rules", Shape::List(&Shape::Free), "Pattern rules of its own, each under [[rules]].");
+
+impl Shape {
+    /// As it ends the sentence "write …".
+    pub(crate) fn expects(&self) -> String {
+        match self {
+            Self::Text => "text in quotes".to_owned(),
+            Self::Word(form) => form.expects.to_owned(),
+            Self::Number { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Flag => "true or false".to_owned(),
+            Self::Choice(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::List(Self::Table(_)) => "[[tables]], each under its own heading".to_owned(),
+            Self::List(inner) => format!("a list, each {}", inner.expects()),
+            Self::Table(_) => "a table".to_owned(),
+            Self::Map { keys, values } => {
+                format!("a table: keys {}, values {}", keys.expects, values.expects())
+            }
+            Self::Guardrail => {
+                "a rule's id such as \"no-discount\", or { id = \"price-cooldown\", turns = 4 }".to_owned()
+            }
+            Self::Free => "a table".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

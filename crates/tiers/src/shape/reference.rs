@@ -1,0 +1,32 @@
+//! Every key, for people to read.
+
+use munshi_types::tier::TierKind;
+
+use super::{Field, Needed, Shape, fields};
+
+/// The reference in `docs/tiers.md`: a table for each kind.
+pub fn reference() -> String {
+    TierKind::ALL.into_iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn section(kind: TierKind) -> String {
+    let mut text = format!(
+        "### {}/NAME.{}\n\n| key | write | what it is |\n|---|---|---|\n",
+        kind.folder(),
+        kind.extension()
+    );
+    rows(fields(kind), "", &mut text);
+    text
+}
+
+fn rows(fields: &[Field], path: &str, text: &mut String) {
+    for field in fields {
+        let name = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
+        let needed = if field.needed == Needed::Always { " (needed)" } else { "" };
+        let expects = field.shape.expects().replace('|', "\\|");
+        text.push_str(&format!("| `{name}`{needed} | {expects} | {} |\n", field.doc));
+        if let Shape::Table(inner) | Shape::List(Shape::Table(inner)) = &field.shape {
+            rows(inner, &name, text);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What editors read to complete and check a file as it is written.
+
+use munshi_types::tier::TierKind;
+use serde_json::{Map, Value, json};
+
+use super::{Field, Needed, Shape, fields, prose};
+
+/// The JSON schema of a kind's file; of a human's or team's, that of the front matter.
+pub fn schema(kind: TierKind) -> Value {
+    let mut schema = table(fields(kind), prose(kind));
+    if let Some(fields) = schema.as_object_mut() {
+        let title = format!("Munshi {kind}: {}/NAME.{}", kind.folder(), kind.extension());
+        fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        fields.insert("title".to_owned(), json!(title));
+    }
+    schema
+}
+
+fn table(fields: &[Field], skip: Option<&str>) -> Value {
+    let known = || fields.iter().filter(|field| Some(field.name) != skip);
+    let mut properties = Map::new();
+    for field in known() {
+        let mut schema = shape(&field.shape);
+        if let Some(fields) = schema.as_object_mut() {
+            fields.insert("description".to_owned(), json!(field.doc));
+        }
+        properties.insert(field.name.to_owned(), schema);
+    }
+    let required: Vec<&str> =
+        known().filter(|field| field.needed == Needed::Always).map(|field| field.name).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn shape(shape_of: &Shape) -> Value {
+    match shape_of {
+        Shape::Text => json!({ "type": "string" }),
+        Shape::Word(form) => match form.pattern {
+            Some(pattern) => json!({ "type": "string", "pattern": pattern }),
+            None => json!({ "type": "string" }),
+        },
+        Shape::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Choice(words) => json!({ "enum": words }),
+        Shape::List(inner) => json!({ "type": "array", "items": shape(inner) }),
+        Shape::Table(fields) => table(fields, None),
+        Shape::Map { values, .. } => json!({ "type": "object", "additionalProperties": shape(values) }),
+        Shape::Guardrail => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "object", "properties": { "id": { "type": "string" } }, "required": ["id"] },
+        ] }),
+        Shape::Free => json!({ "type": "object" }),
+    }
+}

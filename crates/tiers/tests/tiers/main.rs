@@ -1,0 +1,12 @@
+//! Tiers from their files to the answer for an address, on both engines.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+mod apply;
+mod concurrency;
+mod docs;
+mod files;
+mod history;
+mod problems;
+mod resolve;
