@@ -16,7 +16,7 @@
 //! # Layout
 //! - `markdown`: a file in sections; `secrets`: lines that must not be copied
 //! - `persona`, `work`, `machinery`: the files of each tier; `rules`: sentences that are shipped rules
-//! - `report`: what went where
+//! - `report`: what went where; `write`: the drafts as files
 
 mod machinery;
 mod markdown;
@@ -25,6 +25,7 @@ mod report;
 mod rules;
 mod secrets;
 mod work;
+mod write;
 
 use std::collections::BTreeMap;
 

@@ -11,6 +11,7 @@ use super::report::{Cut, Report, Section, Why};
 use super::text::tokens;
 use crate::contract;
 use crate::draft::Tier;
+use crate::resolve::Resolution;
 
 /// What a cast is made of.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,12 @@ impl Cast {
             speech: human.speech.clone(),
             report,
         }
+    }
+
+    /// The cast of a binding as it was resolved.
+    pub fn of(resolution: &Resolution, installed: &[Arc<ToolSpec>]) -> Self {
+        let Resolution { human, team, agent, .. } = resolution;
+        Self::new(&Tiers { human: &human.body, team: &team.body, agent: &agent.body, installed })
     }
 
     /// Its blocks in order, for storing and showing.
