@@ -18,7 +18,10 @@ const FILES: [(&str, &str); 5] = [
     ),
     ("teams/counter.md", "+++\nname = \"Counter\"\nrole = \"You take orders.\"\n+++\n\n1. Say it back.\n"),
     ("agents/base.toml", "tools = [\"search_items\"]\nguardrails = [\"no-secrets\"]\n"),
-    ("agents/own.toml", "extends = \"base\"\nguardrails = [\"identity-numbers\"]\n\n[limits]\ntool_calls = 2\n"),
+    (
+        "agents/own.toml",
+        "extends = \"base\"\nguardrails = [\"identity-numbers\"]\n\n[limits]\ntool_calls = 2\n",
+    ),
     (
         "bindings/counter.toml",
         "human = \"meera\"\nteam = \"counter\"\nagent = \"own\"\nkeys = [\"host:sharma.example\"]\n",

@@ -142,7 +142,7 @@ impl Checker {
         });
         let mut at = 0;
         let mut out = String::new();
-        for (span, change) in changes {
+        for (span, change) in together(text, changes) {
             if span.end <= at {
                 continue;
             }
@@ -201,6 +201,27 @@ impl Read {
         let ends = ends(text);
         Self { reading: Reading::new(text, &ends), ends }
     }
+}
+
+/// Two rewritings of which neither holds the other each leave open what the other would hide, so all of both is hidden.
+fn together(text: &str, changes: Vec<(Range<usize>, Change)>) -> Vec<(Range<usize>, Change)> {
+    let mut merged: Vec<(Range<usize>, Change)> = Vec::with_capacity(changes.len());
+    for (span, change) in changes {
+        match (merged.last_mut(), &change) {
+            (Some((last, known @ Change::With(_))), Change::With(_))
+                if span.start < last.end && span.end > last.end =>
+            {
+                *last = last.start..last.end.max(span.end);
+                *known = Change::With(hidden(text.get(last.clone()).unwrap_or_default()));
+            }
+            _ => merged.push((span, change)),
+        }
+    }
+    merged
+}
+
+fn hidden(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_alphanumeric() { '•' } else { letter }).collect()
 }
 
 enum Change {

@@ -59,10 +59,14 @@ impl Token {
     }
 }
 
-/// Whether something has been hidden among tokens: three dots together stand for it.
+/// Whether something has been hidden among tokens: three dots together stand for it, and crosses for digits.
 pub(crate) fn hidden(tokens: &[Token]) -> bool {
     let glued = |token: &Token| token.gap == Gap::None;
-    tokens.windows(3).any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
+    let crossed = |token: &Token| token.plain.len() >= 4 && token.plain.bytes().all(|byte| byte == b'x');
+    tokens.iter().any(crossed)
+        || tokens
+            .windows(3)
+            .any(|marks| marks.iter().all(|mark| mark.is('•')) && marks.iter().skip(1).all(glued))
 }
 
 /// Signs that end a clause; what stands on either side is not one phrase.

@@ -9,10 +9,15 @@ use crate::guardrails::letters::unseen;
 use crate::guardrails::lexicon::lexicon;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::shapes::any_of;
-use crate::guardrails::tokens::{Kind, hidden};
+use crate::guardrails::tokens::{Gap, Kind, hidden};
 
 /// What stands where a secret stood.
 const HIDDEN: &str = "•••";
+
+/// A code has no more digits.
+const MOST_DIGITS: usize = 8;
+/// With the country's code.
+const LONGEST_TELEPHONE: usize = 13;
 
 /// So many words may lie between the name of a secret and the secret.
 const FAR: usize = 8;
@@ -127,10 +132,7 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
     let reading = view.reading;
     let token = reading.tokens.get(at)?;
     let to = (at + 1..reading.tokens.len())
-        .find(|next| {
-            reading.tokens[*next].gap != crate::guardrails::tokens::Gap::None
-                || reading.tokens[*next].is('\n')
-        })
+        .find(|next| reading.tokens[*next].gap != Gap::None || reading.tokens[*next].is('\n'))
         .unwrap_or(reading.tokens.len());
     // A closing mark is no part of it.
     let last = (at..to).rev().find(|last| reading.counts(*last))?;
@@ -164,12 +166,20 @@ fn code(view: &View<'_>, at: usize) -> Option<usize> {
                 digits += token.plain.len();
                 last = next;
             }
+            // The end of a sentence is no separator.
+            Kind::Sign('.') if reading.tokens.get(next + 1).is_none_or(|after| after.gap != Gap::None) => {
+                break;
+            }
             Kind::Sign('-' | '.' | ',' | '*' | '•') => {}
             _ => break,
         }
     }
+    // Where more follows than a telephone number has, the code is the first of them.
+    if digits > LONGEST_TELEPHONE && (4..=MOST_DIGITS).contains(&reading.tokens[at].plain.len()) {
+        return Some(at);
+    }
     let counted = reading.is(last + 1, lexicon().class("price.counted"));
-    ((4..=8).contains(&digits) && !counted).then_some(last)
+    ((4..=MOST_DIGITS).contains(&digits) && !counted).then_some(last)
 }
 
 #[cfg(test)]
@@ -183,6 +193,7 @@ mod tests {
             ("Use sk_live_4f9aK2mNq8ZrT1xW7bYc here.", "Use ••• here."),
             ("Your OTP is 482913.", "Your OTP is •••."),
             ("482913 is your OTP.", "••• is your OTP."),
+            ("OTP is 482913. 4111 1111 1111 1112", "OTP is •••. 4111 1111 1111 1112"),
             ("Password: Blue@77sky", "Password: •••"),
             ("आपका ओटीपी ४८२९१३ है।", "आपका ओटीपी ••• है।"),
             ("The PIN is below.\n4 8 2 9", "The PIN is below.\n•••"),
