@@ -11,6 +11,8 @@
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
+//! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt
+//! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
 //! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
 //!
@@ -19,16 +21,19 @@
 //! `UPDATE_DOCS=1 cargo test -p munshi-tiers` writes the schemas and the reference.
 
 mod apply;
+pub mod contract;
 pub mod draft;
 mod error;
 pub mod files;
 pub mod guardrails;
 pub mod history;
+pub mod import;
 mod keys;
 pub mod merge;
 mod nearest;
 pub mod plan;
 pub mod problem;
+pub mod prompt;
 pub mod resolve;
 mod route;
 mod rows;

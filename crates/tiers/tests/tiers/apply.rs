@@ -167,7 +167,7 @@ on_both_engines! {
         let words = "counting rice by the cup ".repeat(250);
         shop.edit("humans/meera.md", "So I count out loud now.", &words);
         let told = problems(shop.apply(&test).await.unwrap_err());
-        assert!(told.contains("human meera has 14") && told.contains("more than the 800 that agent counter gives it in binding counter"), "{told}");
+        assert!(told.contains("human meera has 15") && told.contains("more than the 800 that agent counter gives it in binding counter"), "{told}");
         shop.edit("agents/counter.toml", "dynamic = 3000", "human = 2000");
         shop.apply(&test).await.unwrap();
         shop.edit("agents/counter.toml", "[limits.tokens]", "[limits]\nprofile = \"compact\"\n\n[limits.tokens]");

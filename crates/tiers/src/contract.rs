@@ -1,0 +1,272 @@
+//! Who decides what where tiers disagree.
+//!
+//! One table says it all: for every matter, who is heard, the first to have said something deciding. A tier that is not
+//! named has no say. The prompt tells the model the same table in words, so that the two can't drift apart.
+
+use munshi_types::ToolName;
+use munshi_types::tier::TierKind::{Agent as A, Human as H, Team as T};
+use munshi_types::tier::{Agent, Destination, Team, TierKind};
+
+/// Something that two tiers may see differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Matter {
+    /// What may happen at all: hard limits, procedures, a persona's no-go zones.
+    Permission,
+    /// How warm, how long, how playful.
+    Tone,
+    /// Signature phrases.
+    Phrasing,
+    Language,
+    /// How formal.
+    Register,
+    /// Which of the agent's tools are used.
+    ToolChoice,
+    /// How many past episodes are called to mind.
+    RecallDepth,
+}
+
+impl Matter {
+    pub const ALL: [Self; 7] = [
+        Self::Permission,
+        Self::Tone,
+        Self::Phrasing,
+        Self::Language,
+        Self::Register,
+        Self::ToolChoice,
+        Self::RecallDepth,
+    ];
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Permission => "what may happen",
+            Self::Tone => "tone",
+            Self::Phrasing => "phrasing",
+            Self::Language => "language",
+            Self::Register => "register",
+            Self::ToolChoice => "choice of tools",
+            Self::RecallDepth => "how far to look back",
+        }
+    }
+}
+
+/// What kind of turn it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Situation {
+    #[default]
+    Usual,
+    /// A person has to take over, or is about to: for this turn the team's terseness comes before the human's charm.
+    Escalation,
+}
+
+impl Situation {
+    pub const ALL: [Self; 2] = [Self::Usual, Self::Escalation];
+}
+
+/// The table: who is heard on a matter, the first first.
+pub const fn order(matter: Matter, situation: Situation) -> &'static [TierKind] {
+    match (matter, situation) {
+        (Matter::Permission, _) => &[A, T, H],
+        (Matter::Tone | Matter::Phrasing, Situation::Usual) | (Matter::Language, _) => &[H, T],
+        (Matter::Tone | Matter::Phrasing, Situation::Escalation) | (Matter::Register, _) => &[T, H],
+        (Matter::ToolChoice | Matter::RecallDepth, _) => &[T, A],
+    }
+}
+
+/// What each tier says on a matter; none where it says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said<V> {
+    pub human: Option<V>,
+    pub team: Option<V>,
+    pub agent: Option<V>,
+}
+
+impl<V> Said<V> {
+    fn by(&mut self, tier: TierKind) -> Option<V> {
+        match tier {
+            H => self.human.take(),
+            T => self.team.take(),
+            A => self.agent.take(),
+            TierKind::Binding => None,
+        }
+    }
+}
+
+/// Whose word counts, and the word. None where nobody who has a say said anything.
+pub fn decide<V>(matter: Matter, situation: Situation, mut said: Said<V>) -> Option<(TierKind, V)> {
+    order(matter, situation).iter().find_map(|tier| Some((*tier, said.by(*tier)?)))
+}
+
+/// Whether what `one` says stands against `other`.
+pub fn overrides(one: TierKind, other: TierKind, matter: Matter, situation: Situation) -> bool {
+    let place = |tier| order(matter, situation).iter().position(|heard| *heard == tier);
+    match (place(one), place(other)) {
+        (Some(first), Some(second)) => first < second,
+        (first, second) => first.is_some() && second.is_none(),
+    }
+}
+
+/// How a tier says no to the one above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// "This goes against our procedures": recorded as a broken guardrail.
+    Procedure,
+    /// "The tool failed, the budget is spent, it is blocked": the team gives it a form, the human a voice.
+    Machinery,
+}
+
+/// What a tier may refuse with; a human refuses nothing upward, for nobody stands above it.
+pub const fn refusal(tier: TierKind) -> Option<Refusal> {
+    match tier {
+        T => Some(Refusal::Procedure),
+        A => Some(Refusal::Machinery),
+        H | TierKind::Binding => None,
+    }
+}
+
+/// The tools a turn may use: the team's choice of what the agent has, in the agent's order, which is that of their
+/// importance. A team can't reach for what the agent lacks.
+pub fn tools(team: &Team, agent: &Agent) -> Vec<ToolName> {
+    let said = Said { human: None, team: team.tools.as_ref(), agent: Some(&agent.tools) };
+    let chosen = decide(Matter::ToolChoice, Situation::Usual, said).map(|(_, tools)| tools);
+    let is_chosen = |tool: &&ToolName| chosen.is_some_and(|chosen| chosen.contains(tool));
+    agent.tools.iter().filter(is_chosen).cloned().collect()
+}
+
+/// How many past episodes are called to mind.
+pub fn recall_depth(team: &Team, agent: &Agent) -> u8 {
+    let said = Said { human: None, team: team.recall, agent: Some(agent.memory.episodes) };
+    decide(Matter::RecallDepth, Situation::Usual, said).map_or(0, |(_, depth)| depth)
+}
+
+/// Whether a conversation may be handed on there: only along the ways the team names.
+pub fn may_hand_over(team: &Team, to: &Destination) -> bool {
+    team.handoffs.iter().any(|way| way.to == *to)
+}
+
+/// The table in words, for the model. Matters that are decided alike share a line.
+pub fn note() -> String {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for matter in Matter::ALL {
+        let (usual, escalation) = (order(matter, Situation::Usual), order(matter, Situation::Escalation));
+        let mut who = heard(usual);
+        if usual != escalation {
+            who = format!("{who}; in an escalation {}", heard(escalation));
+        }
+        match lines.last_mut() {
+            Some((matters, known)) if *known == who => *matters = format!("{matters}, {}", matter.words()),
+            _ => lines.push((matter.words().to_owned(), who)),
+        }
+    }
+    let lines = lines.into_iter().map(|(matters, who)| format!("- {matters}: {who}\n"));
+    format!("# Where these disagree, the first named decides\n{}", lines.collect::<String>())
+}
+
+fn heard(tiers: &[TierKind]) -> String {
+    let names = tiers.iter().map(|tier| match tier {
+        H => "you",
+        T => "the team",
+        A | TierKind::Binding => "the hard limits",
+    });
+    names.collect::<Vec<_>>().join(", then ")
+}
+
+#[cfg(test)]
+mod tests {
+    use Matter::{Language, Permission, Phrasing, RecallDepth, Register, Tone, ToolChoice};
+    use Situation::{Escalation, Usual};
+
+    use super::*;
+
+    /// Every cell: who wins when all three speak, human and team, human and agent, team and agent, and each alone.
+    type Row = (Matter, Situation, [Option<TierKind>; 7]);
+    const CELLS: [Row; 14] = [
+        (Permission, Usual, [Some(A), Some(T), Some(A), Some(A), Some(H), Some(T), Some(A)]),
+        (Permission, Escalation, [Some(A), Some(T), Some(A), Some(A), Some(H), Some(T), Some(A)]),
+        (Tone, Usual, [Some(H), Some(H), Some(H), Some(T), Some(H), Some(T), None]),
+        (Tone, Escalation, [Some(T), Some(T), Some(H), Some(T), Some(H), Some(T), None]),
+        (Phrasing, Usual, [Some(H), Some(H), Some(H), Some(T), Some(H), Some(T), None]),
+        (Phrasing, Escalation, [Some(T), Some(T), Some(H), Some(T), Some(H), Some(T), None]),
+        (Language, Usual, [Some(H), Some(H), Some(H), Some(T), Some(H), Some(T), None]),
+        (Language, Escalation, [Some(H), Some(H), Some(H), Some(T), Some(H), Some(T), None]),
+        (Register, Usual, [Some(T), Some(T), Some(H), Some(T), Some(H), Some(T), None]),
+        (Register, Escalation, [Some(T), Some(T), Some(H), Some(T), Some(H), Some(T), None]),
+        (ToolChoice, Usual, [Some(T), Some(T), Some(A), Some(T), None, Some(T), Some(A)]),
+        (ToolChoice, Escalation, [Some(T), Some(T), Some(A), Some(T), None, Some(T), Some(A)]),
+        (RecallDepth, Usual, [Some(T), Some(T), Some(A), Some(T), None, Some(T), Some(A)]),
+        (RecallDepth, Escalation, [Some(T), Some(T), Some(A), Some(T), None, Some(T), Some(A)]),
+    ];
+    const SPEAKERS: [&[TierKind]; 7] = [&[H, T, A], &[H, T], &[H, A], &[T, A], &[H], &[T], &[A]];
+
+    #[test]
+    fn every_cell_of_the_contract() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (matter, situation, winners) in CELLS {
+            assert!(seen.insert((matter, situation)));
+            for (speakers, winner) in SPEAKERS.into_iter().zip(winners) {
+                let says = |tier| speakers.contains(&tier).then_some(tier);
+                let said = Said { human: says(H), team: says(T), agent: says(A) };
+                let decided = decide(matter, situation, said);
+                assert_eq!(decided, winner.map(|tier| (tier, tier)), "{matter:?} {situation:?} {speakers:?}");
+            }
+        }
+        assert_eq!(seen.len(), Matter::ALL.len() * Situation::ALL.len(), "a cell is missing");
+    }
+
+    #[test]
+    fn one_tier_stands_against_another_as_the_table_says() {
+        assert!(overrides(H, T, Tone, Usual) && !overrides(H, T, Tone, Escalation));
+        assert!(overrides(T, H, Permission, Usual) && overrides(A, T, Permission, Escalation));
+        assert!(overrides(T, H, ToolChoice, Usual), "a human has no say in tools");
+        assert!(!overrides(H, A, ToolChoice, Usual) && !overrides(A, A, Tone, Usual));
+        for matter in Matter::ALL {
+            for situation in Situation::ALL {
+                for (one, other) in [(H, T), (H, A), (T, A)] {
+                    let both =
+                        overrides(one, other, matter, situation) && overrides(other, one, matter, situation);
+                    assert!(!both, "{matter:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refusals_go_upward_and_keep_their_kind() {
+        let refusals = [refusal(H), refusal(T), refusal(A)];
+        assert_eq!(refusals, [None, Some(Refusal::Procedure), Some(Refusal::Machinery)]);
+    }
+
+    #[test]
+    fn a_team_chooses_among_the_tools_of_its_agent() {
+        let tool = |name: &str| name.parse::<ToolName>().unwrap();
+        let agent = Agent { tools: vec![tool("search"), tool("pay"), tool("notify")], ..Agent::default() };
+        let any = Team::default();
+        assert_eq!(tools(&any, &agent), agent.tools);
+        let some =
+            Team { tools: Some(vec![tool("notify"), tool("search"), tool("delete_all")]), ..any.clone() };
+        assert_eq!(tools(&some, &agent), [tool("search"), tool("notify")]);
+        assert_eq!(tools(&Team { tools: Some(Vec::new()), ..any.clone() }, &agent), []);
+        assert_eq!(recall_depth(&any, &agent), 5);
+        assert_eq!(recall_depth(&Team { recall: Some(0), ..any }, &agent), 0);
+    }
+
+    #[test]
+    fn a_conversation_goes_only_where_the_team_lets_it() {
+        let to = |text: &str| text.parse::<Destination>().unwrap();
+        let way = munshi_types::tier::Handoff { to: to("support"), when: "returns".to_owned() };
+        let team = Team { handoffs: vec![way], ..Team::default() };
+        assert!(may_hand_over(&team, &to("support")));
+        assert!(!may_hand_over(&team, &to("binding/support")) && !may_hand_over(&team, &to("sales")));
+    }
+
+    #[test]
+    fn the_model_is_told_the_same_table() {
+        insta::assert_snapshot!(note(), @r"
+        # Where these disagree, the first named decides
+        - what may happen: the hard limits, then the team, then you
+        - tone, phrasing: you, then the team; in an escalation the team, then you
+        - language: you, then the team
+        - register: the team, then you
+        - choice of tools, how far to look back: the team, then the hard limits
+        ");
+    }
+}

@@ -1,0 +1,124 @@
+//! `TOOLS.md`, `MEMORY.md`, `USER.md` and `HEARTBEAT.md`: what runs under the persona, or is made anew in every turn.
+
+use munshi_types::ToolName;
+use munshi_types::tier::{MemoryScope, Recall, TierKind};
+
+use super::Draft;
+use super::markdown::{Page, Section, is_template, item, pair};
+use super::report::{Concern, Place, Report};
+
+const TOOLS: Place = Place::Tier(TierKind::Agent, "tools");
+
+pub(super) fn read_tools(page: &Page, draft: &mut Draft, report: &mut Report) {
+    let mut guidance: Vec<String> = Vec::new();
+    for section in &page.sections {
+        match tool(&section.heading) {
+            Some((name, arguments)) => {
+                add(page, section.line, name.clone(), arguments, draft, report);
+                let text = section.text().replace('\n', " ");
+                if !text.trim().is_empty() {
+                    guidance.push(format!("{name}: {}", text.trim()));
+                }
+            }
+            None => {
+                for (line, text) in section.lines() {
+                    // `- search_catalog(query): when a buyer asks`
+                    let named =
+                        item(text).and_then(|text| tool(text.split([':', '—', '–']).next().unwrap_or(text)));
+                    match named {
+                        Some((name, arguments)) => add(page, line, name, arguments, draft, report),
+                        None => report.note(page.file, line, text, Place::Tier(TierKind::Agent, "guidance")),
+                    }
+                    guidance.push(item(text).unwrap_or(text).to_owned());
+                }
+            }
+        }
+    }
+    draft.agent.guidance = guidance.join("\n");
+}
+
+fn add(page: &Page, line: usize, name: ToolName, arguments: bool, draft: &mut Draft, report: &mut Report) {
+    let what = format!("the tool {name}");
+    if arguments {
+        report.doubt(page.file, line, &what, TOOLS, Concern::ToolSchema);
+    } else {
+        report.note(page.file, line, what, TOOLS);
+    }
+    if !draft.agent.tools.contains(&name) {
+        draft.agent.tools.push(name);
+    }
+}
+
+/// `lead_capture(name, email)` and whether it had arguments. A plain word is a heading, not a tool.
+fn tool(text: &str) -> Option<(ToolName, bool)> {
+    let text = text.trim().trim_matches('`').trim_matches('*');
+    let (name, arguments) = match text.split_once('(') {
+        Some((name, rest)) if rest.trim_end().ends_with(')') => (name, !rest.starts_with(')')),
+        Some(_) => return None,
+        None if text.contains('_') => (text, false),
+        None => return None,
+    };
+    let name = name.trim().trim_matches('`').replace(['-', '.'], "_").to_lowercase();
+    Some((name.parse().ok()?, arguments))
+}
+
+/// A policy is understood where it is one; memories are a person's and stay where they are.
+pub(super) fn read_memory(page: &Page, draft: &mut Draft, report: &mut Report) {
+    let policy = Place::Tier(TierKind::Agent, "memory");
+    for section in &page.sections {
+        for (line, text) in section.lines() {
+            let lower = text.to_lowercase();
+            let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+            let memory = &mut draft.agent.memory;
+            if says(&["session only", "this session", "across sessions", "for the session"]) {
+                memory.scope = MemoryScope::Session;
+                memory.facts = false;
+                memory.recall = Recall::Never;
+                report.note(page.file, line, text, policy);
+            } else if let Some(turns) = turns(&lower) {
+                memory.history = turns;
+                report.note(page.file, line, text, policy);
+            } else if says(&["remember", "store", "persist", "forget", "retain", "memory policy"]) {
+                report.eye(page.file, line, text, Concern::Unclear);
+            } else {
+                report.eye(page.file, line, "a memory", Concern::Personal);
+            }
+        }
+    }
+}
+
+/// `the last 10 turns`.
+fn turns(lower: &str) -> Option<u8> {
+    let rest = lower.split_once("last ")?.1;
+    let (number, rest) = rest.split_once(' ')?;
+    let is_turns = rest.starts_with("turn") || rest.starts_with("message");
+    number.parse::<u8>().ok().filter(|turns| is_turns && *turns <= 100)
+}
+
+/// Who is spoken with is known from the conversation. What is filled in there is somebody's data.
+pub(super) fn read_user(page: &Page, report: &mut Report) {
+    for (line, text) in page.sections.iter().flat_map(Section::lines) {
+        let is_empty = pair(text).is_some_and(|(_, value)| value.is_empty());
+        if is_template(text) || is_empty {
+            report.note(page.file, line, text, Place::EveryTurn);
+        } else {
+            report.eye(page.file, line, "something about the user", Concern::Personal);
+        }
+    }
+}
+
+/// The time, the place and the channel are told in every turn. Anything else is something to do.
+pub(super) fn read_heartbeat(page: &Page, report: &mut Report) {
+    for (line, text) in page.sections.iter().flat_map(Section::lines) {
+        let key = pair(text).map(|(key, _)| key).unwrap_or_default();
+        let told =
+            ["time", "date", "channel", "locale", "zone", "status"].iter().any(|word| key.contains(word));
+        if is_template(text) || told {
+            report.note(page.file, line, text, Place::EveryTurn);
+        } else if text.starts_with("<!--") {
+            report.note(page.file, line, "a remark", Place::Nowhere);
+        } else {
+            report.eye(page.file, line, text, Concern::Schedule);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `IDENTITY.md` and `SOUL.md`: who speaks, and what of it is really about the work.
+
+use munshi_types::tier::{LanguageCode, TierKind};
+
+use super::markdown::{Page, Section, is_template, item, pair};
+use super::report::{Concern, Place, Report};
+use super::{Draft, rules, work};
+
+const fn human(key: &'static str) -> Place {
+    Place::Tier(TierKind::Human, key)
+}
+
+pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report) {
+    let mut told = Vec::new();
+    for section in &page.sections {
+        for (line, text) in section.lines() {
+            match pair(text) {
+                Some((key, value)) if key == "name" && !value.is_empty() && !is_template(&value) => {
+                    draft.human.name = value;
+                    report.note(page.file, line, "the name", human("name"));
+                }
+                Some((key, value)) if matches!(key.as_str(), "vibe" | "tone") => {
+                    draft.human.voice.tone = value;
+                    report.note(page.file, line, "the tone", human("voice.tone"));
+                }
+                Some((key, _)) if matches!(key.as_str(), "emoji" | "avatar") => {
+                    report.note(page.file, line, key, Place::Nowhere);
+                }
+                _ => told.push((line, item(text).unwrap_or(text).replace("**", ""))),
+            }
+        }
+    }
+    if draft.human.name.is_empty() {
+        let found = told.iter().find_map(|(line, text)| Some((*line, introduced(text)?)));
+        if let Some((line, name)) = found {
+            draft.human.name = name;
+            report.note(page.file, line, "the name", human("name"));
+        }
+    }
+    for (line, text) in &told {
+        if let Some((rule, place)) = rules::take_on(item(text).unwrap_or(text), draft) {
+            report.note(page.file, *line, format!("the rule {rule}"), place);
+        }
+    }
+    let text: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    draft.human.identity = without_name(&text.join(" "), &draft.human.name);
+    if let Some((line, _)) = told.first() {
+        let concern = is_template(&draft.human.identity).then_some(Concern::Template);
+        match concern {
+            Some(concern) => report.doubt(page.file, *line, "the introduction", human("identity"), concern),
+            None => report.note(page.file, *line, "the introduction", human("identity")),
+        }
+    }
+}
+
+/// The prompt says `You are NAME` by itself.
+fn without_name(text: &str, name: &str) -> String {
+    let starts = ["You are ", "I am ", "I'm "].into_iter().find_map(|start| text.strip_prefix(start));
+    let rest = starts.and_then(|rest| rest.strip_prefix(name)).filter(|_| !name.is_empty());
+    let Some(rest) = rest else { return text.to_owned() };
+    let rest = rest.trim_start_matches([',', '.', '—', '–', '-', ':', ';', ' ']);
+    let mut letters = rest.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// `You are Aangan — the concierge …` to `Aangan`.
+fn introduced(text: &str) -> Option<String> {
+    let rest = ["You are ", "I am ", "I'm "].into_iter().find_map(|start| text.strip_prefix(start))?;
+    let end = rest.find([',', '.', '—', '–', '(', ';', ':', '-']).unwrap_or(rest.len());
+    let name = rest.get(..end)?.trim();
+    let is_name = !name.is_empty()
+        && name.split_whitespace().count() <= 3
+        && name.starts_with(|c: char| !c.is_lowercase());
+    is_name.then(|| name.to_owned())
+}
+
+const WORK: [&str; 9] =
+    ["sop", "procedure", "workflow", "process", "policy", "pricing", "escalat", "handoff", "operating"];
+const RULES: [&str; 6] = ["rule", "guardrail", "boundar", "limit", "principle", "do and don"];
+const NEVER: [&str; 4] = ["never", "don't", "avoid", "anti-pattern"];
+const FLAW: [&str; 3] = ["flaw", "weakness", "blind spot"];
+
+pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
+    let mut soul: Vec<String> = Vec::new();
+    for section in &page.sections {
+        if section.is_about(&FLAW) {
+            draft.human.flaw = section.text().replace('\n', " ");
+            report.note(page.file, section.line, &*section.heading, human("flaw"));
+        } else if section.is_about(&WORK) {
+            work::procedures(page, section, draft, report);
+        } else if section.is_about(&NEVER) || section.is_about(&RULES) {
+            sorted(page, section, draft, report);
+        } else {
+            let rest = Section { body: voiced(page, section, draft, report), ..section.clone() };
+            if rest.text().is_empty() {
+                continue;
+            }
+            let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
+            let whole = rest.whole();
+            if is_template(&whole) {
+                report.doubt(page.file, section.line, what, human("soul"), Concern::Template);
+            } else {
+                report.note(page.file, section.line, what, human("soul"));
+            }
+            soul.push(whole);
+        }
+    }
+    draft.human.soul = soul.join("\n\n");
+}
+
+/// Takes the lines that say how it sounds and which languages it speaks; gives back the others.
+fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> Vec<(usize, String)> {
+    let mut rest = Vec::new();
+    for (line, text) in &section.body {
+        let voice = &mut draft.human.voice;
+        let known = pair(text).and_then(|(key, value)| match key.as_str() {
+            "tone" | "voice" | "style" => Some((&mut voice.tone, "voice.tone", value)),
+            "sentences" | "sentence length" => Some((&mut voice.sentences, "voice.sentences", value)),
+            "humour" | "humor" => Some((&mut voice.humour, "voice.humour", value)),
+            "culture" | "cultural register" => {
+                Some((&mut draft.human.speech.culture, "speech.culture", value))
+            }
+            _ => None,
+        });
+        if let Some((slot, key, value)) = known {
+            *slot = if slot.is_empty() { value } else { format!("{slot}; {value}") };
+            report.note(page.file, *line, text.trim(), human(key));
+            continue;
+        }
+        match pair(text).filter(|(key, _)| matches!(key.as_str(), "language" | "languages")) {
+            Some((_, value)) => languages(page, *line, &value, draft, report),
+            None => rest.push((*line, text.clone())),
+        }
+    }
+    rest
+}
+
+/// `EN (default), HI, TA. Mirror the user's language.`
+fn languages(page: &Page, line: usize, value: &str, draft: &mut Draft, report: &mut Report) {
+    let (list, mixing) = value.split_once('.').unwrap_or((value, ""));
+    let named = list.split([',', ';', '/', '+']).flat_map(|part| part.split(" and "));
+    let codes: Vec<LanguageCode> = named.filter_map(code).collect();
+    if codes.is_empty() {
+        report.eye(page.file, line, value, Concern::Unclear);
+        return;
+    }
+    draft.human.speech.languages = codes;
+    mixing.trim().trim_end_matches('.').clone_into(&mut draft.human.speech.mixing);
+    report.note(page.file, line, "the languages", human("speech"));
+}
+
+fn code(named: &str) -> Option<LanguageCode> {
+    let word = named
+        .split_whitespace()
+        .next()?
+        .trim_matches(|letter: char| !letter.is_alphanumeric())
+        .to_lowercase();
+    let code = match word.as_str() {
+        "english" => "en",
+        "hindi" => "hi",
+        "hinglish" => "hi-latn",
+        "bengali" | "bangla" => "bn",
+        "gujarati" => "gu",
+        "kannada" => "kn",
+        "malayalam" => "ml",
+        "marathi" => "mr",
+        "odia" | "oriya" => "or",
+        "punjabi" => "pa",
+        "tamil" => "ta",
+        "telugu" => "te",
+        "arabic" => "ar",
+        "urdu" => "ur",
+        short if short.len() == 2 => short,
+        _ => return None,
+    };
+    code.parse().ok()
+}
+
+/// Rules, one by one: those about who it is to the human, those about the work to the team.
+fn sorted(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) {
+    for (line, text) in section.lines() {
+        let rule = item(text).unwrap_or(text);
+        if let Some((id, place)) = rules::take_on(rule, draft) {
+            report.note(page.file, line, format!("the rule {id}"), place);
+        }
+        if section.is_about(&NEVER) || rules::is_of_persona(rule) {
+            draft.human.nevers.push(rule.to_owned());
+            report.note(page.file, line, rule, human("nevers"));
+        } else {
+            if !draft.team.sops.is_empty() {
+                draft.team.sops.push('\n');
+            }
+            draft.team.sops.push_str(&format!("- {rule}"));
+            report.note(page.file, line, rule, Place::Tier(TierKind::Team, "sops"));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What went where, and what wants a human eye.
+
+use std::fmt;
+
+use munshi_types::tier::TierKind;
+use serde::Serialize;
+
+/// All that happened, in the order of the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub entries: Vec<Entry>,
+}
+
+/// One part of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub file: &'static str,
+    pub line: usize,
+    /// Which part, in a few words: its heading or what it is.
+    pub what: String,
+    pub place: Place,
+    /// Why somebody should look at it; none where all is well.
+    pub concern: Option<Concern>,
+}
+
+/// Where a part went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A tier, and the key in it.
+    Tier(TierKind, &'static str),
+    /// It is made anew in every turn.
+    EveryTurn,
+    /// It was not copied.
+    Nowhere,
+    /// There was no such file.
+    Missing,
+}
+
+/// Why a human should look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concern {
+    /// A secret stood there.
+    Secret,
+    /// More than the tier's budget.
+    TooLarge { tokens: u32, most: u32 },
+    /// About a person: it belongs into that person's memory.
+    Personal,
+    /// Something to do again and again: it becomes a schedule.
+    Schedule,
+    /// A value that was filled in by whatever ran the workspace.
+    Template,
+    /// Nobody said it, so something was put there.
+    Guessed,
+    /// Arguments in words; the tool's own schema is what counts.
+    ToolSchema,
+    /// It could not be told what it is.
+    Unclear,
+    /// The same file in two spellings; the first was taken.
+    Twice,
+}
+
+impl Report {
+    pub(super) fn note(&mut self, file: &'static str, line: usize, what: impl Into<String>, place: Place) {
+        self.entries.push(Entry { file, line, what: what.into(), place, concern: None });
+    }
+
+    /// A part that was not copied, or not surely right.
+    pub(super) fn eye(&mut self, file: &'static str, line: usize, what: impl Into<String>, concern: Concern) {
+        let what = what.into();
+        self.entries.push(Entry { file, line, what, place: Place::Nowhere, concern: Some(concern) });
+    }
+
+    /// A part that was copied and still wants looking at.
+    pub(super) fn doubt(
+        &mut self,
+        file: &'static str,
+        line: usize,
+        what: &str,
+        place: Place,
+        concern: Concern,
+    ) {
+        self.entries.push(Entry { file, line, what: what.to_owned(), place, concern: Some(concern) });
+    }
+
+    /// By file and line, as somebody who has the files open reads it.
+    pub(super) fn sort(&mut self) {
+        let place = |file| super::FILES.iter().position(|known| *known == file);
+        self.entries.sort_by_key(|entry| (place(entry.file), entry.line));
+    }
+
+    /// What somebody should look at before it is used.
+    pub fn concerns(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.concern.is_some())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, what, .. } = self;
+        write!(f, "{file}:{line}: {what} → ")?;
+        match self.place {
+            Place::Tier(tier, key) => write!(f, "{tier}, {key}")?,
+            Place::EveryTurn => write!(f, "told in every turn by itself")?,
+            Place::Missing => write!(f, "not there")?,
+            Place::Nowhere if self.concern.is_none() => write!(f, "left out")?,
+            Place::Nowhere => {}
+        }
+        let Some(concern) = self.concern else { return Ok(()) };
+        if self.place != Place::Nowhere {
+            write!(f, "; ")?;
+        }
+        match concern {
+            Concern::Secret => {
+                write!(f, "not copied; put it into the vault and change it, for it was in a file")
+            }
+            Concern::TooLarge { tokens, most } => {
+                write!(f, "{tokens} tokens, {} more than the {most} it may have; shorten it", tokens - most)
+            }
+            Concern::Personal => write!(f, "not copied; it is about a person and belongs into their memory"),
+            Concern::Schedule => write!(f, "not copied; make a schedule of it"),
+            Concern::Template => write!(f, "it has {{{{…}}}} in it, which nobody fills in here"),
+            Concern::Guessed => write!(f, "no file says it, so something was put there; write it yourself"),
+            Concern::ToolSchema => {
+                write!(f, "its arguments were in words; the installed tool's schema counts")
+            }
+            Concern::Unclear => write!(f, "not copied; it is not clear what it is"),
+            Concern::Twice => write!(f, "left aside; the first one was taken"),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.entries.iter().try_for_each(|entry| writeln!(f, "{entry}"))
+    }
+}

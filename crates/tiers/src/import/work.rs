@@ -1,0 +1,79 @@
+//! `AGENTS.md`: which agent this is, where it is reached, and how the work is done.
+
+use munshi_types::tier::{Channel, TierKind};
+
+use super::markdown::{Page, Section, is_template, item, pair};
+use super::report::{Concern, Place, Report};
+use super::{Draft, rules};
+
+const SOPS: Place = Place::Tier(TierKind::Team, "sops");
+
+pub(super) fn read(page: &Page, draft: &mut Draft, report: &mut Report) {
+    for section in &page.sections {
+        let heading = section.heading.as_str();
+        let titled = heading.split_once(':').filter(|(key, _)| key.trim().eq_ignore_ascii_case("agent"));
+        if let Some((_, title)) = titled {
+            draft.title = Some(title.trim().to_owned());
+            report.note(page.file, section.line, heading, Place::Tier(TierKind::Binding, "its name"));
+        }
+        let rest = header(page, section, draft, report);
+        let heading = if titled.is_some() { String::new() } else { heading.to_owned() };
+        let rest = Section { heading, body: rest, ..section.clone() };
+        if !rest.text().is_empty() {
+            procedures(page, &rest, draft, report);
+        }
+    }
+}
+
+/// Takes the lines that say what this is; gives back the others.
+fn header(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> Vec<(usize, String)> {
+    let mut rest = Vec::new();
+    for (line, text) in &section.body {
+        let known = pair(text).and_then(|(key, value)| match key.as_str() {
+            "scope" | "role" | "purpose" if draft.team.role.is_empty() => {
+                draft.team.role = value;
+                Some(Place::Tier(TierKind::Team, "role"))
+            }
+            "channel" | "channels" => {
+                draft.channels.extend(channels(&value));
+                Some(Place::Tier(TierKind::Binding, "channels"))
+            }
+            "active files" | "files" => Some(Place::EveryTurn),
+            _ => None,
+        });
+        match known {
+            Some(place) => report.note(page.file, *line, text.trim(), place),
+            None => rest.push((*line, text.clone())),
+        }
+    }
+    rest
+}
+
+fn channels(text: &str) -> Vec<Channel> {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let is_named = |channel: &Channel| {
+        words.contains(&channel.as_str()) || (*channel == Channel::Whatsapp && words.contains(&"wa"))
+    };
+    Channel::ALL.into_iter().filter(is_named).collect()
+}
+
+/// How the work is done: the whole section, and the shipped rules it speaks of.
+pub(super) fn procedures(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) {
+    let whole = section.whole();
+    let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
+    if is_template(&whole) {
+        report.doubt(page.file, section.line, what, SOPS, Concern::Template);
+    } else {
+        report.note(page.file, section.line, what, SOPS);
+    }
+    if !draft.team.sops.is_empty() {
+        draft.team.sops.push_str("\n\n");
+    }
+    draft.team.sops.push_str(&whole);
+    for (line, text) in section.lines() {
+        if let Some((rule, place)) = rules::take_on(item(text).unwrap_or(text), draft) {
+            report.note(page.file, line, format!("the rule {rule}"), place);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Three tiers as the stable part of a prompt: made once for their versions, then shared by every turn.
+
+use std::sync::Arc;
+
+use munshi_types::ToolSpec;
+use munshi_types::tier::{Agent, Budgets, Human, MemoryPolicy, Speech, Team, TierKind};
+
+use super::blocks::{Block, of_agent, of_human, of_team};
+use super::moment::WRAPPING;
+use super::report::{Cut, Report, Section, Why};
+use super::text::tokens;
+use crate::contract;
+use crate::draft::Tier;
+use crate::resolve::Resolution;
+
+/// What a cast is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiers<'a> {
+    pub human: &'a Human,
+    pub team: &'a Team,
+    /// With all that it extends.
+    pub agent: &'a Agent,
+    /// The tools that are installed; those the agent has and the team chose are offered.
+    pub installed: &'a [Arc<ToolSpec>],
+}
+
+/// Human, team and agent as text, with the tokens of every block.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    blocks: Vec<Block>,
+    /// The texts of human, team and agent, each as one.
+    system: [String; 3],
+    tools: Vec<Arc<ToolSpec>>,
+    budgets: Budgets,
+    memory: MemoryPolicy,
+    recall_depth: u8,
+    speech: Speech,
+    /// Its shares and what was not offered, with which every turn's report begins.
+    report: Report,
+}
+
+impl Cast {
+    pub fn new(tiers: &Tiers<'_>) -> Self {
+        let Tiers { human, team, agent, installed } = *tiers;
+        let budgets = agent.limits.budgets();
+        let mut report = Report::default();
+        let tools = offered(tiers, installed, &budgets, &mut report);
+        let by_tier = [of_human(human), of_team(team), of_agent(agent)];
+        let system =
+            by_tier.each_ref().map(|blocks| blocks.iter().map(|block| block.text.as_str()).collect());
+        let blocks = by_tier.concat();
+        blocks.iter().for_each(|block| report.add(block.section, block.text.tokens()));
+        report.most = budgets.ceiling.saturating_sub(budgets.output.unwrap_or(0));
+        Self {
+            blocks,
+            system,
+            tools,
+            budgets,
+            memory: agent.memory.clone(),
+            recall_depth: contract::recall_depth(team, agent),
+            speech: human.speech.clone(),
+            report,
+        }
+    }
+
+    /// The cast of a binding as it was resolved.
+    pub fn of(resolution: &Resolution, installed: &[Arc<ToolSpec>]) -> Self {
+        let Resolution { human, team, agent, .. } = resolution;
+        Self::new(&Tiers { human: &human.body, team: &team.body, agent: &agent.body, installed })
+    }
+
+    /// Its blocks in order, for storing and showing.
+    pub fn blocks(&self) -> impl Iterator<Item = (Section, &str, u32)> {
+        self.blocks.iter().map(|block| (block.section, block.text.as_str(), block.text.tokens()))
+    }
+
+    /// What one of its tiers takes: to be held against the budget before it is ever used.
+    pub fn tokens(&self, tier: TierKind) -> u32 {
+        let of_tier = self.blocks.iter().filter(|block| block.section.tier() == tier);
+        of_tier.map(|block| block.text.tokens()).sum()
+    }
+
+    pub const fn budgets(&self) -> &Budgets {
+        &self.budgets
+    }
+
+    pub(super) const fn system(&self) -> &[String; 3] {
+        &self.system
+    }
+
+    pub(super) fn tools(&self) -> &[Arc<ToolSpec>] {
+        &self.tools
+    }
+
+    pub(super) const fn memory(&self) -> &MemoryPolicy {
+        &self.memory
+    }
+
+    pub(super) const fn recall_depth(&self) -> u8 {
+        self.recall_depth
+    }
+
+    pub(super) const fn speech(&self) -> &Speech {
+        &self.speech
+    }
+
+    pub(super) const fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+/// The blocks of one tier and their tokens, as every prompt has them. A binding has none.
+pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
+    let blocks = match tier {
+        Tier::Human(human) => of_human(human),
+        Tier::Team(team) => of_team(team),
+        Tier::Agent(agent) => of_agent(agent),
+        Tier::Binding(_) => Vec::new(),
+    };
+    blocks.into_iter().map(|block| (block.section, block.text.tokens()))
+}
+
+/// The tools in the agent's order, as many as may be offered and as fit their budget. The first are the core: a later
+/// one never pushes an earlier one out.
+fn offered(
+    tiers: &Tiers<'_>,
+    installed: &[Arc<ToolSpec>],
+    budgets: &Budgets,
+    report: &mut Report,
+) -> Vec<Arc<ToolSpec>> {
+    let most = usize::from(tiers.agent.limits.tools_offered);
+    let (mut tools, mut spent) = (Vec::new(), 0_u32);
+    let chosen = contract::tools(tiers.team, tiers.agent);
+    let found = chosen.iter().filter_map(|name| installed.iter().find(|tool| tool.name == *name));
+    for (index, tool) in found.enumerate() {
+        let size = sized(tool);
+        let fits = budgets.tool_schemas.is_none_or(|budget| spent + size <= budget);
+        if fits && tools.len() < most {
+            spent += size;
+            tools.push(tool.clone());
+        } else {
+            let why = if fits { Why::Policy } else { Why::SectionBudget };
+            report.cuts.push(Cut { section: Section::ToolSchemas, index, tokens: size, left: 0, why });
+        }
+    }
+    report.add(Section::ToolSchemas, spent);
+    tools
+}
+
+/// As the gateway estimates it.
+fn sized(tool: &ToolSpec) -> u32 {
+    let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
+    texts.iter().map(|text| tokens(text)).sum::<u32>() + WRAPPING
+}

@@ -1,0 +1,326 @@
+//! What of a moment is told: everything, or what matters most within the budgets.
+//!
+//! First the policies (how many turns, how deep, how sure), then sections with a budget of their own, then all that
+//! changes together: the oldest history goes first, then the weakest recall, then the facts that are least sure. Only
+//! when nothing of these is left do the summary, the profile, long answers of tools and at last the message itself
+//! give way. Human, team and agent never do.
+
+use munshi_types::tier::Budgets;
+
+use super::cast::Cast;
+use super::fence::Label;
+use super::moment::{Moment, Speaker, WRAPPING};
+use super::report::{Cut, Report, Section, Why};
+use super::text::{Data, Spoken};
+
+/// A fact that is less sure than this is no fact. In thousandths.
+const SURE: u16 = 600;
+const MOST_FACTS: usize = 30;
+/// Below this nothing useful is left of a message or an answer.
+const LEAST: u32 = 24;
+
+/// The prompt can't be made: what must be in it is larger than all of it may be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("what the prompt must hold takes {needed} tokens, and it may have {most}: {}", self.hint())]
+pub struct TooLarge {
+    pub needed: u32,
+    pub most: u32,
+    /// Whether human, team, agent and tools alone are to blame.
+    pub tiers: bool,
+}
+
+impl TooLarge {
+    const fn hint(&self) -> &'static str {
+        if self.tiers {
+            "shorten the tiers, offer fewer tools, or raise the agent's limits"
+        } else {
+            "end the turn here, and begin anew with its outcome"
+        }
+    }
+}
+
+/// What is told of a moment.
+#[derive(Debug)]
+pub(super) struct Fitted {
+    pub(super) profile: bool,
+    pub(super) facts: Vec<bool>,
+    pub(super) recall: Vec<bool>,
+    pub(super) summary: bool,
+    /// The first turn of the history that is told.
+    pub(super) history_from: usize,
+    /// None where it stays as it is.
+    pub(super) message: Option<Spoken>,
+    /// Answers that were shortened, by exchange and answer.
+    pub(super) answers: Vec<(usize, usize, Data)>,
+    pub(super) words: usize,
+}
+
+pub(super) fn fit(
+    cast: &Cast,
+    moment: &Moment,
+    envelope: u32,
+    report: &mut Report,
+) -> Result<Fitted, TooLarge> {
+    let budgets = cast.budgets();
+    let mut fitting = Fitting::new(moment, report);
+    fitting.policies(cast);
+    fitting.sections(budgets, envelope);
+    let outside = cast.report().total.saturating_add(envelope).saturating_add(fitting.words);
+    let most = fitting.report.most;
+    let tiers = outside.saturating_add(LEAST.min(fitting.message + WRAPPING)) > most;
+    let room = budgets.dynamic.min(most.saturating_sub(outside));
+    let why = if room < budgets.dynamic { Why::Ceiling } else { Why::DynamicBudget };
+    fitting.shrink(room, why);
+    let needed = outside.saturating_add(fitting.total());
+    if tiers || fitting.total() > room {
+        return Err(TooLarge { needed, most: most.min(outside.saturating_add(room)), tiers });
+    }
+    fitting.shares();
+    Ok(fitting.fitted)
+}
+
+struct Fitting<'a> {
+    moment: &'a Moment,
+    report: &'a mut Report,
+    fitted: Fitted,
+    // Tokens that are told, without fences.
+    profile: u32,
+    facts: u32,
+    recall: u32,
+    summary: u32,
+    history: u32,
+    message: u32,
+    asked: u32,
+    answers: u32,
+    words: u32,
+}
+
+const fn spoken(tokens: u32) -> u32 {
+    tokens + WRAPPING
+}
+
+/// With its fence, where there is anything to put in.
+fn fenced(label: Label, tokens: u32) -> u32 {
+    if tokens == 0 { 0 } else { tokens + label.cost() }
+}
+
+impl<'a> Fitting<'a> {
+    fn new(moment: &'a Moment, report: &'a mut Report) -> Self {
+        let answers = moment.exchanges.iter().flat_map(|exchange| &exchange.answers);
+        Self {
+            profile: moment.profile.iter().map(Data::tokens).sum(),
+            facts: moment.facts.iter().map(|fact| fact.text.tokens()).sum(),
+            recall: moment.recall.iter().map(|recalled| recalled.text.tokens()).sum(),
+            summary: moment.summary.as_ref().map_or(0, Data::tokens),
+            history: moment.history.iter().map(|turn| spoken(turn.text.tokens())).sum(),
+            message: moment.message.tokens(),
+            asked: moment.exchanges.iter().map(super::Exchange::tokens).sum(),
+            answers: answers.map(|answer| spoken(fenced(Label::ToolResult, answer.text.tokens()))).sum(),
+            words: moment.words.iter().map(|word| word.text().tokens()).sum(),
+            fitted: Fitted {
+                profile: true,
+                facts: vec![true; moment.facts.len()],
+                recall: vec![true; moment.recall.len()],
+                summary: true,
+                history_from: 0,
+                message: None,
+                answers: Vec::new(),
+                words: moment.words.len(),
+            },
+            moment,
+            report,
+        }
+    }
+
+    /// All that changes from turn to turn, the envelope aside.
+    fn total(&self) -> u32 {
+        fenced(Label::Profile, self.profile)
+            + self.memory()
+            + fenced(Label::Summary, self.summary)
+            + self.history
+            + spoken(self.message)
+            + self.asked
+            + self.answers
+    }
+
+    fn memory(&self) -> u32 {
+        fenced(Label::Facts, self.facts) + fenced(Label::Recall, self.recall)
+    }
+
+    fn cut(&mut self, section: Section, index: usize, tokens: u32, left: u32, why: Why) {
+        self.report.cuts.push(Cut { section, index, tokens, left, why });
+    }
+
+    fn policies(&mut self, cast: &Cast) {
+        let told = self.moment.history.len().saturating_sub(usize::from(cast.memory().history));
+        while self.fitted.history_from < told {
+            self.drop_oldest(Why::Policy);
+        }
+        self.drop_answers_without_question();
+        for at in 0..self.moment.facts.len() {
+            if !cast.memory().facts {
+                self.drop_fact(at, Why::Policy);
+            } else if self.moment.facts.get(at).is_some_and(|fact| fact.confidence < SURE) {
+                self.drop_fact(at, Why::Unsure);
+            }
+        }
+        while self.fitted.facts.iter().filter(|told| **told).count() > MOST_FACTS {
+            self.drop_least_sure(Why::Policy);
+        }
+        while self.fitted.recall.iter().filter(|told| **told).count() > usize::from(cast.recall_depth()) {
+            self.drop_weakest(Why::Depth);
+        }
+    }
+
+    fn sections(&mut self, budgets: &Budgets, envelope: u32) {
+        while self.fitted.words > 0 && envelope + self.words > budgets.envelope {
+            self.fitted.words -= 1;
+            let at = self.fitted.words;
+            let size = self.moment.words.get(at).map_or(0, |word| word.text().tokens());
+            self.words -= size;
+            self.cut(Section::Words, at, size, 0, Why::SectionBudget);
+        }
+        if let Some(most) = budgets.memory {
+            let why = Why::SectionBudget;
+            while self.memory() > most && (self.drop_weakest(why) || self.drop_least_sure(why)) {}
+        }
+        if let Some(most) = budgets.tool_results {
+            self.shorten_answers(most, Why::SectionBudget);
+        }
+    }
+
+    /// The order in which things give way.
+    fn shrink(&mut self, room: u32, why: Why) {
+        if self.total() <= room {
+            return;
+        }
+        while self.total() > room && self.drop_oldest(why) {}
+        self.drop_answers_without_question();
+        while self.total() > room && (self.drop_weakest(why) || self.drop_least_sure(why)) {}
+        if self.total() > room && self.summary > 0 {
+            self.fitted.summary = false;
+            let size = std::mem::take(&mut self.summary);
+            self.cut(Section::Summary, 0, size, 0, why);
+        }
+        if self.total() > room && self.profile > 0 {
+            self.fitted.profile = false;
+            let size = std::mem::take(&mut self.profile);
+            self.cut(Section::Profile, 0, size, 0, why);
+        }
+        if self.total() > room && self.answers > 0 {
+            let over = self.total() - room;
+            self.shorten_answers(self.answers.saturating_sub(over), why);
+        }
+        let over = self.total().saturating_sub(room);
+        if over > 0 && self.message > LEAST {
+            let short = self.moment.message.shortened(self.message.saturating_sub(over).max(LEAST));
+            self.cut(Section::Message, 0, self.message, short.tokens(), why);
+            self.message = short.tokens();
+            self.fitted.message = Some(short);
+        }
+    }
+
+    fn drop_oldest(&mut self, why: Why) -> bool {
+        let at = self.fitted.history_from;
+        let Some(turn) = self.moment.history.get(at) else { return false };
+        let size = spoken(turn.text.tokens());
+        self.fitted.history_from += 1;
+        self.history -= size;
+        self.cut(Section::History, at, size, 0, why);
+        true
+    }
+
+    /// A conversation that was cut begins with the person: providers want it so, and an answer alone misleads.
+    fn drop_answers_without_question(&mut self) {
+        let begins = |at: usize| self.moment.history.get(at).map(|turn| turn.speaker);
+        while self.fitted.history_from > 0 && begins(self.fitted.history_from) == Some(Speaker::Persona) {
+            self.drop_oldest(Why::NoQuestion);
+        }
+    }
+
+    /// The one with the lowest score; of equals the later one.
+    fn drop_weakest(&mut self, why: Why) -> bool {
+        let told = self
+            .moment
+            .recall
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(at, _)| self.fitted.recall.get(*at) == Some(&true));
+        let Some((at, weakest)) = told.min_by_key(|(_, recalled)| recalled.score) else { return false };
+        let size = weakest.text.tokens();
+        self.recall -= size;
+        if let Some(told) = self.fitted.recall.get_mut(at) {
+            *told = false;
+        }
+        self.cut(Section::Recall, at, size, 0, why);
+        true
+    }
+
+    fn drop_least_sure(&mut self, why: Why) -> bool {
+        let told = self
+            .moment
+            .facts
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(at, _)| self.fitted.facts.get(*at) == Some(&true));
+        let Some((at, _)) = told.min_by_key(|(_, fact)| fact.confidence) else { return false };
+        self.drop_fact(at, why);
+        true
+    }
+
+    fn drop_fact(&mut self, at: usize, why: Why) {
+        let (Some(fact), Some(told)) = (self.moment.facts.get(at), self.fitted.facts.get_mut(at)) else {
+            return;
+        };
+        *told = false;
+        let size = fact.text.tokens();
+        self.facts -= size;
+        self.cut(Section::Facts, at, size, 0, why);
+    }
+
+    /// The newest answers have what they need; older ones share what is left. None goes altogether: every call must
+    /// have its answer, and the model must know what it has done.
+    fn shorten_answers(&mut self, most: u32, why: Why) {
+        // The second time all are weighed anew.
+        self.report.cuts.retain(|cut| cut.section != Section::ToolResults);
+        let places = self.moment.exchanges.iter().enumerate().flat_map(|(step, exchange)| {
+            exchange.answers.iter().enumerate().map(move |(at, answer)| (step, at, &answer.text))
+        });
+        let places: Vec<_> = places.collect();
+        let around = spoken(Label::ToolResult.cost());
+        let least: u32 = places.iter().map(|(.., text)| text.tokens().min(LEAST) + around).sum();
+        let mut spare = most.saturating_sub(least);
+        let (mut total, mut shortened) = (0, Vec::new());
+        for (index, (step, at, text)) in places.into_iter().enumerate().rev() {
+            let wanted = text.tokens().saturating_sub(LEAST);
+            let given = wanted.min(spare);
+            spare -= given;
+            let mut size = text.tokens();
+            if given < wanted {
+                let short = text.shortened(LEAST + given);
+                size = short.tokens();
+                shortened.push((step, at, short));
+                self.cut(Section::ToolResults, index, text.tokens(), size, why);
+            }
+            total += spoken(fenced(Label::ToolResult, size));
+        }
+        self.answers = total;
+        self.fitted.answers = shortened;
+    }
+
+    fn shares(&mut self) {
+        let shares = [
+            (Section::Profile, fenced(Label::Profile, self.profile)),
+            (Section::Facts, fenced(Label::Facts, self.facts)),
+            (Section::Recall, fenced(Label::Recall, self.recall)),
+            (Section::Summary, fenced(Label::Summary, self.summary)),
+            (Section::Words, self.words),
+            (Section::History, self.history),
+            (Section::Message, spoken(self.message)),
+            (Section::ToolResults, self.asked + self.answers),
+        ];
+        shares.into_iter().for_each(|(section, tokens)| self.report.add(section, tokens));
+    }
+}

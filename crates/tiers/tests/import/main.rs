@@ -1,0 +1,120 @@
+//! Workspaces of seven files, and the tiers they become.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
+use std::fs;
+use std::path::Path;
+
+use munshi_tiers::Tier;
+use munshi_tiers::files::parse;
+use munshi_tiers::import::{Concern, Imported, NoPersona, Place, import};
+use munshi_types::tier::{TierKind, TierName};
+
+fn workspace(name: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files
+        .map(|path| {
+            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn fallback() -> TierName {
+    "workspace".parse().unwrap()
+}
+
+fn imported(files: &[(String, String)]) -> Result<Imported, NoPersona> {
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    import(&fallback(), &files)
+}
+
+/// The four files and the report, as one text.
+fn shown(imported: &Imported) -> String {
+    let files = imported.files().into_iter().map(|(path, text)| format!("──── {path}\n{text}"));
+    format!("{}──── report\n{}", files.collect::<String>(), imported.report)
+}
+
+#[test]
+fn the_files_say_what_was_imported() {
+    for name in ["concierge", "kirana"] {
+        let imported = imported(&workspace(name)).unwrap();
+        let read = imported.files().into_iter().zip(TierKind::ALL).map(|((path, text), kind)| {
+            let draft = parse(kind, imported.name.clone(), &path, text.as_bytes());
+            Tier::read(kind, &draft.unwrap_or_else(|problems| panic!("{problems:?}\n{text}")).body).unwrap()
+        });
+        let Imported { human, team, agent, binding, .. } = imported.clone();
+        let wanted = [Tier::Human(human), Tier::Team(team), Tier::Agent(agent), Tier::Binding(binding)];
+        assert_eq!(read.collect::<Vec<_>>(), wanted);
+    }
+}
+
+#[test]
+fn a_concierge_in_small_letters() {
+    let imported = imported(&workspace("concierge")).unwrap();
+    insta::assert_snapshot!(shown(&imported));
+    let rules: Vec<&str> = imported.team.guardrails.iter().map(|rule| rule.id.as_str()).collect();
+    assert_eq!(rules, ["no-discount", "fallback-plan", "price-cooldown", "no-income-segmentation"]);
+}
+
+#[test]
+fn a_shop_in_capitals_with_secrets_and_somebodys_data() {
+    let files = workspace("kirana");
+    let imported = imported(&files).unwrap();
+    insta::assert_snapshot!(shown(&imported));
+    let everything = shown(&imported);
+    for gone in ["9f8e7d6c5b4a3210", "98123", "Sunita", "owes since"] {
+        assert!(!everything.contains(gone), "{gone} was copied");
+    }
+}
+
+#[test]
+fn every_line_is_in_a_draft_or_in_the_report() {
+    for name in ["concierge", "kirana"] {
+        let files = workspace(name);
+        let imported = imported(&files).unwrap();
+        let everything = shown(&imported).replace("\\\"", "\"");
+        for (file, text) in &files {
+            for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+                let words = line.trim_matches(|letter: char| !letter.is_alphanumeric());
+                let place = format!("{}:{}:", file.to_uppercase().replace(".MD", ".md"), at + 1);
+                let is_told = everything.contains(words) || everything.contains(&place);
+                let is_heading = line.starts_with('#');
+                assert!(is_told || is_heading, "{file}:{} is nowhere: {line}", at + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_persona_there_is_nothing_to_import() {
+    let files = [("TOOLS.md".to_owned(), "# Tools".to_owned()), ("readme.md".to_owned(), "hi".to_owned())];
+    assert_eq!(imported(&files).unwrap_err(), NoPersona);
+}
+
+#[test]
+fn what_nobody_said_is_filled_in_and_told() {
+    let files =
+        [("soul.md".to_owned(), "I have seen much.".to_owned()), ("SOUL.md".to_owned(), "x".to_owned())];
+    let imported = imported(&files).unwrap();
+    assert_eq!(imported.name, fallback());
+    assert_eq!(imported.human.soul, "I have seen much.");
+    let guessed = imported.report.concerns().filter(|entry| entry.concern == Some(Concern::Guessed)).count();
+    assert_eq!(guessed, 4, "{}", imported.report);
+    assert!(imported.report.concerns().any(|entry| entry.concern == Some(Concern::Twice)));
+    assert_eq!(imported.report.entries.iter().filter(|entry| entry.place == Place::Missing).count(), 6);
+}
+
+#[test]
+fn what_is_too_large_is_kept_whole_and_told() {
+    let soul = "I have seen a great many things in a great many shops. ".repeat(100);
+    let files = [("SOUL.md".to_owned(), soul.clone())];
+    let imported = imported(&files).unwrap();
+    assert_eq!(imported.human.soul.trim(), soul.trim());
+    let large = |entry: &&munshi_tiers::import::Entry| {
+        matches!(entry.concern, Some(Concern::TooLarge { most: 800, .. }))
+    };
+    assert!(imported.report.concerns().any(|entry| large(&entry)), "{}", imported.report);
+}

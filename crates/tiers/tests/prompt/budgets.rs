@@ -1,0 +1,208 @@
+//! What goes when there is too much, in which order, and what is said about it.
+
+use munshi_llm::chat::{Breakpoint, Lifetime};
+use munshi_llm::{Part, Role};
+use munshi_tiers::prompt::{
+    Assembled, Cast, Data, Moment, Section, Speaker, Spoken, TenantWord, Tiers, Turn, Why, assemble,
+};
+use munshi_types::tier::{Agent, Human, Limits, MemoryPolicy, Profile, Team, TierKind, TokenLimits};
+use serde_json::json;
+
+use super::scene::{estimated, exchange, fact, moment, recalled, talk, tool};
+
+fn agent(profile: Profile, tokens: TokenLimits) -> Agent {
+    let memory = MemoryPolicy { history: 100, episodes: 20, ..MemoryPolicy::default() };
+    let names = ["search", "log_sale", "remind", "report"];
+    let tools = names.iter().map(|name| name.parse().unwrap()).collect();
+    Agent { memory, tools, limits: Limits { profile, tokens, ..Limits::default() }, ..Agent::default() }
+}
+
+fn cast(agent: &Agent) -> Cast {
+    let human =
+        Human { name: "Meera".into(), identity: "The munshi of one shop.".into(), ..Human::default() };
+    let team = Team { name: "Counter".into(), role: "You keep the books.".into(), ..Team::default() };
+    let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
+    Cast::new(&Tiers { human: &human, team: &team, agent, installed: &installed })
+}
+
+fn words(count: usize) -> String {
+    "word ".repeat(count)
+}
+
+fn put(agent: &Agent, moment: &Moment) -> Assembled {
+    let prompt = assemble(&cast(agent), moment).unwrap();
+    assert_eq!(prompt.report.total, estimated(&prompt), "{:?}", prompt.report);
+    assert!(prompt.report.total <= prompt.report.most);
+    prompt
+}
+
+/// The places that were cut, section by section, in the order they went.
+fn cuts(prompt: &Assembled) -> Vec<(Section, usize, Why)> {
+    prompt.report.cuts.iter().map(|cut| (cut.section, cut.index, cut.why)).collect()
+}
+
+#[test]
+fn the_oldest_history_goes_first_then_the_weakest_recall_then_the_least_sure_facts() {
+    let mut turn = moment("hello");
+    turn.history = talk(&[&words(100), &words(100), &words(100), &words(100)]);
+    turn.recall = vec![recalled(&words(100), 700), recalled(&words(100), 300), recalled(&words(100), 700)];
+    turn.facts = vec![fact(&words(100), 900), fact(&words(100), 650)];
+    let within =
+        |dynamic| agent(Profile::Runtime, TokenLimits { dynamic: Some(dynamic), ..TokenLimits::default() });
+    use Section::{Facts, History, Recall};
+    use Why::DynamicBudget as Over;
+    assert_eq!(cuts(&put(&within(1_200), &turn)), []);
+    let some = cuts(&put(&within(900), &turn));
+    assert_eq!(some, [(History, 0, Over), (History, 1, Over)], "and no answer begins a talk");
+    let more =
+        [(History, 0, Over), (History, 1, Over), (History, 2, Over), (History, 3, Over), (Recall, 1, Over)];
+    assert_eq!(cuts(&put(&within(550), &turn)), more);
+    let most = cuts(&put(&within(100), &turn));
+    let rest = [(Recall, 2, Over), (Recall, 0, Over), (Facts, 1, Over), (Facts, 0, Over)];
+    assert_eq!(most, [&more[..], &rest[..]].concat());
+}
+
+#[test]
+fn a_talk_that_was_cut_begins_with_the_person() {
+    let mut turn = moment("and now?");
+    turn.history = talk(&["one", "two", "three", "four"]);
+    let mut short = agent(Profile::Runtime, TokenLimits::default());
+    short.memory.history = 3;
+    let prompt = put(&short, &turn);
+    assert_eq!(cuts(&prompt), [(Section::History, 0, Why::Policy), (Section::History, 1, Why::NoQuestion)]);
+    assert_eq!(prompt.messages.len(), 3);
+    assert_eq!(prompt.messages[0].role, Role::User);
+    // One that was begun by the persona and not cut stays whole.
+    turn.history = vec![Turn { speaker: Speaker::Persona, text: Spoken::new("Good morning!") }];
+    assert_eq!(cuts(&put(&short, &turn)), []);
+}
+
+#[test]
+fn what_is_unsure_or_too_deep_is_not_told() {
+    let mut turn = moment("hello");
+    turn.facts = vec![fact("sure", 600), fact("unsure", 599)];
+    turn.recall = vec![recalled("far", 100), recalled("near", 900)];
+    let mut shallow = agent(Profile::Runtime, TokenLimits::default());
+    shallow.memory.episodes = 1;
+    let prompt = put(&shallow, &turn);
+    assert_eq!(cuts(&prompt), [(Section::Facts, 1, Why::Unsure), (Section::Recall, 0, Why::Depth)]);
+    let told = prompt.system.last().unwrap();
+    assert!(told.contains("- sure\n") && told.contains("- near\n"));
+    assert!(!told.contains("unsure") && !told.contains("far"));
+    turn.facts = (0..35).map(|at| fact("known", 900 - at)).collect();
+    let prompt = put(&shallow, &turn);
+    assert_eq!(prompt.report.cuts.iter().filter(|cut| cut.section == Section::Facts).count(), 5);
+    shallow.memory.facts = false;
+    assert_eq!(put(&shallow, &turn).report.tokens(Section::Facts), 0);
+}
+
+#[test]
+fn the_compact_profile_has_a_budget_for_each_section() {
+    let mut turn = moment("hello");
+    turn.facts = vec![fact(&words(100), 900), fact(&words(100), 800)];
+    turn.recall = vec![recalled(&words(100), 500)];
+    turn.history = talk(&[&words(40), &words(40)]);
+    turn.exchanges = vec![
+        exchange("a", "search", json!({"query": "x"}), &words(600)),
+        exchange("b", "search", json!({"query": "y"}), &words(400)),
+    ];
+    let prompt = put(&agent(Profile::Compact, TokenLimits::default()), &turn);
+    use Section::{Recall, ToolResults};
+    assert_eq!(cuts(&prompt), [(Recall, 0, Why::SectionBudget), (ToolResults, 0, Why::SectionBudget)]);
+    assert!(prompt.report.tokens(Section::Facts) <= 250);
+    assert_eq!(prompt.report.most, 3_650);
+    assert_eq!(prompt.clone().into_request().max_output_tokens, 350);
+    let contents = prompt.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::ToolResult(result) => Some(result.content.as_str()),
+        _ => None,
+    });
+    let contents: Vec<&str> = contents.collect();
+    assert!(contents[0].contains("tokens left out]") && !contents[1].contains("left out"), "{contents:?}");
+}
+
+#[test]
+fn tools_are_offered_in_their_order_while_they_fit() {
+    let mut few = agent(Profile::Runtime, TokenLimits::default());
+    few.limits.tools_offered = 2;
+    let names =
+        |prompt: &Assembled| prompt.tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+    let prompt = put(&few, &moment("hi"));
+    assert_eq!(names(&prompt), ["search", "log_sale"]);
+    assert_eq!(
+        cuts(&prompt),
+        [(Section::ToolSchemas, 2, Why::Policy), (Section::ToolSchemas, 3, Why::Policy)]
+    );
+    let tight = agent(Profile::Compact, TokenLimits { tool_schemas: Some(70), ..TokenLimits::default() });
+    let prompt = put(&tight, &moment("hi"));
+    assert!(prompt.report.tokens(Section::ToolSchemas) <= 70);
+    assert!(
+        cuts(&prompt)
+            .iter()
+            .all(|(section, _, why)| (*section, *why) == (Section::ToolSchemas, Why::SectionBudget))
+    );
+}
+
+#[test]
+fn a_message_gives_way_last_and_says_that_it_was_cut() {
+    let mut turn = moment(&words(6_000));
+    turn.summary = Some(Data::new("They spoke of rice."));
+    turn.profile = vec![Data::new("name: Suma")];
+    let prompt = put(&agent(Profile::Runtime, TokenLimits::default()), &turn);
+    use Section::{Message, Profile as Visitor, Summary};
+    use Why::DynamicBudget as Over;
+    assert_eq!(cuts(&prompt), [(Summary, 0, Over), (Visitor, 0, Over), (Message, 0, Over)]);
+    let said = prompt.messages[0].text();
+    assert!(said.starts_with("word word") && said.ends_with("tokens left out]"));
+    assert!(prompt.report.tokens(Message) > 3_900);
+}
+
+#[test]
+fn tenant_words_stay_within_the_envelope() {
+    let mut turn = moment("hi");
+    turn.words = (0..40).map(|at| TenantWord::new(&format!("thing {at}"), "another word")).collect();
+    let prompt = put(&agent(Profile::Runtime, TokenLimits::default()), &turn);
+    assert!(prompt.report.tokens(Section::Words) + prompt.report.tokens(Section::Envelope) <= 200);
+    assert!(prompt.report.cuts.iter().all(|cut| cut.why == Why::SectionBudget));
+    let dynamic = prompt.system.last().unwrap();
+    assert!(dynamic.contains("Here “thing 0” is called “another word”.") && !dynamic.contains("thing 39"));
+}
+
+#[test]
+fn what_can_not_fit_is_refused_with_what_to_do() {
+    let human = Human { name: "M".into(), soul: words(8_000), ..Human::default() };
+    let (team, agent) = (Team::default(), agent(Profile::Runtime, TokenLimits::default()));
+    let large = Cast::new(&Tiers { human: &human, team: &team, agent: &agent, installed: &[] });
+    let error = assemble(&large, &moment("hi")).unwrap_err();
+    assert!(error.tiers && error.needed > 8_000 && error.most == 7_700, "{error:?}");
+    assert!(error.to_string().contains("shorten the tiers"), "{error}");
+    let mut turn = moment("hi");
+    turn.exchanges = vec![exchange("a", "search", json!({"query": words(5_000)}), "found")];
+    let error = assemble(&cast(&agent), &turn).unwrap_err();
+    assert!(!error.tiers && error.to_string().contains("end the turn here"), "{error}");
+}
+
+#[test]
+fn the_cache_ends_where_what_changes_begins() {
+    let agent = agent(Profile::Runtime, TokenLimits::default());
+    let prompt = put(&agent, &moment("hi"));
+    assert_eq!(prompt.breakpoints, [Breakpoint::AfterSystem(2, Lifetime::OneHour)]);
+    let other = put(&agent, &Moment { facts: vec![fact("owes ₹500", 900)], ..moment("something else") });
+    assert_eq!(prompt.system[..3], other.system[..3]);
+    let mut turn = moment("hi");
+    turn.exchanges = vec![exchange("a", "search", json!({}), "found")];
+    let first = put(&agent, &turn);
+    assert_eq!(first.breakpoints[1], Breakpoint::AfterMessage(2, Lifetime::FiveMinutes));
+    turn.exchanges.push(exchange("b", "search", json!({}), "found more"));
+    let second = put(&agent, &turn);
+    assert_eq!(second.system, first.system);
+    assert_eq!(second.messages[..3], first.messages[..], "the next step has the same beginning");
+}
+
+#[test]
+fn every_token_belongs_to_a_tier() {
+    let prompt = put(&agent(Profile::Runtime, TokenLimits::default()), &moment("hi"));
+    let tiers = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| prompt.report.of_tier(tier));
+    assert_eq!(tiers.iter().sum::<u32>(), prompt.report.total);
+    assert!(tiers.iter().all(|tokens| *tokens > 0));
+    assert!(prompt.report.shares.windows(2).all(|pair| pair[0].section < pair[1].section));
+}

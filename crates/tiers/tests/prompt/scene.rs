@@ -1,0 +1,135 @@
+//! What the tests set up: a cast from the ready bindings and moments to put it in.
+
+use std::sync::Arc;
+
+use munshi_llm::money::estimate_request;
+use munshi_llm::{ChatRequest, Message, Part, Role, Target, ToolCall};
+use munshi_tiers::contract::Situation;
+use munshi_tiers::prompt::{
+    Answer, Assembled, Cast, Data, Envelope, Exchange, Fact, FenceKey, Moment, Recalled, Speaker, Spoken,
+    Tiers, Turn,
+};
+use munshi_types::tier::Channel;
+use munshi_types::{Timestamp, ToolSpec, Zone};
+use serde_json::json;
+
+use super::tenants::tenant;
+
+pub(crate) fn tool(name: &str) -> Arc<ToolSpec> {
+    let mut spec = ToolSpec::read(name.parse().unwrap(), format!("What {name} is for."), "x.read");
+    spec.parameters = json!({"type": "object", "properties": {"query": {"type": "string"}}});
+    Arc::new(spec)
+}
+
+/// A ready binding with all its tools installed.
+pub(crate) fn cast(name: &str, binding: &str) -> Cast {
+    cast_within(name, binding, None)
+}
+
+/// The same with another budget for what changes.
+pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> Cast {
+    let tenant = tenant(name);
+    let binding = &tenant.bindings[binding];
+    let mut agent = tenant.agents[binding.agent.as_str()].clone();
+    agent.limits.tokens.dynamic = dynamic;
+    let agent = &agent;
+    let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
+    let human = &tenant.humans[binding.human.as_str()];
+    let team = &tenant.teams[binding.team.as_str()];
+    Cast::new(&Tiers { human, team, agent, installed: &installed })
+}
+
+pub(crate) fn envelope(channel: Channel, locale: &str, language: &str) -> Envelope {
+    Envelope {
+        now: Timestamp::from_micros(1_794_733_920_000_000),
+        zone: Zone::default(),
+        channel,
+        locale: locale.to_owned(),
+        language: Some(language.parse().unwrap()),
+        situation: Situation::Usual,
+    }
+}
+
+/// A turn in which nothing is known yet.
+pub(crate) fn moment(message: &str) -> Moment {
+    Moment {
+        envelope: envelope(Channel::Whatsapp, "en-IN", "en"),
+        profile: Vec::new(),
+        facts: Vec::new(),
+        recall: Vec::new(),
+        summary: None,
+        history: Vec::new(),
+        message: Spoken::new(message),
+        exchanges: Vec::new(),
+        words: Vec::new(),
+        key: FenceKey::new(*b"a key for tests!"),
+    }
+}
+
+pub(crate) fn fact(text: &str, confidence: u16) -> Fact {
+    Fact { text: Data::new(text), confidence }
+}
+
+pub(crate) fn recalled(text: &str, score: u16) -> Recalled {
+    Recalled { text: Data::new(text), score }
+}
+
+/// What was said, the person first.
+pub(crate) fn talk(lines: &[&str]) -> Vec<Turn> {
+    let speakers = [Speaker::Person, Speaker::Persona].into_iter().cycle();
+    speakers.zip(lines).map(|(speaker, line)| Turn { speaker, text: Spoken::new(line) }).collect()
+}
+
+pub(crate) fn exchange(id: &str, tool: &str, arguments: serde_json::Value, answer: &str) -> Exchange {
+    let call = ToolCall { id: id.to_owned(), name: tool.to_owned(), arguments };
+    let asked = Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] };
+    let text = Data::new(answer);
+    Exchange::new(
+        asked,
+        vec![Answer { call_id: id.to_owned(), tool: tool.to_owned(), text, is_error: false }],
+    )
+}
+
+/// What the gateway would say the prompt takes.
+pub(crate) fn estimated(assembled: &Assembled) -> u32 {
+    let request: ChatRequest = assembled.clone().into_request();
+    u32::try_from(estimate_request(&Target::offline(), &request)).unwrap()
+}
+
+/// The whole prompt as one text, with what the report says of it.
+pub(crate) fn shown(assembled: &Assembled) -> String {
+    let mut out = String::new();
+    for (at, block) in assembled.system.iter().enumerate() {
+        if at + 1 == assembled.system.len() {
+            out.push_str("════ cache boundary ════\n");
+        }
+        out.push_str(block);
+    }
+    for message in &assembled.messages {
+        let role = if message.role == Role::User { "person" } else { "persona" };
+        for part in &message.parts {
+            match part {
+                Part::Text { text } => out.push_str(&format!("──── {role}\n{text}\n")),
+                Part::ToolCall(call) => {
+                    out.push_str(&format!("──── {role} calls {} {}\n", call.name, call.arguments));
+                }
+                Part::ToolResult(result) => {
+                    out.push_str(&format!("──── {} answers\n{}", result.name, result.content));
+                }
+                other => out.push_str(&format!("──── {other:?}\n")),
+            }
+        }
+    }
+    out.push_str("════ report ════\n");
+    for share in &assembled.report.shares {
+        out.push_str(&format!("{:5} {} {:?}\n", share.tokens, share.section.tier(), share.section));
+    }
+    out.push_str(&format!("{:5} of at most {}\n", assembled.report.total, assembled.report.most));
+    for cut in &assembled.report.cuts {
+        out.push_str(&format!(
+            "cut: {:?} {} from {} to {}: {:?}\n",
+            cut.section, cut.index, cut.tokens, cut.left, cut.why
+        ));
+    }
+    out
+}
