@@ -185,11 +185,15 @@ fn repeats(token: &Token<'_>) -> usize {
     }
 }
 
-/// Four single digits or more said one by one are a number to dial or to copy.
+/// Nobody reads out more digits than this.
+const MOST_DICTATED: usize = 20;
+
+/// Four single digits or more said one by one are a number to dial or to copy, unless they count something or only
+/// rise: ek do teen char log, do teen char paanch sau.
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
-    while let Some(token) = reader.token(to) {
+    while let Some(token) = reader.token(to).filter(|_| digits.len() <= MOST_DICTATED) {
         let times = repeats(token);
         let at = to + usize::from(times > 1);
         let said = reader.token(at).filter(|token| token.is_word());
@@ -200,7 +204,9 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
         digits.push_str(&digit.to_string().repeat(times));
         to = at + 1;
     }
-    if digits.len() < 4 {
+    let rises = digits.len() < 6 && digits.as_bytes().is_sorted();
+    let scale = Language::ALL.iter().any(|language| reader.line(*language).is_scale(&reader.tokens, to));
+    if digits.len() < 4 || digits.len() > MOST_DICTATED || rises || scale || counts(reader, to) {
         return None;
     }
     let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };
@@ -246,7 +252,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     }
     let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
     if paise {
-        spoken.readings = spoken.readings.iter().filter_map(|value| value.hundredth()).collect();
+        spoken = in_paise(spoken);
         draft = Draft { spoken, kind: Kind::Money, to: to + 1, ..draft };
     } else if let Some(end) = after {
         draft = Draft { kind: Kind::Money, to: end, ..draft };
@@ -257,6 +263,18 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     }
     draft.from = ahead.filter(|_| after.is_none()).unwrap_or(from);
     Some(draft)
+}
+
+/// Paise as rupees. A hundred of them and more are money as such: 500 paise diye.
+fn in_paise(said: Spoken) -> Spoken {
+    let small = |value: &Number| *value < Number::from_whole(100);
+    let rupees: Vec<Number> = said.readings.iter().filter_map(|value| value.hundredth()).collect();
+    if said.readings.iter().all(small) {
+        return Spoken { readings: rupees, ..said };
+    }
+    let mut readings = said.readings;
+    readings.extend(rupees);
+    Spoken { certainty: Certainty::Ambiguous, readings }
 }
 
 /// Gujarati ends its sentences with chhe, which is six elsewhere.

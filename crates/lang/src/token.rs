@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use munshi_types::Script;
+use munshi_types::{Language, Script};
 
 use crate::fold;
 use crate::lexicon::{self, Languages, Meaning, Sense};
@@ -24,10 +24,22 @@ pub struct Token<'t> {
     /// Its fold; empty for digits and signs.
     pub key: String,
     pub senses: &'static [Sense],
-    clashes: bool,
+    /// It is also an ordinary word or a name; in these languages even before a scale.
+    clashes: Option<Languages>,
+    /// Whether it names somebody, whatever number it sounds like.
+    pub(crate) named: Named,
     /// Made when a reader first asks, since eleven languages may.
     stem: OnceCell<String>,
     near: OnceCell<&'static [Sense]>,
+}
+
+/// Whether a word is a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Named {
+    #[default]
+    No,
+    Maybe,
+    Surely,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +83,12 @@ impl Token<'_> {
 
     /// Whether it is also an ordinary word or a name.
     pub const fn clashes(&self) -> bool {
-        self.clashes
+        self.clashes.is_some()
+    }
+
+    /// Whether it is likely no number even before a scale.
+    pub(crate) fn is_everyday(&self, language: Language) -> bool {
+        self.clashes.is_some_and(|languages| languages.has(language))
     }
 
     /// Gives an English number word the senses its fold has, when a day of the languages is among them.
@@ -268,7 +285,7 @@ fn is_day(sense: &Sense) -> bool {
     matches!(sense.meaning, Meaning::Day(_) | Meaning::Either(_))
 }
 
-fn clashes(text: &str) -> bool {
+fn clashes(text: &str) -> Option<Languages> {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
         return lexicon::clashes(&text.to_ascii_lowercase());
     }
@@ -294,8 +311,19 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
         let english = lexicon::english_number(text);
         senses = if english.is_empty() { senses } else { english };
     }
-    let clashes = known && clashes(text);
-    Token { text, start, kind, glued, key, senses, clashes, stem: OnceCell::new(), near: OnceCell::new() }
+    let clashes = clashes(text).filter(|_| known);
+    Token {
+        text,
+        start,
+        kind,
+        glued,
+        key,
+        senses,
+        clashes,
+        named: Named::No,
+        stem: OnceCell::new(),
+        near: OnceCell::new(),
+    }
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ fn in_doubt(number: u64) -> bool {
         || (number > 10_000_000 && (10..100).contains(&(number % 10_000_000)))
 }
 
-/// `ek sau do` is 102, or "give a hundred".
+/// `ek sau do` is 102, or "give a hundred"; `saath hazaar` is sixty thousand, or a thousand along with.
 fn says_give(text: &str) -> bool {
-    text.ends_with(" do")
+    text.ends_with(" do") || text.contains("saath ")
 }
 
 fn languages() -> impl Strategy<Value = Language> {
