@@ -128,6 +128,9 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
     if let Some(found) = written::mixed(reader, at).or_else(|| written::point(reader, at)) {
         return classify(reader, found, claimed, false);
     }
+    if let Some(found) = written::mistyped(reader, at) {
+        return classify(reader, found, claimed, false);
+    }
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
         return read_dated(reader, at, from, to);
     }
@@ -218,7 +221,17 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
 fn counts(reader: &Reader<'_>, at: usize) -> bool {
     let counted =
         |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
-    reader.find_inflected(at, counted).is_some() || reader.token(at).is_some_and(|token| token.text == "%")
+    reader.find_inflected(at, counted).is_some()
+        || is_paisa(reader, at)
+        || reader.token(at).is_some_and(|token| token.text == "%")
+}
+
+/// Whether paise stand at a place: 50 paise, 50p.
+fn is_paisa(reader: &Reader<'_>, at: usize) -> bool {
+    let letter = reader.token(at).is_some_and(|token| matches!(token.text, "p" | "P") && token.glued)
+        && reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
+        && reader.token(at + 1).is_none_or(|next| next.text != "." && !(next.glued && next.is_word()));
+    letter || reader.find_inflected(at, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some()
 }
 
 fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) -> Option<Draft> {
@@ -234,7 +247,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     let unit = unit
         .filter(|_| unit_fits(reader, to))
         .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
-    let paise = reader.find_inflected(to, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some();
+    let paise = is_paisa(reader, to);
     let marked = ahead.is_some() || after.is_some() || paise;
     if marked {
         settle_groups(reader, &mut found);
@@ -401,9 +414,7 @@ fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
 fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
     let paise = |draft: &Draft| {
         let last = draft.to.checked_sub(1);
-        last.is_some_and(|at| {
-            reader.token(at).is_some_and(|token| token.means(Meaning::Paisa, Languages::EVERY))
-        })
+        last.is_some_and(|at| is_paisa(reader, at))
     };
     for at in (1..drafts.len()).rev() {
         let (Some(rupees), Some(rest)) = (drafts.get(at - 1), drafts.get(at)) else { continue };

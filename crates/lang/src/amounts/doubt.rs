@@ -160,7 +160,12 @@ pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool)
     let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits);
     let (Some(last), Some(count)) = (found.to.checked_sub(1), digits(found.from)) else { return };
     let count = numbers::digits::read(count.text).and_then(|spoken| spoken.readings.first().copied());
-    if found.to == found.from + 2 && matches!(letter(last), Some("L" | "l" | "K")) && !marked {
+    const SCREENS: &[&str] = &["tv", "video", "led", "camera", "monitor", "display", "ultra", "smart"];
+    let screen = reader
+        .token(found.to)
+        .is_some_and(|token| SCREENS.iter().any(|word| token.text.eq_ignore_ascii_case(word)));
+    let run_in = matches!(letter(last), Some("L" | "l" | "K")) || (letter(last) == Some("k") && screen);
+    if found.to == found.from + 2 && run_in && !marked {
         found.spoken.readings.extend(count);
         found.spoken.certainty = Certainty::Ambiguous;
     }

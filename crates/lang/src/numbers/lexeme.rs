@@ -127,6 +127,37 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
     Some(Lexeme::plain(vec![part], Tens::Apart))
 }
 
+/// Whether `Cr` after a figure is credit: for sure beside a bank's words or a figure written to the paisa, and as
+/// likely as crore after thousands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credit {
+    No,
+    Maybe,
+    Surely,
+}
+
+pub(crate) fn credit(tokens: &[Token<'_>], at: usize) -> Credit {
+    const BANK: &[&str] =
+        &["bal", "balance", "avl", "avbl", "available", "credited", "debited", "dr", "a", "acct", "ac"];
+    let Some(token) = tokens.get(at).filter(|token| token.text.eq_ignore_ascii_case("cr")) else {
+        return Credit::No;
+    };
+    let figure = at.checked_sub(1).and_then(|at| tokens.get(at)).filter(|token| token.kind == Kind::Digits);
+    let Some(figure) = figure else { return Credit::No };
+    let plain = digits::ascii(figure.text);
+    let bank = tokens.iter().take(at + 12).skip(at.saturating_sub(12)).any(|near| {
+        near.start != token.start && BANK.iter().any(|word| near.text.eq_ignore_ascii_case(word))
+    });
+    let whole = plain.split('.').next().unwrap_or_default();
+    let large = whole.bytes().filter(u8::is_ascii_digit).count() > 3;
+    let written = whole.contains(',') || plain.ends_with(".00");
+    match (large, bank || written) {
+        (true, true) => Credit::Surely,
+        (false, false) => Credit::No,
+        _ => Credit::Maybe,
+    }
+}
+
 /// How a language itself reads the word.
 fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     if language == Language::English && token.script() != Some(Script::Latin) {

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use munshi_types::{Language, Script};
 
 use super::compose::{Composer, Tens};
-use super::lexeme::{Lexeme, Place, lexeme, placed};
+use super::lexeme::{Credit, Lexeme, Place, credit, lexeme, placed};
 use super::{Certainty, Found, Part, Spoken, digits};
 use crate::lexicon::Languages;
 use crate::number::Number;
@@ -39,6 +39,9 @@ impl Line {
     /// What a token contributes where it stands.
     fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;
+        if credit(tokens, at) != Credit::No {
+            return None;
+        }
         placed(token, place).map(Cow::Owned).or_else(|| self.lexeme(tokens, at).map(Cow::Borrowed))
     }
 
@@ -60,7 +63,8 @@ impl Line {
             let more = rest.spoken.readings.into_iter().chain(as_seven(tokens, from, &found));
             let more: Vec<Number> = more.filter(|value| !found.spoken.readings.contains(value)).collect();
             // Per hundred two: what an ending closes is no part of what follows.
-            let at = if first.inflected { 0 } else { found.spoken.readings.len() };
+            let apart = first.inflected || tokens.get(from).is_some_and(is_percent);
+            let at = if apart { 0 } else { found.spoken.readings.len() };
             found.spoken.readings.splice(at..at, more);
             found.spoken.certainty = Certainty::Ambiguous;
         }
@@ -80,7 +84,7 @@ impl Line {
         let scales = latin
             && matches!((first.parts.as_slice(), next.parts.first()), ([Part::Scale(low)], Some(Part::Scale(high))) if low < high);
         let other = token.is_everyday(self.language) || token.named == Named::Maybe;
-        first.inflected || (scale(next) && (other || mixed || scales))
+        first.inflected || is_percent(token) || (scale(next) && (other || mixed || scales))
     }
 
     /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
@@ -122,6 +126,13 @@ fn is_everyday(tokens: &[Token<'_>], at: usize, language: Language) -> bool {
 
 fn is_latin(tokens: &[Token<'_>], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| token.script() == Some(Script::Latin))
+}
+
+/// Of every hundred: saikda do rupaye byaj.
+fn is_percent(token: &Token<'_>) -> bool {
+    const PERCENT: &[&str] =
+        &["saikda", "sainkda", "saikra", "sainkra", "sekda", "shekda", "shekada", "sekada"];
+    PERCENT.contains(&token.key.as_str())
 }
 
 /// Saath is sixty, and seven as many type it.
