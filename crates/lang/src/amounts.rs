@@ -149,7 +149,12 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
         return Some(found);
     }
     let found = doubt::agree(reader, at)?;
-    let (found, is_range) = range::join(reader, found);
+    let (mut found, is_range) = range::join(reader, found);
+    if !is_range {
+        let free = |at: &usize| *at >= claimed && !dated.iter().any(|(from, to)| (*from..*to).contains(at));
+        let before = found.from.checked_sub(1).filter(free);
+        doubt::doubt_about(reader, &mut found, before);
+    }
     classify(reader, found, claimed, is_range)
 }
 
@@ -262,6 +267,11 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
     if unsaid && !reader.is_whole(from, to) {
         return None;
+    }
+    // All the message says is a name, or a verb: Das, do.
+    let said = reader.token(from).filter(|token| weak && unsaid && token.is_word());
+    if said.is_some_and(|token| crate::named::is_capital(token) || token.text == "do") {
+        spoken.certainty = Certainty::Ambiguous;
     }
     let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
     if paise {

@@ -66,6 +66,31 @@ pub(crate) fn mark(tokens: &mut [Token<'_>]) {
     }
 }
 
+/// Marks the words a contact was found in, between two places of the message. One word of it that says how many of
+/// something follows may still do so: das rupaye.
+pub(crate) fn mark_contact(tokens: &mut [Token<'_>], start: usize, end: usize) {
+    let covered: Vec<usize> = (0..tokens.len())
+        .filter(|at| tokens.get(*at).is_some_and(|t| (start..end).contains(&t.start)))
+        .collect();
+    let next = covered.last().and_then(|last| tokens.get(last + 1));
+    let after = |want: fn(Meaning) -> Option<()>| {
+        next.is_some_and(|next| next.find(Languages::EVERY, want).is_some())
+    };
+    let counts = |meaning| {
+        matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_) | Meaning::Clock).then_some(())
+    };
+    let named = match covered.as_slice() {
+        [_] if after(counts) => return,
+        [_] if next.is_some_and(scale_of) => Named::Maybe,
+        _ => Named::Surely,
+    };
+    for at in covered {
+        if let Some(token) = tokens.get_mut(at) {
+            token.named = named;
+        }
+    }
+}
+
 fn named(tokens: &[Token<'_>], at: usize) -> Named {
     let Some(token) = tokens.get(at) else { return Named::No };
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));

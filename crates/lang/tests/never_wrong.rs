@@ -1,7 +1,7 @@
 //! Amounts that are easily read wrong: each is read right, or says that it is unsure.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_lang::{Certainty, Context, Kind, understand};
+use munshi_lang::{Certainty, Context, Directory, Kind, understand};
 use munshi_types::Language;
 
 /// No number of the message is exact and other than expected.
@@ -155,5 +155,48 @@ fn sandhi_that_can_be_cut_two_ways_is_unsure() {
         ("saaviradainooru", "1500"),
     ] {
         check(None, message, &[expected]);
+    }
+}
+
+/// What a message says to a list of contacts: each number that is exact, and each name with its certainty.
+fn with_contacts(contacts: &[&str], message: &str) -> (Vec<String>, Vec<(String, Certainty)>) {
+    let contacts = Directory::new(contacts);
+    let found = understand(message, &Context { contacts: Some(&contacts), ..Context::default() });
+    let exact = found.numbers.iter().filter(|number| number.certainty == Certainty::Exact);
+    let names = found.names.into_iter().map(|name| (name.candidates[0].name.clone(), name.certainty));
+    (exact.map(|number| number.value.to_string()).collect(), names.collect())
+}
+
+#[test]
+fn a_contact_is_no_number() {
+    for (contact, message) in [
+        ("Patel", "Patel 500 diye"),
+        ("Lakha Singh", "lakha singh ne 500 diye"),
+        ("Hazari", "hazari ne 500 diye"),
+        ("Das", "Ram Das ko 500 diye"),
+        ("Athar", "athar ko 500 diye"),
+        ("Velu", "velu ku 500 kuduthen"),
+    ] {
+        let (exact, _) = with_contacts(&[contact], message);
+        assert_eq!(exact, ["500"], "{message}");
+    }
+    let (exact, _) = with_contacts(&["Das"], "Das hazaar diye");
+    assert_eq!(exact, Vec::<String>::new());
+}
+
+#[test]
+fn another_first_name_is_another_person() {
+    for (contact, message) in [
+        ("Ramesh Gupta", "Suresh Gupta ko 500 diye"),
+        ("Ramesh Gupta", "suresh gupta ko 500 diye"),
+        ("Kumar", "Ajay Kumar ko 500"),
+        ("Bala", "Balaji ko 500 diye"),
+        ("Balaji", "Bala ko 500 diye"),
+        ("Kamalesh", "Kamlesh ko 500 diye"),
+        ("Ramesh Gupta", "Kal Gupta ji ne Suresh Gupta ko 500 diye"),
+    ] {
+        let (_, names) = with_contacts(&[contact], message);
+        let last = names.last().map(|(_, certainty)| *certainty);
+        assert_ne!(last, Some(Certainty::Exact), "{message}: {names:?}");
     }
 }

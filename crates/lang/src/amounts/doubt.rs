@@ -249,6 +249,40 @@ fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
     found.spoken.certainty = Certainty::Ambiguous;
 }
 
+/// Numbers said loosely: ek aadh hazaar, hazaar ek do, do paanch sau. `before` is the word before it that is free.
+pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option<usize>) {
+    if !found.scaled || found.digits {
+        return;
+    }
+    let digit = |at: usize| {
+        let count =
+            reader.numbers(at, at + 1).find(|count| !count.scaled && !count.guessed && !count.digits)?;
+        count.spoken.readings.first()?.as_whole().filter(|value| (1..10).contains(value))
+    };
+    if let Some(count) = before.and_then(digit) {
+        // Half a thousand or one, two hundred or five: the low end under the scale of the high one.
+        let scale = [10_000_000, 100_000, 1_000, 100].into_iter().find(|scale| {
+            let scale = Number::from_whole(*scale);
+            found.spoken.readings.first().is_some_and(|value| *value >= scale)
+        });
+        let half = reader.token(found.from).is_some_and(|token| matches!(token.key.as_str(), "adh" | "adha"));
+        let scale = if half {
+            found.spoken.readings.first().and_then(|value| value.times(2)?.as_whole())
+        } else {
+            scale
+        };
+        let low = scale.and_then(|scale| Number::from_whole(scale).times(count));
+        found.spoken.readings.extend(low.filter(|low| !found.spoken.readings.contains(low)));
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+    let last = found.to.saturating_sub(1);
+    let loose = found.bare_scale && last > found.from && digit(last).is_some() && digit(found.to).is_some();
+    if loose && let Some(bare) = reader.number_before(found.from, last) {
+        found.spoken.readings.extend(bare.spoken.readings);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
 /// Money of other countries is no rupees, whatever its number.
 pub(super) fn doubt_foreign(reader: &Reader<'_>, found: &mut Found) {
     const FOREIGN: &[&str] =
