@@ -155,7 +155,13 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
         let before = found.from.checked_sub(1).filter(free);
         doubt::doubt_about(reader, &mut found, before);
     }
-    classify(reader, found, claimed, is_range)
+    let end = found.to;
+    let draft = classify(reader, found, claimed, is_range)?;
+    // The day of "the day after tomorrow" is counted by no number before it.
+    if draft.unit.is_some() && dated.iter().any(|(from, to)| (*from..*to).contains(&end)) {
+        return Some(Draft { unit: None, kind: Kind::Plain, to: end, ..draft });
+    }
+    Some(draft)
 }
 
 fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
@@ -212,7 +218,13 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
         digits.push_str(&digit.to_string().repeat(times));
         to = at + 1;
     }
-    let rises = digits.len() < 6 && digits.as_bytes().is_sorted();
+    let named = |meaning| matches!(meaning, Meaning::Phone | Meaning::Account).then_some(());
+    let introduced = (1..=2).any(|back| {
+        from.checked_sub(back)
+            .and_then(|at| reader.token(at))
+            .is_some_and(|token| token.find(Languages::EVERY, named).is_some())
+    });
+    let rises = digits.len() < 6 && digits.as_bytes().is_sorted() && !introduced;
     let scale = Language::ALL.iter().any(|language| reader.line(*language).is_scale(&reader.tokens, to));
     if digits.len() < 4 || digits.len() > MOST_DICTATED || rises || scale || counts(reader, to) {
         return None;

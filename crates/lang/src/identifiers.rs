@@ -70,7 +70,11 @@ fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
     };
     if let Some(found) = prefix(groups, local) {
         let one = groups.first().is_some_and(|(_, to)| *to == found.1);
-        return (one || !amounts(reader, groups, found.1)).then_some(found);
+        let from = groups.first().map_or(0, |(_, to)| to - 1);
+        let said = named::introduced(reader, from, &found.0) == Some(Naming::Phone)
+            || reader.before(from).is_some_and(|before| before.text.eq_ignore_ascii_case("call"));
+        let dialled = said && !money_follows(reader, found.1);
+        return (one || dialled || !amounts(reader, groups, found.1)).then_some(found);
     }
     let (first, _) = groups.first()?;
     let area = first.starts_with('0') || ["1800", "1860"].contains(&first.as_str());

@@ -259,7 +259,7 @@ pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option
             reader.numbers(at, at + 1).find(|count| !count.scaled && !count.guessed && !count.digits)?;
         count.spoken.readings.first()?.as_whole().filter(|value| (1..10).contains(value))
     };
-    if let Some(count) = before.and_then(digit) {
+    if let Some(count) = before.filter(|at| !is_given(reader, *at)).and_then(digit) {
         // Half a thousand or one, two hundred or five: the low end under the scale of the high one.
         let scale = [10_000_000, 100_000, 1_000, 100].into_iter().find(|scale| {
             let scale = Number::from_whole(*scale);
@@ -281,6 +281,16 @@ pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option
         found.spoken.readings.extend(bare.spoken.readings);
         found.spoken.certainty = Certainty::Ambiguous;
     }
+}
+
+/// De do, bhej do: give, and no two.
+fn is_given(reader: &Reader<'_>, at: usize) -> bool {
+    const STEMS: &[&str] = &[
+        "de", "bhej", "kar", "likh", "rakh", "dal", "nikal", "kat", "jod", "chuka", "lauta", "pakda", "dila",
+        "transfer", "send", "jama", "bol", "bata", "mila", "ghata", "chadha", "hata",
+    ];
+    let is_do = reader.token(at).is_some_and(|token| matches!(token.text, "do" | "दो" | "दे"));
+    is_do && reader.before(at).is_some_and(|stem| STEMS.contains(&stem.key.as_str()))
 }
 
 /// Money of other countries is no rupees, whatever its number.
