@@ -48,8 +48,11 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     if let Some((digits, to)) = phone(reader, &groups) {
         return Some(Identifier { naming: Naming::Phone, digits, to });
     }
-    let card = card(reader, &groups)
-        .filter(|_| named::introduced(reader, from, alone).is_some() || !groups.iter().all(is_round));
+    // Figures in talk of money are amounts when one of them is round: udhar 2500 3010 1500.
+    let round = |(digits, _): &Group| digits.ends_with("00");
+    let listed =
+        groups.iter().all(is_round) || (groups.iter().any(round) && reader.speaks_of(Meaning::Money));
+    let card = card(reader, &groups).filter(|_| !listed || named::introduced(reader, from, alone).is_some());
     let (digits, to) = card.unwrap_or_else(|| (alone.clone(), from + 1));
     let code = glued_before(reader, from) || glued_after(reader, from + 1);
     let naming = match named::introduced(reader, from, &digits) {

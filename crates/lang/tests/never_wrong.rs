@@ -288,6 +288,8 @@ const MEANT: &[(&str, &str, &[&str])] = &[
     ("", "5000 2000 1000 diye", &["5000", "2000", "1000"]),
     ("", "85250 12750 jama kiya", &["85250", "12750"]),
     ("", "750 2500 300", &["750", "2500", "300"]),
+    ("", "udhar 2500 3010 1500", &["2500", "3010", "1500"]),
+    ("", "Ramesh ko de do paanch sau", &["500"]),
     ("", "8500 1250 75", &["8500", "1250", "75"]),
     ("", "do teen char paanch sau", &["2", "3", "400", "500"]),
     ("", "do char chhe aath rupaye", &["2", "4", "6", "8"]),
@@ -334,6 +336,19 @@ fn what_is_meant_is_read_or_offered() {
 /// Letters among digits, and old signs, have one reading and are asked about all the same.
 fn mistyped(message: &str) -> bool {
     ["5OO", "l00", "1o0", "௫௱", "Velu ayiram", "Patel hazaar"].contains(&message)
+}
+
+#[test]
+fn digits_that_name_something_still_do() {
+    for (message, digits) in [
+        ("call 98750 43200", "9875043200"),
+        ("phone 75025 00300", "7502500300"),
+        ("mera pin ek do teen char hai", "1234"),
+        ("1234 5678 9012", "123456789012"),
+    ] {
+        let found = understand(message, &Context::default()).numbers;
+        assert_eq!(found[0].digits.as_deref(), Some(digits), "{message}: {found:?}");
+    }
 }
 
 #[test]
