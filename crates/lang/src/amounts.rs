@@ -218,6 +218,9 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
         digits.push_str(&digit.to_string().repeat(times));
         to = at + 1;
     }
+    if digits.len() < 4 || digits.len() > MOST_DICTATED {
+        return None;
+    }
     let named = |meaning| matches!(meaning, Meaning::Phone | Meaning::Account).then_some(());
     let introduced = (1..=2).any(|back| {
         from.checked_sub(back)
@@ -226,7 +229,7 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     });
     let rises = digits.len() < 6 && digits.as_bytes().is_sorted() && !introduced;
     let scale = Language::ALL.iter().any(|language| reader.line(*language).is_scale(&reader.tokens, to));
-    if digits.len() < 4 || digits.len() > MOST_DICTATED || rises || scale || counts(reader, to) {
+    if rises || scale || counts(reader, to) {
         return None;
     }
     let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };

@@ -74,6 +74,7 @@ fn either(reader: &Reader<'_>, from: usize) -> Option<Found> {
 /// is meant is read, and asked about.
 pub(super) fn mistyped(reader: &Reader<'_>, from: usize) -> Option<Found> {
     let token = reader.token(from)?;
+    reader.token(from + 1).filter(|next| next.glued)?;
     let sign = match reader.token(from + 1).filter(|sign| sign.glued).map(|sign| sign.text) {
         Some("௰") => Some(10),
         Some("௱") => Some(100),

@@ -43,8 +43,8 @@ fn says(reader: &Reader<'_>, at: usize, side: Side) -> bool {
     match side {
         Side::After => (future(at) && !was(at + 1)) || (reader.is(at, Meaning::Past) && passive(at + 1)),
         Side::Before => {
-            let owed = was(at) && at.checked_sub(1).is_some_and(future);
-            reader.is(at, Meaning::Past) && !passive(at + 1) && !owed
+            let owed = || at.checked_sub(1).is_some_and(future) && was(at);
+            reader.is(at, Meaning::Past) && !passive(at + 1) && !owed()
         }
     }
 }

@@ -82,20 +82,20 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 }
 
 fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
-    let own = || known(token, language).or_else(|| under_ending(token, language));
-    let loan = known(token, Language::English);
+    let loan = || known(token, Language::English);
     if token.script() == Some(Script::Latin) {
         return known(token, language)
-            .or(loan)
+            .or_else(loan)
             .or_else(|| under_ending(token, language))
             .or_else(|| with_last_vowel(token, language))
             .or_else(|| near(token, language))
             .or_else(|| near_piece(token, language))
             .or_else(|| elsewhere(token, language));
     }
-    own()
+    known(token, language)
+        .or_else(|| under_ending(token, language))
         .and_then(|lexeme| spelled(token, Languages::only(language), lexeme))
-        .or(loan)
+        .or_else(loan)
         .or_else(|| elsewhere(token, language).and_then(|lexeme| spelled(token, Languages::EVERY, lexeme)))
 }
 
