@@ -110,17 +110,17 @@ fn named(tokens: &[Token<'_>], at: usize) -> Named {
         return Named::No;
     }
     let known = is(token, NAMES);
-    let uncertain = token.clashes() || token.senses.is_empty() || scale_of(token);
+    let uncertain = token.clashes() || token.senses.is_empty();
     let digits = next.is_some_and(|next| next.kind == Kind::Digits);
     let goes_on = next.is_some_and(|next| is_capital(next) && next.senses.is_empty() && !is_common(token));
-    if next.is_some_and(|next| is(next, AFTER)) || known || (uncertain && digits && !is_common(token)) {
-        return Named::Surely;
-    }
-    if (token.clashes() || scale_of(token)) && goes_on {
+    // Hazaar ki baat: a plain scale is nobody.
+    let person = next.is_some_and(|next| is(next, AFTER)) && !scale_of(token);
+    if known || person || (token.clashes() && goes_on) {
         return Named::Surely;
     }
     let follows = before.is_some_and(|before| is_capital(before) && before.senses.is_empty());
-    if token.clashes() && (follows || !is_common(token)) { Named::Maybe } else { Named::No }
+    let open = token.clashes() && (follows || !is_common(token));
+    if open || (uncertain && digits && !is_common(token)) { Named::Maybe } else { Named::No }
 }
 
 /// Sau. Sunita: the hundred is a title.

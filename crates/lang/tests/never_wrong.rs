@@ -259,6 +259,9 @@ const MEANT: &[(&str, &str, &[&str])] = &[
     ("", "Hazara 500", &["500"]),
     ("te", "కోటి కి 500", &["500"]),
     ("te", "Velu 500", &["500"]),
+    ("", "Hazaar 500 diye", &["1500"]),
+    ("", "Hundred 50", &["150"]),
+    ("ta", "Aayiram 500 kuduthen", &["1500"]),
     // Credits, paise, figures that are split.
     ("", "12,500.00 Cr", &["12500"]),
     ("", "12000 Cr 5000 Dr", &["12000", "5000"]),

@@ -84,7 +84,8 @@ impl Line {
         let scales = latin
             && matches!((first.parts.as_slice(), next.parts.first()), ([Part::Scale(low)], Some(Part::Scale(high))) if low < high);
         let other = token.is_everyday(self.language) || token.named == Named::Maybe;
-        first.inflected || is_percent(token) || (scale(next) && (other || mixed || scales))
+        let digits = token.named == Named::Maybe && matches!(next.parts.first(), Some(Part::Digits(_)));
+        first.inflected || digits || is_percent(token) || (scale(next) && (other || mixed || scales))
     }
 
     /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
