@@ -49,13 +49,9 @@ fn main() -> Fallible<()> {
     write_english(&mut out, &spellings)?;
     write_devanagari(&mut out, &spellings)?;
     write_loans(&mut out)?;
+    write_shapes(&mut out, &spellings)?;
     check_collisions(&words)?;
-    let clashes: BTreeSet<String> = lines("clashes")?
-        .iter()
-        .flat_map(|line| line.split(' ').map(str::to_lowercase).collect::<Vec<_>>())
-        .collect();
-    let clashes = clashes.into_iter().map(|word| (word, BTreeMap::new())).collect();
-    write_table(&mut out, "CLASHES", &clashes)?;
+    write_clashes(&mut out)?;
     for code in DRAVIDIAN {
         pieces(code, &mut out)?;
     }
@@ -200,6 +196,43 @@ fn write_loans(out: &mut String) -> Fallible<()> {
         }
     }
     write_table(out, "LOANS", &table)
+}
+
+/// Words that are more than numbers, each with the languages in which it is one even before a scale.
+fn write_clashes(out: &mut String) -> Fallible<()> {
+    let mut table = Table::new();
+    for line in lines("clashes")? {
+        let (codes, words) = match line.strip_prefix("! ").and_then(|rest| rest.split_once(' ')) {
+            Some((codes, words)) => (mask(codes)?, words),
+            None => (0, line.as_str()),
+        };
+        for word in words.split(' ') {
+            add(&mut table, word.to_lowercase(), "Word", codes);
+        }
+    }
+    write_table(out, "CLASHES", &table)
+}
+
+/// The threes of letters that the number words of each native script are made of.
+fn write_shapes(out: &mut String, spellings: &[Spelling]) -> Fallible<()> {
+    let mut table = Table::new();
+    let native = |word: &str| word.chars().any(fold::is_indic);
+    for word in spellings.iter().filter(|word| native(&word.text)) {
+        for three in fold::shape(&word.text) {
+            add(&mut table, three, "Word", word.mask);
+        }
+    }
+    for code in CODES.iter().filter(|code| **code != "en") {
+        for line in lines(&format!("spellings/{code}"))? {
+            for word in line.split(' ') {
+                keys(word, "").map_err(|error| format!("spellings {code}: {error}"))?;
+                for three in fold::shape(word) {
+                    add(&mut table, three, "Word", mask(code)?);
+                }
+            }
+        }
+    }
+    write_table(out, "SHAPES", &table)
 }
 
 /// Two numbers under one key in one language, or a number and a day, are told apart by reading only because

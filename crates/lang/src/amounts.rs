@@ -128,6 +128,9 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
     if let Some(found) = written::mixed(reader, at).or_else(|| written::point(reader, at)) {
         return classify(reader, found, claimed, false);
     }
+    if let Some(found) = written::mistyped(reader, at) {
+        return classify(reader, found, claimed, false);
+    }
     if let Some((from, to)) = dated.iter().copied().find(|(from, to)| (*from..*to).contains(&at)) {
         return read_dated(reader, at, from, to);
     }
@@ -146,8 +149,19 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
         return Some(found);
     }
     let found = doubt::agree(reader, at)?;
-    let (found, is_range) = range::join(reader, found);
-    classify(reader, found, claimed, is_range)
+    let (mut found, is_range) = range::join(reader, found);
+    if !is_range {
+        let free = |at: &usize| *at >= claimed && !dated.iter().any(|(from, to)| (*from..*to).contains(at));
+        let before = found.from.checked_sub(1).filter(free);
+        doubt::doubt_about(reader, &mut found, before);
+    }
+    let end = found.to;
+    let draft = classify(reader, found, claimed, is_range)?;
+    // The day of "the day after tomorrow" is counted by no number before it.
+    if draft.unit.is_some() && dated.iter().any(|(from, to)| (*from..*to).contains(&end)) {
+        return Some(Draft { unit: None, kind: Kind::Plain, to: end, ..draft });
+    }
+    Some(draft)
 }
 
 fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
@@ -185,11 +199,15 @@ fn repeats(token: &Token<'_>) -> usize {
     }
 }
 
-/// Four single digits or more said one by one are a number to dial or to copy.
+/// Nobody reads out more digits than this.
+const MOST_DICTATED: usize = 20;
+
+/// Four single digits or more said one by one are a number to dial or to copy, unless they count something or only
+/// rise: ek do teen char log, do teen char paanch sau.
 fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
-    while let Some(token) = reader.token(to) {
+    while let Some(token) = reader.token(to).filter(|_| digits.len() <= MOST_DICTATED) {
         let times = repeats(token);
         let at = to + usize::from(times > 1);
         let said = reader.token(at).filter(|token| token.is_word());
@@ -200,7 +218,18 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
         digits.push_str(&digit.to_string().repeat(times));
         to = at + 1;
     }
-    if digits.len() < 4 {
+    if digits.len() < 4 || digits.len() > MOST_DICTATED {
+        return None;
+    }
+    let named = |meaning| matches!(meaning, Meaning::Phone | Meaning::Account).then_some(());
+    let introduced = (1..=2).any(|back| {
+        from.checked_sub(back)
+            .and_then(|at| reader.token(at))
+            .is_some_and(|token| token.find(Languages::EVERY, named).is_some())
+    });
+    let rises = digits.len() < 6 && digits.as_bytes().is_sorted() && !introduced;
+    let scale = Language::ALL.iter().any(|language| reader.line(*language).is_scale(&reader.tokens, to));
+    if rises || scale || counts(reader, to) {
         return None;
     }
     let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };
@@ -212,7 +241,17 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
 fn counts(reader: &Reader<'_>, at: usize) -> bool {
     let counted =
         |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
-    reader.find_inflected(at, counted).is_some() || reader.token(at).is_some_and(|token| token.text == "%")
+    reader.find_inflected(at, counted).is_some()
+        || is_paisa(reader, at)
+        || reader.token(at).is_some_and(|token| token.text == "%")
+}
+
+/// Whether paise stand at a place: 50 paise, 50p.
+fn is_paisa(reader: &Reader<'_>, at: usize) -> bool {
+    let letter = reader.token(at).is_some_and(|token| matches!(token.text, "p" | "P") && token.glued)
+        && reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
+        && reader.token(at + 1).is_none_or(|next| next.text != "." && !(next.glued && next.is_word()));
+    letter || reader.find_inflected(at, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some()
 }
 
 fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) -> Option<Draft> {
@@ -228,7 +267,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     let unit = unit
         .filter(|_| unit_fits(reader, to))
         .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
-    let paise = reader.find_inflected(to, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some();
+    let paise = is_paisa(reader, to);
     let marked = ahead.is_some() || after.is_some() || paise;
     if marked {
         settle_groups(reader, &mut found);
@@ -244,9 +283,14 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     if unsaid && !reader.is_whole(from, to) {
         return None;
     }
+    // All the message says is a name, or a verb: Das, do.
+    let said = reader.token(from).filter(|token| weak && unsaid && token.is_word());
+    if said.is_some_and(|token| crate::named::is_capital(token) || token.text == "do") {
+        spoken.certainty = Certainty::Ambiguous;
+    }
     let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
     if paise {
-        spoken.readings = spoken.readings.iter().filter_map(|value| value.hundredth()).collect();
+        spoken = in_paise(spoken);
         draft = Draft { spoken, kind: Kind::Money, to: to + 1, ..draft };
     } else if let Some(end) = after {
         draft = Draft { kind: Kind::Money, to: end, ..draft };
@@ -257,6 +301,18 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     }
     draft.from = ahead.filter(|_| after.is_none()).unwrap_or(from);
     Some(draft)
+}
+
+/// Paise as rupees. A hundred of them and more are money as such: 500 paise diye.
+fn in_paise(said: Spoken) -> Spoken {
+    let small = |value: &Number| *value < Number::from_whole(100);
+    let rupees: Vec<Number> = said.readings.iter().filter_map(|value| value.hundredth()).collect();
+    if said.readings.iter().all(small) {
+        return Spoken { readings: rupees, ..said };
+    }
+    let mut readings = said.readings;
+    readings.extend(rupees);
+    Spoken { certainty: Certainty::Ambiguous, readings }
 }
 
 /// Gujarati ends its sentences with chhe, which is six elsewhere.
@@ -383,9 +439,7 @@ fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
 fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
     let paise = |draft: &Draft| {
         let last = draft.to.checked_sub(1);
-        last.is_some_and(|at| {
-            reader.token(at).is_some_and(|token| token.means(Meaning::Paisa, Languages::EVERY))
-        })
+        last.is_some_and(|at| is_paisa(reader, at))
     };
     for at in (1..drafts.len()).rev() {
         let (Some(rupees), Some(rest)) = (drafts.get(at - 1), drafts.get(at)) else { continue };

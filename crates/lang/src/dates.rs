@@ -20,7 +20,7 @@ use crate::lexicon::Meaning;
 use crate::numbers::{self, Certainty};
 use crate::ordinal;
 use crate::reader::Reader;
-use crate::token::Kind;
+use crate::token::{Kind, Named};
 use crate::unit::Unit;
 use side::sides;
 
@@ -45,6 +45,10 @@ pub enum When {
     Weekday {
         weekday: i8,
         side: Side,
+    },
+    /// The nearest after today, today itself not counting: next Sunday.
+    ComingWeekday {
+        weekday: i8,
     },
     /// A day of a month not named; the nearest before or after today, today itself counting as both.
     DayOfMonth {
@@ -139,6 +143,7 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: O
 fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
     written(reader, at)
         .or_else(|| month_between(reader, at))
+        .or_else(|| over_next(reader, at))
         .or_else(|| relative_word(reader, at))
         .or_else(|| next_or_last(reader, at))
         .or_else(|| counted(reader, at))
@@ -217,10 +222,26 @@ fn counts_next(reader: &Reader<'_>, at: usize) -> bool {
         .is_some()
 }
 
-/// aaj, kal, parso and their like.
+/// The day after tomorrow, the day before yesterday.
+fn over_next(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    let is =
+        |at: usize, word: &str| reader.token(at).is_some_and(|token| token.text.eq_ignore_ascii_case(word));
+    let offset = match (is(at + 1, "after"), is(at + 1, "before")) {
+        (true, _) if is(at + 2, "tomorrow") || is(at + 2, "tmrw") => 2,
+        (_, true) if is(at + 2, "yesterday") => -2,
+        _ => return None,
+    };
+    is(at, "day").then(|| dated(at, at + 3, vec![When::Day { offset }]))
+}
+
+/// aaj, kal, parso and their like; Mona ko and Kali da are people.
 fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+    const DAYS: &[&str] = &["kal", "aaj", "aj", "parso", "parson", "today", "tomorrow", "yesterday"];
     let language = crate::lexicon::Languages::only(reader.language());
     let token = reader.token(at)?;
+    if token.named == Named::Surely && !DAYS.iter().any(|day| token.text.eq_ignore_ascii_case(day)) {
+        return None;
+    }
     let want = |meaning| match meaning {
         Meaning::Day(days) => Some((days, false)),
         Meaning::Either(days) => Some((days, true)),
@@ -259,6 +280,7 @@ fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         Meaning::Week => Some(When::Week { offset }),
         Meaning::Month => Some(When::Month { offset }),
         Meaning::Year => Some(When::Year { offset }),
+        Meaning::Weekday(weekday) if offset > 0 => Some(When::ComingWeekday { weekday }),
         Meaning::Weekday(weekday) => {
             let side = if offset < 0 { Side::Before } else { Side::After };
             Some(When::Weekday { weekday, side })
@@ -381,7 +403,8 @@ fn is_day_word(meaning: Meaning) -> Option<()> {
 
 fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
     // `me` is "in" to most, and May only in Marathi's own letters.
-    if reader.token(at)?.text.eq_ignore_ascii_case("me") {
+    let aunt = reader.token(at + 1).is_some_and(|next| crate::names::is_honorific(&next.key));
+    if reader.token(at)?.text.eq_ignore_ascii_case("me") || aunt {
         return None;
     }
     reader.find(at, |meaning| match meaning {
@@ -419,10 +442,16 @@ fn dated_whens(reader: &Reader<'_>, at: usize, day: i8, month: i8, year: Option<
 }
 
 fn weekday(reader: &Reader<'_>, at: usize) -> Option<Dated> {
-    let weekday = reader.find_inflected(at, |meaning| match meaning {
+    let want = |meaning| match meaning {
         Meaning::Weekday(weekday) => Some(weekday),
         _ => None,
-    })?;
+    };
+    let weekday = reader.find_inflected(at, want)?;
+    // What is a day only under an ending and stands before a case word is a name.
+    let token = reader.token(at)?;
+    if token.named == Named::Surely && token.find(crate::lexicon::Languages::EVERY, want).is_none() {
+        return None;
+    }
     Weekday::from_monday_one_offset(weekday).ok()?;
     let whens = sides(reader, at).into_iter().map(|side| When::Weekday { weekday, side }).collect();
     Some(dated(at, at + 1, whens))

@@ -27,6 +27,26 @@ pub fn spelling(word: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
+/// A word of a native script cut into overlapping threes, its ends marked: what a listed spelling and one that writes a
+/// dot, a nasal or a joiner otherwise share.
+pub fn shape(word: &str) -> impl Iterator<Item = String> {
+    let plain = word.nfd().filter_map(|letter| match letter {
+        '\u{93C}' | '\u{9BC}' | '\u{A3C}' | '\u{ABC}' | '\u{B3C}' | '\u{200C}' | '\u{200D}' => None,
+        '\u{901}' => Some('\u{902}'),
+        '\u{981}' => Some('\u{982}'),
+        '\u{A81}' => Some('\u{A82}'),
+        '\u{B01}' => Some('\u{B02}'),
+        '\u{A70}' => Some('\u{A02}'),
+        other => Some(other),
+    });
+    let letters: Vec<char> = std::iter::once('^').chain(plain).chain(['$']).collect();
+    // Short words are made of too little to be told by their threes.
+    let whole = (letters.len() < 6).then(|| letters.iter().collect());
+    (0..letters.len().saturating_sub(2))
+        .map(move |at| letters.get(at..at + 3).unwrap_or_default().iter().collect())
+        .chain(whole)
+}
+
 /// The key a word has when its unpronounced inner vowels are left out, as people type it in Latin letters.
 pub fn spoken_key(word: &str) -> String {
     fold_latin(romanise_spoken(word).as_bytes())

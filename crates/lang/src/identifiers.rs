@@ -48,7 +48,12 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     if let Some((digits, to)) = phone(reader, &groups) {
         return Some(Identifier { naming: Naming::Phone, digits, to });
     }
-    let (digits, to) = card(reader, &groups).unwrap_or_else(|| (alone.clone(), from + 1));
+    // Figures in talk of money are amounts when one of them is round: udhar 2500 3010 1500.
+    let round = |(digits, _): &Group| digits.ends_with("00");
+    let listed =
+        groups.iter().all(is_round) || (groups.iter().any(round) && reader.speaks_of(Meaning::Money));
+    let card = card(reader, &groups).filter(|_| !listed || named::introduced(reader, from, alone).is_some());
+    let (digits, to) = card.unwrap_or_else(|| (alone.clone(), from + 1));
     let code = glued_before(reader, from) || glued_after(reader, from + 1);
     let naming = match named::introduced(reader, from, &digits) {
         Some(Naming::Phone) if digits.len() >= PHONE => Naming::Phone,
@@ -68,7 +73,11 @@ fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
     };
     if let Some(found) = prefix(groups, local) {
         let one = groups.first().is_some_and(|(_, to)| *to == found.1);
-        return (one || !amounts(reader, groups, found.1)).then_some(found);
+        let from = groups.first().map_or(0, |(_, to)| to - 1);
+        let said = named::introduced(reader, from, &found.0) == Some(Naming::Phone)
+            || reader.before(from).is_some_and(|before| before.text.eq_ignore_ascii_case("call"));
+        let dialled = said && !money_follows(reader, found.1);
+        return (one || dialled || !amounts(reader, groups, found.1)).then_some(found);
     }
     let (first, _) = groups.first()?;
     let area = first.starts_with('0') || ["1800", "1860"].contains(&first.as_str());
@@ -76,10 +85,13 @@ fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
     (area && found.0.len() > first.len()).then_some(found)
 }
 
-/// Two amounts side by side: 75000 25000. Both are round, or a money word follows.
+/// Amounts side by side: 75000 25000, 8500 1250 75. All are round, or a money word follows.
 fn amounts(reader: &Reader<'_>, groups: &[Group], to: usize) -> bool {
-    let mut parts = groups.iter().filter(|(_, end)| *end <= to).map(|(digits, _)| digits);
-    money_follows(reader, to) || parts.all(|digits| digits.len() > 3 && digits.ends_with("00"))
+    money_follows(reader, to) || groups.iter().filter(|(_, end)| *end <= to).all(is_round)
+}
+
+fn is_round((digits, _): &Group) -> bool {
+    digits.len() > 1 && ["00", "25", "50", "75"].iter().any(|end| digits.ends_with(end))
 }
 
 /// The first groups that together are whole.
@@ -116,7 +128,8 @@ fn glued_before(reader: &Reader<'_>, from: usize) -> bool {
 
 /// The digits run into letters nobody knows: 27AAPFU. Units, scales and case words are known.
 fn glued_after(reader: &Reader<'_>, at: usize) -> bool {
-    const SHORT: &[&str] = &["k", "l", "cr", "lk", "lkh", "th", "st", "nd", "rd", "am", "pm"];
+    const SHORT: &[&str] =
+        &["k", "l", "cr", "lk", "lkh", "th", "st", "nd", "rd", "am", "pm", "p", "ps", "rs"];
     reader.token(at).is_some_and(|token| {
         let known = !token.senses.is_empty()
             || is_times(token)

@@ -217,9 +217,16 @@ pub fn loan(word: &str) -> Option<Meaning> {
     LOANS.find(&crate::fold::spelling(word))?.first().map(|sense| sense.meaning)
 }
 
-/// Whether a word as written is also an ordinary word or a name.
-pub fn clashes(word: &str) -> bool {
-    CLASHES.find(word).is_some()
+/// Whether a word of a native script is made of nothing but what the number words of the languages are made of. Its
+/// key forgets what its letters tell apart: ಎಂದು is said and ಎಂಟು eight, চা tea and ছ six.
+pub fn shaped(word: &str, languages: Languages) -> bool {
+    crate::fold::shape(word)
+        .all(|three| SHAPES.senses(&three).iter().any(|sense| sense.languages.meets(languages)))
+}
+
+/// Whether a word as written is also an ordinary word or a name: the languages in which it is one even before a scale.
+pub fn clashes(word: &str) -> Option<Languages> {
+    CLASHES.find(word).map(|senses| senses.first().map_or(Languages::NONE, |sense| sense.languages))
 }
 
 /// The pieces of a language's number words that begin with a letter, by form; none when it has none.

@@ -9,6 +9,7 @@
 //! - [`token`]: a message cut into words, digits and signs
 //! - [`detect`]: which language and script
 //! - [`number`], [`numbers`]: number words and digits
+//! - `named`: number words that are somebody's name
 //! - [`amounts`], `identifiers`: what each number counts, or names
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
@@ -26,6 +27,7 @@ pub mod fold;
 pub mod format;
 mod identifiers;
 pub mod lexicon;
+mod named;
 pub mod names;
 pub mod number;
 pub mod numbers;

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use munshi_types::Language;
 
 use crate::lexicon::{self, Languages, Meaning, Sense};
+use crate::named;
 use crate::numbers::{Found, Line};
 use crate::token::Token;
 
@@ -33,6 +34,7 @@ pub(crate) struct Reader<'t> {
 impl<'t> Reader<'t> {
     pub(crate) fn new(mut tokens: Vec<Token<'t>>, languages: Vec<Language>, sure: bool) -> Self {
         days_of_their_language(&mut tokens, &languages, sure);
+        named::mark(&mut tokens);
         let known =
             languages.iter().fold(Languages::only(Language::English), |set, language| set.with(*language));
         let inflected = tokens.iter().map(|token| inflections(token, known)).collect();

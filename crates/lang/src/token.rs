@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use munshi_types::Script;
+use munshi_types::{Language, Script};
 
 use crate::fold;
 use crate::lexicon::{self, Languages, Meaning, Sense};
@@ -24,10 +24,22 @@ pub struct Token<'t> {
     /// Its fold; empty for digits and signs.
     pub key: String,
     pub senses: &'static [Sense],
-    clashes: bool,
+    /// It is also an ordinary word or a name; in these languages even before a scale.
+    clashes: Option<Languages>,
+    /// Whether it names somebody, whatever number it sounds like.
+    pub(crate) named: Named,
     /// Made when a reader first asks, since eleven languages may.
     stem: OnceCell<String>,
     near: OnceCell<&'static [Sense]>,
+}
+
+/// Whether a word is a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Named {
+    #[default]
+    No,
+    Maybe,
+    Surely,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +83,12 @@ impl Token<'_> {
 
     /// Whether it is also an ordinary word or a name.
     pub const fn clashes(&self) -> bool {
-        self.clashes
+        self.clashes.is_some()
+    }
+
+    /// Whether it is likely no number even before a scale.
+    pub(crate) fn is_everyday(&self, language: Language) -> bool {
+        self.clashes.is_some_and(|languages| languages.has(language))
     }
 
     /// Gives an English number word the senses its fold has, when a day of the languages is among them.
@@ -114,7 +131,7 @@ pub fn digit(letter: char) -> Option<u8> {
 pub(crate) const fn separator(letter: char) -> Option<char> {
     match letter {
         ',' | '，' | '٬' | '﹐' | '\'' | '’' | '_' => Some(','),
-        '.' | '．' | '٫' | '﹒' => Some('.'),
+        '.' | '．' | '٫' | '﹒' | '·' => Some('.'),
         _ => None,
     }
 }
@@ -123,14 +140,14 @@ pub(crate) const fn separator(letter: char) -> Option<char> {
 pub(crate) const fn unseen(letter: char) -> bool {
     matches!(
         letter,
-        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
             | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
     )
 }
 
 /// Spaces that may group the digits of one number or part two.
 pub(crate) const fn gap(letter: char) -> bool {
-    matches!(letter, ' ' | '\u{A0}' | '\u{2000}'..='\u{200B}' | '\u{202F}' | '\u{205F}' | '\u{3000}')
+    matches!(letter, ' ' | '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}')
 }
 
 /// Marks that belong to the word they stand in.
@@ -191,8 +208,8 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             rest.next();
         }
         if kind == Kind::Digits
-            && !found.last().is_some_and(stands_apart)
-            && let Some(far) = spaced(text, start, end)
+            && !found.last().is_some_and(|last| stands_apart(last) || is_group(text, last, start))
+            && let Some(far) = spaced(text, start, end, found.last())
         {
             end = far;
             while rest.next_if(|(at, _)| *at < end).is_some() {}
@@ -237,8 +254,17 @@ fn stands_apart(token: &Token<'_>) -> bool {
     token.find(Languages::EVERY, dates).is_some()
 }
 
-/// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500. The reader doubts it.
-fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
+/// Whether only a space parts a token of digits from a place: then no number of several groups begins there.
+fn is_group(text: &str, last: &Token<'_>, start: usize) -> bool {
+    let between = text.get(last.end()..start).unwrap_or_default();
+    last.kind == Kind::Digits && !between.is_empty() && between.chars().all(gap)
+}
+
+/// More groups than this are a list of numbers.
+const MOST_GROUPS: usize = 5;
+
+/// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500, Rs 1, 50, 000. The reader doubts it.
+fn spaced(text: &str, start: usize, end: usize, before: Option<&Token<'_>>) -> Option<usize> {
     let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
     let plain = |group: &str| group.chars().all(|letter| digit(letter).is_some() || unseen(letter));
     let first = text.get(start..end).filter(|first| plain(first) && size(first) <= 3)?;
@@ -246,29 +272,50 @@ fn spaced(text: &str, start: usize, end: usize) -> Option<usize> {
     if named || first.chars().next().and_then(digit) == Some(0) {
         return None;
     }
+    let rupee = |token: &Token<'_>| {
+        matches!(token.text, "₹" | "." | ":") || ["rs", "inr"].contains(&token.key.as_str())
+    };
     let mut far = end;
-    let mut sizes = Vec::new();
-    while let Some(rest) = text.get(far..)
-        && let Some(space) = rest.chars().next().filter(|letter| gap(*letter))
-        && let Some(group) = rest.get(space.len_utf8()..)
+    let mut groups: Vec<&str> = Vec::new();
+    let mut commas = 0;
+    while groups.len() <= MOST_GROUPS
+        && let Some((comma, skip)) = text.get(far..).and_then(parting)
+        && let Some(group) = text.get(far + skip..)
         && let length = group.find(|letter| digit(letter).is_none()).unwrap_or(group.len())
         && length > 0
     {
-        far += space.len_utf8() + length;
-        sizes.push(size(group.get(..length)?));
+        far += skip + length;
+        groups.push(group.get(..length)?);
+        commas += usize::from(comma);
     }
-    let (last, middle) = sizes.split_last()?;
-    let alike = |width: usize| middle.iter().all(|size| *size == width);
-    // Other digits that go on with a point or a letter are something else.
-    let ends = text.get(far..)?.chars().next().is_none_or(|next| !matches!(next, '-' | '/' | ':'));
-    (*last == 3 && (alike(2) || alike(3)) && ends).then_some(far)
+    let (last, middle) = groups.split_last().filter(|_| groups.len() <= MOST_GROUPS)?;
+    let alike = |width: usize| middle.iter().all(|group| size(group) == width);
+    let noughts = |group: &str| group.chars().all(|letter| digit(letter) == Some(0));
+    // Other digits that go on with a point or a letter are something else; `/-` only ends an amount.
+    let rest = text.get(far..)?;
+    let ends = rest.starts_with("/-") || rest.starts_with("/=") || !rest.starts_with(['-', '/', ':']);
+    let whole = size(last) == 3 && (alike(2) || alike(3));
+    // Numbers in a list have commas, too: 500, 200.
+    let one = commas == 0 || noughts(last) || (before.is_some_and(rupee) && size(first) < 3);
+    // 5 00, 50 00
+    let pairs = commas == 0 && middle.is_empty() && size(last) == 2 && noughts(last);
+    (ends && ((whole && one) || pairs)).then_some(far)
+}
+
+/// What parts two groups of one number, and how long it is; whether it has a comma.
+fn parting(rest: &str) -> Option<(bool, usize)> {
+    let length: usize = rest.chars().take(3).take_while(|l| gap(*l) || *l == ',').map(char::len_utf8).sum();
+    let sign = rest.get(..length)?;
+    let spaces = sign.chars().filter(|letter| gap(*letter)).count();
+    let commas = sign.chars().count() - spaces;
+    (spaces == 1 && commas < 2).then_some((commas > 0, length))
 }
 
 fn is_day(sense: &Sense) -> bool {
     matches!(sense.meaning, Meaning::Day(_) | Meaning::Either(_))
 }
 
-fn clashes(text: &str) -> bool {
+fn clashes(text: &str) -> Option<Languages> {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
         return lexicon::clashes(&text.to_ascii_lowercase());
     }
@@ -294,8 +341,19 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
         let english = lexicon::english_number(text);
         senses = if english.is_empty() { senses } else { english };
     }
-    let clashes = known && clashes(text);
-    Token { text, start, kind, glued, key, senses, clashes, stem: OnceCell::new(), near: OnceCell::new() }
+    let clashes = clashes(text).filter(|_| known);
+    Token {
+        text,
+        start,
+        kind,
+        glued,
+        key,
+        senses,
+        clashes,
+        named: Named::No,
+        stem: OnceCell::new(),
+        near: OnceCell::new(),
+    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use crate::amounts::{self, Amount};
 use crate::dates::times::TimeFound;
 use crate::dates::{self, DateFound};
 use crate::detect::{self, Detection, Form};
+use crate::named;
 use crate::names::directory::{Directory, NameFound};
 use crate::reader::Reader;
-use crate::token::tokens;
+use crate::token::{MAX_TOKENS, Token, tokens};
 
 /// What is known before a message is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +42,9 @@ pub struct Understanding {
     pub times: Vec<TimeFound>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameFound>,
+    /// The message was longer than is read: what its end says is not among the above.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// Reads a message.
@@ -62,16 +66,20 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
         found.is_sure() && (many || !matches!(found.script, Script::Latin | Script::Devanagari))
     };
     let sure = context.language.is_some() || detection.as_ref().is_some_and(told);
-    let reader = Reader::new(tokens, languages(language, context, detection.as_ref()), sure);
+    let cut = is_cut(message, &tokens);
+    let mut reader = Reader::new(tokens, languages(language, context, detection.as_ref()), sure);
+    let mut names = context
+        .contacts
+        .map(|contacts| contacts.find_in(&reader.tokens, message, reader.known))
+        .unwrap_or_default();
+    for name in names.iter().filter(|name| name.is_close()) {
+        named::mark_contact(&mut reader.tokens, name.start, name.start + name.text.len());
+    }
     let dated = dates::find(&reader);
     let timed = dates::times::find(&reader);
     let taken: Vec<(usize, usize)> =
         dated.iter().map(|d| (d.from, d.to)).chain(timed.iter().map(|t| (t.from, t.to))).collect();
     let numbers = amounts::find(&reader, message, &taken);
-    let mut names = context
-        .contacts
-        .map(|contacts| contacts.find_in(&reader.tokens, message, reader.known))
-        .unwrap_or_default();
     // Das is a name, but not in das rupaye.
     names.retain(|name| {
         let within = |number: &Amount| (number.start..number.start + number.text.len()).contains(&name.start);
@@ -84,8 +92,15 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
         numbers,
         dates: dated.iter().map(|dated| dates::finish(&reader, message, dated, context.today)).collect(),
         names,
+        cut,
         times: timed.iter().map(|timed| dates::times::finish(&reader, message, timed)).collect(),
     }
+}
+
+/// Whether anything but space lies behind the last token that is read.
+fn is_cut(message: &str, tokens: &[Token<'_>]) -> bool {
+    let end = tokens.last().map_or(0, Token::end);
+    tokens.len() == MAX_TOKENS && message.get(end..).is_some_and(|rest| !rest.trim().is_empty())
 }
 
 /// The languages to read numbers in, the likeliest first: one when it is sure, else all that may be meant.

@@ -160,7 +160,12 @@ pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool)
     let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits);
     let (Some(last), Some(count)) = (found.to.checked_sub(1), digits(found.from)) else { return };
     let count = numbers::digits::read(count.text).and_then(|spoken| spoken.readings.first().copied());
-    if found.to == found.from + 2 && matches!(letter(last), Some("L" | "l" | "K")) && !marked {
+    const SCREENS: &[&str] = &["tv", "video", "led", "camera", "monitor", "display", "ultra", "smart"];
+    let screen = reader
+        .token(found.to)
+        .is_some_and(|token| SCREENS.iter().any(|word| token.text.eq_ignore_ascii_case(word)));
+    let run_in = matches!(letter(last), Some("L" | "l" | "K")) || (letter(last) == Some("k") && screen);
+    if found.to == found.from + 2 && run_in && !marked {
         found.spoken.readings.extend(count);
         found.spoken.certainty = Certainty::Ambiguous;
     }
@@ -242,6 +247,50 @@ fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
     let values: Vec<Number> = parts.into_iter().flatten().flat_map(|part| part.spoken.readings).collect();
     found.spoken.readings.extend(values);
     found.spoken.certainty = Certainty::Ambiguous;
+}
+
+/// Numbers said loosely: ek aadh hazaar, hazaar ek do, do paanch sau. `before` is the word before it that is free.
+pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option<usize>) {
+    if !found.scaled || found.digits {
+        return;
+    }
+    let digit = |at: usize| {
+        let count =
+            reader.numbers(at, at + 1).find(|count| !count.scaled && !count.guessed && !count.digits)?;
+        count.spoken.readings.first()?.as_whole().filter(|value| (1..10).contains(value))
+    };
+    if let Some(count) = before.filter(|at| !is_given(reader, *at)).and_then(digit) {
+        // Half a thousand or one, two hundred or five: the low end under the scale of the high one.
+        let scale = [10_000_000, 100_000, 1_000, 100].into_iter().find(|scale| {
+            let scale = Number::from_whole(*scale);
+            found.spoken.readings.first().is_some_and(|value| *value >= scale)
+        });
+        let half = reader.token(found.from).is_some_and(|token| matches!(token.key.as_str(), "adh" | "adha"));
+        let scale = if half {
+            found.spoken.readings.first().and_then(|value| value.times(2)?.as_whole())
+        } else {
+            scale
+        };
+        let low = scale.and_then(|scale| Number::from_whole(scale).times(count));
+        found.spoken.readings.extend(low.filter(|low| !found.spoken.readings.contains(low)));
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+    let last = found.to.saturating_sub(1);
+    let loose = found.bare_scale && last > found.from && digit(last).is_some() && digit(found.to).is_some();
+    if loose && let Some(bare) = reader.number_before(found.from, last) {
+        found.spoken.readings.extend(bare.spoken.readings);
+        found.spoken.certainty = Certainty::Ambiguous;
+    }
+}
+
+/// De do, bhej do: give, and no two.
+fn is_given(reader: &Reader<'_>, at: usize) -> bool {
+    const STEMS: &[&str] = &[
+        "de", "bhej", "kar", "likh", "rakh", "dal", "nikal", "kat", "jod", "chuka", "lauta", "pakda", "dila",
+        "transfer", "send", "jama", "bol", "bata", "mila", "ghata", "chadha", "hata",
+    ];
+    let is_do = reader.token(at).is_some_and(|token| matches!(token.text, "do" | "दो" | "दे"));
+    is_do && reader.before(at).is_some_and(|stem| STEMS.contains(&stem.key.as_str()))
 }
 
 /// Money of other countries is no rupees, whatever its number.

@@ -3,7 +3,7 @@
 use crate::fold;
 use crate::lexicon::Meaning;
 use crate::number::Number;
-use crate::numbers::{self, Certainty, Found};
+use crate::numbers::{self, Certainty, Credit, Found};
 use crate::reader::Reader;
 use crate::token::{Kind, Token};
 
@@ -76,7 +76,7 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
         .senses
         .iter()
         .any(|sense| sense.languages.meets(reader.known) && !matches!(sense.meaning, Meaning::Scale(_)));
-    if known {
+    if known || numbers::credit(&reader.tokens, at) == Credit::Surely {
         return None;
     }
     let short = SHORT.iter().find(|(form, _)| *form == text).map(|(_, scale)| *scale);

@@ -47,8 +47,75 @@ const POINT: &[&str] = &[
 
 /// 1/2 and 3/4 before a unit or a scale.
 pub(super) fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
-    let part = stroke(reader, from)?;
-    under_scale(reader, from, from + 3, part)
+    match stroke(reader, from) {
+        Some(part) => under_scale(reader, from, from + 3, part),
+        None => either(reader, from),
+    }
+}
+
+/// Five or six thousand, written 5/6 hazaar.
+fn either(reader: &Reader<'_>, from: usize) -> Option<Found> {
+    let digits = |at: usize| {
+        let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+        Number::from_decimal(&crate::numbers::digits::ascii(token.text))
+    };
+    reader.token(from + 1).filter(|token| token.text == "/" && token.glued)?;
+    let (low, high) = (digits(from)?, digits(from + 2)?);
+    let [mut one, other] = [low, high].map(|value| under_scale(reader, from, from + 3, value));
+    let high = other
+        .filter(|high| low < high.spoken.readings.first().copied().unwrap_or_default() && high.scaled)?;
+    let found = one.as_mut()?;
+    found.spoken.readings.extend(high.spoken.readings);
+    found.spoken.certainty = Certainty::Ambiguous;
+    one
+}
+
+/// Letters that look like digits among digits (5OO, l00, 1o0), and Tamil's signs for ten, hundred and thousand. What
+/// is meant is read, and asked about.
+pub(super) fn mistyped(reader: &Reader<'_>, from: usize) -> Option<Found> {
+    let token = reader.token(from)?;
+    reader.token(from + 1).filter(|next| next.glued)?;
+    let sign = match reader.token(from + 1).filter(|sign| sign.glued).map(|sign| sign.text) {
+        Some("௰") => Some(10),
+        Some("௱") => Some(100),
+        Some("௲") => Some(1_000),
+        _ => None,
+    };
+    if let Some(sign) = sign.filter(|_| token.kind == Kind::Digits) {
+        let value = Number::from_decimal(&crate::numbers::digits::ascii(token.text))?.times(sign)?;
+        return Some(doubted(from, from + 2, value));
+    }
+    let mut plain = String::new();
+    let (mut digits, mut letters, mut to) = (0, 0, from);
+    while let Some(token) = reader.token(to).filter(|token| to == from || token.glued) {
+        let followed = reader.token(to + 1).is_some_and(|next| next.glued && next.kind == Kind::Digits);
+        let looks = |letter: char| match letter {
+            'o' | 'O' => Some('0'),
+            'l' | 'I' if followed => Some('1'),
+            _ => None,
+        };
+        if token.kind == Kind::Digits {
+            plain.push_str(&crate::numbers::digits::ascii(token.text).replace(',', ""));
+            digits += 1;
+        } else if let Some(read) = token.text.chars().map(looks).collect::<Option<String>>()
+            && token.is_word()
+        {
+            plain.push_str(&read);
+            letters += 1;
+        } else {
+            break;
+        }
+        to += 1;
+    }
+    let glued = reader.token(to).is_some_and(|next| next.glued && next.is_word() && digits < 2);
+    let whole = digits > 0 && letters > 0 && plain.len() > 1 && !glued;
+    Number::from_decimal(&plain).filter(|_| whole).map(|value| doubted(from, to, value))
+}
+
+fn doubted(from: usize, to: usize, value: Number) -> Found {
+    let mut doubted = found(from, to, value, false);
+    doubted.spoken.certainty = Certainty::Ambiguous;
+    doubted
 }
 
 /// Whether a fraction with its scale or its unit begins at a token; 1/2 is else the first of February.

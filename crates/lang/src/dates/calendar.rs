@@ -25,6 +25,9 @@ pub(super) fn span(when: When, today: Date) -> Option<(Date, Date)> {
             Some((day.first_of_year(), day.last_of_year()))
         }
         When::Weekday { weekday, side } => one(weekday_near(weekday, side, today)),
+        When::ComingWeekday { weekday } => {
+            one(Weekday::from_monday_one_offset(weekday).ok().and_then(|day| today.nth_weekday(1, day).ok()))
+        }
         When::DayOfMonth { day, side } => one(day_near(day, side, today)),
         When::DayInMonth { day, offset } => {
             let month = today.first_of_month().checked_add(months(offset)?).ok()?;

@@ -7,7 +7,8 @@ use crate::token::{Kind, Token};
 
 /// The sides the verbs leave open for the date at a token, the likelier first.
 pub(super) fn sides(reader: &Reader<'_>, at: usize) -> Vec<Side> {
-    match (reader.speaks_of(Meaning::Past), reader.speaks_of(Meaning::Future)) {
+    let any = |side: Side| (0..reader.tokens.len()).any(|at| says(reader, at, side));
+    match (any(Side::Before), any(Side::After)) {
         (true, false) => vec![Side::Before],
         (false, true) => vec![Side::After],
         (true, true) => {
@@ -19,7 +20,7 @@ pub(super) fn sides(reader: &Reader<'_>, at: usize) -> Vec<Side> {
 
 /// The verb of the clause: the next one, or else the one before, with no end of a clause between.
 fn nearest(reader: &Reader<'_>, at: usize) -> Option<Side> {
-    let verb = |at: usize| match (reader.is(at, Meaning::Past), reader.is(at, Meaning::Future)) {
+    let verb = |at: usize| match (says(reader, at, Side::Before), says(reader, at, Side::After)) {
         (true, false) => Some(Some(side_of(true))),
         (false, true) => Some(Some(side_of(false))),
         (true, true) => Some(None),
@@ -27,6 +28,25 @@ fn nearest(reader: &Reader<'_>, at: usize) -> Option<Side> {
     };
     let after = (at + 1..reader.tokens.len()).find_map(verb).flatten();
     after.or_else(|| (0..at).rev().find_map(verb).flatten())
+}
+
+/// Whether the word at a place is a verb of that side. `diya jayega` is yet to come, and what `dena tha` came to
+/// nobody says.
+fn says(reader: &Reader<'_>, at: usize, side: Side) -> bool {
+    let text = |at: usize| reader.token(at).map(|token| token.text.to_lowercase()).unwrap_or_default();
+    let passive = |at: usize| {
+        let text = text(at);
+        ["jaye", "jaae", "jaeg", "jayi", "जाए", "जाये", "जाय"].iter().any(|front| text.starts_with(front))
+    };
+    let was = |at: usize| matches!(text(at).as_str(), "tha" | "thi" | "the" | "था" | "थी" | "थे");
+    let future = |at: usize| reader.is(at, Meaning::Future);
+    match side {
+        Side::After => (future(at) && !was(at + 1)) || (reader.is(at, Meaning::Past) && passive(at + 1)),
+        Side::Before => {
+            let owed = || at.checked_sub(1).is_some_and(future) && was(at);
+            reader.is(at, Meaning::Past) && !passive(at + 1) && !owed()
+        }
+    }
 }
 
 const fn side_of(past: bool) -> Side {

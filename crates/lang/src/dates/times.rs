@@ -62,7 +62,8 @@ fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
     let marked = reader
         .token(after)
         .is_some_and(|token| ["am", "pm"].iter().any(|mark| token.text.eq_ignore_ascii_case(mark)));
-    if !(clock || written || marked || until || at_hour) {
+    // Nobody knows what 13 pm is.
+    if !(clock || written || marked || until || at_hour) || (marked && !written && hour > 12) {
         return None;
     }
     let before = from.checked_sub(1).and_then(|at| part_of_day(reader, at));

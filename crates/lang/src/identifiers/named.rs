@@ -23,6 +23,10 @@ const NUMBERED: &[&str] = &[
 const GOODS: &[&str] =
     &["phone", "fon", "mobile", "mobail", "mob", "ac", "card", "kard", "फोन", "मोबाइल", "फ़ोन"];
 
+/// What money is put into.
+const FILLED: &[&str] =
+    &["account", "acc", "acct", "ac", "card", "kard", "khata", "khate", "खाते", "खाता", "कार्ड"];
+
 /// Words after a price: 15000 *ka liya*, 12000 *mein becha*.
 const PRICED: &[&str] = &[
     "ka",
@@ -64,7 +68,9 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
             return (digits.len() > 2).then_some(Naming::Account);
         }
         if let Some(naming) = names(token) {
-            let goods = is(token, GOODS) && (back == 1 && priced(reader, from + 1, digits));
+            // A round figure right after them is what went into them: account 50000 bheja.
+            let paid = back == 1 && digits.ends_with("00") && is(token, FILLED);
+            let goods = paid || (is(token, GOODS) && back == 1 && priced(reader, from + 1, digits));
             // A few digits are dialled by nobody: number 500 diya.
             let code = is(token, &["otp", "pin", "pincode"]);
             let least = if naming == Naming::Phone && !code { DIALLED } else { 3 };

@@ -56,6 +56,13 @@ pub struct NameFound {
     pub candidates: Vec<Candidate>,
 }
 
+impl NameFound {
+    /// Whether somebody of this very name is in the list.
+    pub(crate) fn is_close(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.score > 0.85)
+    }
+}
+
 /// A contact that some words of a message may name.
 struct Match {
     contact: usize,
@@ -161,7 +168,9 @@ impl Directory {
         let matches = runs.iter().filter_map(|run| self.matched(run, to - run.to)).collect();
         let start = tokens.get(from)?.start;
         let end = tokens.get(to - 1)?.end();
-        let doubted = endings::goes_on(tokens, from, to);
+        // Only a family name was said, and somebody else's first name stands before it: Suresh Gupta.
+        let family = hits.get(from)?.iter().all(|hit| hit.word > 0);
+        let doubted = endings::goes_on(tokens, from, to) || endings::is_anothers(tokens, from, family);
         let name = self.decide(message.get(start..end)?.to_owned(), start, matches, doubted)?;
         Some((name, to))
     }

@@ -169,6 +169,16 @@ pub(super) fn goes_on(tokens: &[Token<'_>], from: usize, to: usize) -> bool {
     after || before.is_some_and(|(at, token)| !opens(at) && is_name_like(token))
 }
 
+/// Whether a family name follows what may be a first name, wherever the sentence begins.
+pub(super) fn is_anothers(tokens: &[Token<'_>], from: usize, family: bool) -> bool {
+    let family = family || tokens.get(from).is_some_and(|token| FAMILIES.contains(&token.key.as_str()));
+    let before = from.checked_sub(1).and_then(|at| tokens.get(at));
+    let first = |token: &Token<'_>| {
+        token.is_word() && token.senses.is_empty() && token.key.len() > 2 && !is_honorific(&token.key)
+    };
+    family && before.is_some_and(first)
+}
+
 fn is_name_like(token: &Token<'_>) -> bool {
     if !token.is_word() || is_honorific(&token.key) {
         return false;

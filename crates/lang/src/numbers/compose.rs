@@ -31,6 +31,8 @@ struct Group {
     /// It is a bare ten: a unit may follow where the language says tens and units apart.
     tens: bool,
     fraction: bool,
+    /// Its hundreds were said, and more after them.
+    said: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,8 @@ enum Waiting {
 pub(super) enum Doubt {
     /// `do lakh pachas`: fifty, or fifty thousand.
     ShortTail,
+    /// `paanch sau do hazaar`: so many thousands, or five hundred and then two thousand.
+    TwoNumbers(Number),
 }
 
 /// How the language of the word says tens and units.
@@ -62,7 +66,7 @@ impl Composer {
             Part::Cardinal(value) => self.push_cardinal(value, tens),
             Part::Digits(value) => self.push_digits(value),
             Part::Scale(100) => self.push_hundred(),
-            Part::Scale(scale) => self.push_scale(scale),
+            Part::Scale(scale) => self.push_scale(scale, tens),
             Part::Plus(hundredths) => self.push_waiting(Waiting::Plus(hundredths)),
             Part::Minus(hundredths) => self.push_waiting(Waiting::Minus(hundredths)),
             Part::Fraction(hundredths) => self.push_fraction(hundredths),
@@ -84,8 +88,10 @@ impl Composer {
 
     /// What else the number may mean.
     pub(super) fn other_value(&self) -> Option<Number> {
+        if let Doubt::TwoNumbers(last) = self.doubt? {
+            return Some(last);
+        }
         let group = self.group?;
-        let Doubt::ShortTail = self.doubt?;
         group.value.times(self.scale? / 100).and_then(|tail| self.total.plus(tail))
     }
 
@@ -112,7 +118,7 @@ impl Composer {
             Some(Waiting::Plus(part)) => (value.plus(Number::from_hundredths(u32::from(part)))?, true),
             Some(Waiting::Minus(part)) => (value.minus(Number::from_hundredths(u32::from(part)))?, true),
         };
-        Some(Group { value, hundreds: false, tens: false, fraction })
+        Some(Group { value, hundreds: false, tens: false, fraction, said: false })
     }
 
     fn push_cardinal(&mut self, value: u64, tens: Tens) -> Option<()> {
@@ -176,12 +182,13 @@ impl Composer {
         if self.scale.is_some_and(|scale| value >= Number::from_whole(scale)) || value == Number::ZERO {
             return None;
         }
-        self.group = Some(Group { value, hundreds: !group.fraction, tens: false, fraction: group.fraction });
+        let fraction = group.fraction;
+        self.group = Some(Group { value, hundreds: !fraction, tens: false, fraction, said: true });
         self.doubt = None;
         Some(())
     }
 
-    fn push_scale(&mut self, scale: u64) -> Option<()> {
+    fn push_scale(&mut self, scale: u64, tens: Tens) -> Option<()> {
         let lower = self.scale.is_none_or(|last| scale < last);
         if !lower {
             return self.push_scale_over(scale);
@@ -196,7 +203,10 @@ impl Composer {
         self.total = self.total.plus(group.value.times(scale)?)?;
         self.group = None;
         self.scale = Some(scale);
-        self.doubt = None;
+        // English counts hundreds of thousands; India has its lakh.
+        let rest = group.value.as_whole().filter(|value| *value > 100).map_or(0, |value| value % 100);
+        let two = scale == THOUSAND && rest > 0 && group.said && tens == Tens::InOneWord;
+        self.doubt = two.then(|| Number::from_whole(rest * scale)).map(Doubt::TwoNumbers);
         Some(())
     }
 
@@ -225,7 +235,7 @@ impl Composer {
             return None;
         }
         let value = Number::from_hundredths(u32::from(hundredths));
-        self.group = Some(Group { value, hundreds: false, tens: false, fraction: true });
+        self.group = Some(Group { value, hundreds: false, tens: false, fraction: true, said: false });
         Some(())
     }
 

@@ -61,9 +61,9 @@ fn with_decimals(whole: &str, decimals: &str) -> Option<(Number, bool)> {
 
 /// Groups parted by spaces: one number, or several.
 fn apart(plain: &str) -> Option<Spoken> {
-    let mut readings = vec![Number::from_decimal(&plain.replace(' ', ""))?];
-    for part in plain.split(' ').filter_map(Number::from_decimal) {
-        if !readings.contains(&part) {
+    let mut readings = vec![Number::from_decimal(&plain.replace([' ', ','], ""))?];
+    for part in plain.split([' ', ',']).filter_map(Number::from_decimal) {
+        if part != Number::ZERO && !readings.contains(&part) {
             readings.push(part);
         }
     }
@@ -131,6 +131,7 @@ mod tests {
             ("۵۰۰", "500"),
             ("5\u{200D}00", "500"),
             ("5\u{AD}00", "500"),
+            ("1\u{200B}500", "1500"),
             ("125,450.00", "125450"),
             ("1.2345678", "1.2345678"),
             ("1.50000000000", "1.5"),
@@ -152,10 +153,11 @@ mod tests {
             ("1,0000", &["10000", "1"]),
             ("500,700", &["500700", "500", "700"]),
             ("500,200,300", &["500200300", "500", "200", "300"]),
-            ("1 50 000", &["150000", "1", "50", "0"]),
+            ("1 50 000", &["150000", "1", "50"]),
+            ("1, 50, 000", &["150000", "1", "50"]),
+            ("50 00", &["5000", "50"]),
             ("1\u{A0}500", &["1500", "1", "500"]),
             ("500 700", &["500", "700", "500700"]),
-            ("1\u{200B}500", &["1500", "1", "500"]),
         ] {
             let found = read(text).unwrap();
             assert_eq!(found.certainty, Certainty::Ambiguous, "{text}");

@@ -5,7 +5,7 @@ use munshi_types::{Language, Script};
 use super::compose::Tens;
 use super::{Certainty, Part, digits, segment};
 use crate::lexicon::{self, End, Languages, Sense};
-use crate::token::{Kind, Token};
+use crate::token::{Kind, Named, Token};
 
 /// Where a token stands in the number being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +29,30 @@ pub(super) struct Lexeme {
     pub guessed: bool,
     /// The digits themselves are in doubt: 500,700.
     pub unclear: bool,
+    /// It ends in a case ending: what follows it is another number.
+    pub inflected: bool,
+    /// Only another language knows it.
+    pub foreign: bool,
 }
 
 impl Lexeme {
     /// What is known to mean just these parts.
     const fn plain(parts: Vec<Part>, tens: Tens) -> Self {
-        Self { parts, others: Vec::new(), tens, weak: false, guessed: false, unclear: false }
+        Self {
+            parts,
+            others: Vec::new(),
+            tens,
+            weak: false,
+            guessed: false,
+            unclear: false,
+            inflected: false,
+            foreign: false,
+        }
     }
 
     /// What may be spelled wrong, or be no number at all.
-    const fn guess(parts: Vec<Part>, tens: Tens) -> Self {
-        Self { parts, others: Vec::new(), tens, weak: true, guessed: true, unclear: false }
+    fn guess(parts: Vec<Part>, tens: Tens) -> Self {
+        Self { weak: true, guessed: true, ..Self::plain(parts, tens) }
     }
 }
 
@@ -53,6 +66,7 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
             let lexeme = Lexeme::plain(readings.next()?, Tens::InOneWord);
             Some(Lexeme { others: readings.collect(), unclear, ..lexeme })
         }
+        Kind::Word(_) if token.named == Named::Surely => None,
         Kind::Word(_) => word(token, language),
         Kind::Sign => {
             let part = match token.text {
@@ -68,13 +82,30 @@ pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 }
 
 fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+    let loan = || known(token, Language::English);
+    if token.script() == Some(Script::Latin) {
+        return known(token, language)
+            .or_else(loan)
+            .or_else(|| under_ending(token, language))
+            .or_else(|| with_last_vowel(token, language))
+            .or_else(|| near(token, language))
+            .or_else(|| near_piece(token, language))
+            .or_else(|| elsewhere(token, language));
+    }
     known(token, language)
-        .or_else(|| known(token, Language::English))
         .or_else(|| under_ending(token, language))
-        .or_else(|| with_last_vowel(token, language))
-        .or_else(|| near(token, language))
-        .or_else(|| near_piece(token, language))
-        .or_else(|| elsewhere(token, language))
+        .and_then(|lexeme| spelled(token, Languages::only(language), lexeme))
+        .or_else(loan)
+        .or_else(|| elsewhere(token, language).and_then(|lexeme| spelled(token, Languages::EVERY, lexeme)))
+}
+
+/// A word of a native script counts for sure only when it is spelled as number words are. What only sounds like one
+/// in Latin letters is a guess, and no guess where it is a word of its own.
+fn spelled(token: &Token<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
+    if lexicon::shaped(token.text, languages) {
+        return Some(lexeme);
+    }
+    Some(Lexeme { weak: true, guessed: true, ..lexeme })
 }
 
 /// What a token contributes only because of where it stands: `k`, `L` and `cr` after digits; English `half` and
@@ -96,6 +127,37 @@ pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
     Some(Lexeme::plain(vec![part], Tens::Apart))
 }
 
+/// Whether `Cr` after a figure is credit: for sure beside a bank's words or a figure written to the paisa, and as
+/// likely as crore after thousands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credit {
+    No,
+    Maybe,
+    Surely,
+}
+
+pub(crate) fn credit(tokens: &[Token<'_>], at: usize) -> Credit {
+    const BANK: &[&str] =
+        &["bal", "balance", "avl", "avbl", "available", "credited", "debited", "dr", "a", "acct", "ac"];
+    let Some(token) = tokens.get(at).filter(|token| token.text.eq_ignore_ascii_case("cr")) else {
+        return Credit::No;
+    };
+    let figure = at.checked_sub(1).and_then(|at| tokens.get(at)).filter(|token| token.kind == Kind::Digits);
+    let Some(figure) = figure else { return Credit::No };
+    let plain = digits::ascii(figure.text);
+    let bank = tokens.iter().take(at + 12).skip(at.saturating_sub(12)).any(|near| {
+        near.start != token.start && BANK.iter().any(|word| near.text.eq_ignore_ascii_case(word))
+    });
+    let whole = plain.split('.').next().unwrap_or_default();
+    let large = whole.bytes().filter(u8::is_ascii_digit).count() > 3;
+    let written = whole.contains(',') || plain.ends_with(".00");
+    match (large, bank || written) {
+        (true, true) => Credit::Surely,
+        (false, false) => Credit::No,
+        _ => Credit::Maybe,
+    }
+}
+
 /// How a language itself reads the word.
 fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     if language == Language::English && token.script() != Some(Script::Latin) {
@@ -110,14 +172,16 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         return Some(listed(token, language));
     }
     if Languages::DRAVIDIAN.has(language) {
-        // Kannada says kodi for give and Telugu for a hen; their crore has a hard t.
-        if matches!(language, Language::Kannada | Language::Telugu) && token.key.starts_with("kod") {
+        // Kannada says kodi and kottu for give and Telugu for a hen; their crore has a hard t.
+        let gives = token.key.starts_with("kod") || token.text.to_lowercase().starts_with("kott");
+        if matches!(language, Language::Kannada | Language::Telugu) && gives {
             return None;
         }
-        let segment::Pieces { parts, end, rival } = segment::pieces(token.stem(), language)?;
+        let segment::Pieces { parts, end, rival, inflected } = segment::pieces(token.stem(), language)?;
         return Some(Lexeme {
             others: rival.into_iter().collect(),
             weak: end == End::Open || token.clashes(),
+            inflected,
             ..Lexeme::plain(parts, Tens::Apart)
         });
     }
@@ -224,7 +288,8 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
     let clashes = token.clashes();
     let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
-    Some(Lexeme { weak: clashes, guessed: clashes, ..Lexeme::plain(vec![part], Tens::InOneWord) })
+    let plain = Lexeme::plain(vec![part], Tens::InOneWord);
+    Some(Lexeme { weak: clashes, guessed: clashes, foreign: true, ..plain })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the

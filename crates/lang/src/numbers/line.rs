@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use munshi_types::Language;
+use munshi_types::{Language, Script};
 
 use super::compose::{Composer, Tens};
-use super::lexeme::{Lexeme, Place, lexeme, placed};
+use super::lexeme::{Credit, Lexeme, Place, credit, lexeme, placed};
 use super::{Certainty, Found, Part, Spoken, digits};
+use crate::lexicon::Languages;
 use crate::number::Number;
-use crate::token::{Kind, Token};
+use crate::token::{Kind, Named, Token};
 
 /// What every token of a message contributes to numbers in one language. One for each language of a message:
 /// dates, times and amounts all read from it, and a token is looked up when the first of them comes to it.
@@ -38,6 +39,9 @@ impl Line {
     /// What a token contributes where it stands.
     fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;
+        if credit(tokens, at) != Credit::No {
+            return None;
+        }
         placed(token, place).map(Cow::Owned).or_else(|| self.lexeme(tokens, at).map(Cow::Borrowed))
     }
 
@@ -49,16 +53,39 @@ impl Line {
         let doubtful = first.guessed
             || (matches!(first.parts.first(), Some(Part::Scale(_)))
                 && tokens.get(from).is_some_and(Token::clashes))
-            || is_everyday(tokens, from, self.language);
-        if doubtful
-            && found.to > from + 1
-            && let Some(rest) = read(self, tokens, from + 1)
-        {
-            found.spoken.readings.extend(rest.spoken.readings);
+            || is_everyday(tokens, from, self.language)
+            || self.is_apart(tokens, from, first);
+        if found.to == from + 1 {
+            // What only sounds like a native number word is none by itself.
+            return (!first.guessed || is_latin(tokens, from)).then_some(found);
+        }
+        if doubtful && let Some(rest) = read(self, tokens, from + 1) {
+            let more = rest.spoken.readings.into_iter().chain(as_seven(tokens, from, &found));
+            let more: Vec<Number> = more.filter(|value| !found.spoken.readings.contains(value)).collect();
+            // Per hundred two: what an ending closes is no part of what follows.
+            let apart = first.inflected || tokens.get(from).is_some_and(is_percent);
+            let at = if apart { 0 } else { found.spoken.readings.len() };
+            found.spoken.readings.splice(at..at, more);
             found.spoken.certainty = Certainty::Ambiguous;
         }
         self.doubt_tail(tokens, &mut found);
         Some(found)
+    }
+
+    /// Whether a first word may have nothing to do with the scale after it: it is as likely another word, it may be a
+    /// name, an ending closes it, it is itself a scale, or the two are of different languages.
+    fn is_apart(&self, tokens: &[Token<'_>], from: usize, first: &Lexeme) -> bool {
+        let Some(token) = tokens.get(from) else { return false };
+        let Some(next) = self.lexeme(tokens, from + 1) else { return first.inflected };
+        let scale = |lexeme: &Lexeme| matches!(lexeme.parts.first(), Some(Part::Scale(_)));
+        let latin = is_latin(tokens, from);
+        let southern = Languages::DRAVIDIAN.has(self.language);
+        let mixed = latin && southern && !first.foreign && next.foreign;
+        let scales = latin
+            && matches!((first.parts.as_slice(), next.parts.first()), ([Part::Scale(low)], Some(Part::Scale(high))) if low < high);
+        let other = token.is_everyday(self.language) || token.named == Named::Maybe;
+        let digits = token.named == Named::Maybe && matches!(next.parts.first(), Some(Part::Digits(_)));
+        first.inflected || digits || is_percent(token) || (scale(next) && (other || mixed || scales))
     }
 
     /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
@@ -92,8 +119,30 @@ fn is_everyday(tokens: &[Token<'_>], at: usize, language: Language) -> bool {
         "no" | "na" | "naa" | "chai" => language != Language::Odia,
         "tera" | "तेरा" => language != Language::Marathi,
         "saath" | "sath" | "साथ" => after_of,
+        // An oil tin, hundred.
+        "tin" => tokens.get(at + 1).is_some_and(|next| matches!(next.key.as_str(), "hundred" | "thousand")),
         _ => false,
     }
+}
+
+fn is_latin(tokens: &[Token<'_>], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| token.script() == Some(Script::Latin))
+}
+
+/// Of every hundred: saikda do rupaye byaj.
+fn is_percent(token: &Token<'_>) -> bool {
+    const PERCENT: &[&str] =
+        &["saikda", "sainkda", "saikra", "sainkra", "sekda", "shekda", "shekada", "sekada"];
+    PERCENT.contains(&token.key.as_str())
+}
+
+/// Saath is sixty, and seven as many type it.
+fn as_seven(tokens: &[Token<'_>], from: usize, found: &Found) -> Option<Number> {
+    let saath = ["saath", "sath"]
+        .iter()
+        .any(|text| tokens.get(from).is_some_and(|token| token.text.eq_ignore_ascii_case(text)));
+    let sixty = found.spoken.readings.first()?.as_whole().filter(|value| saath && value % 60 == 0)?;
+    Some(Number::from_whole(sixty / 60 * 7))
 }
 
 type Said<'l> = (usize, Cow<'l, Lexeme>);

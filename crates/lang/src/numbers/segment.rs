@@ -61,6 +61,8 @@ pub(super) struct Pieces {
     pub end: End,
     /// Another way to lay the pieces, which may make another number; empty when there is none.
     pub rival: Option<Vec<Part>>,
+    /// It ends in a case ending.
+    pub inflected: bool,
 }
 
 /// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
@@ -70,13 +72,14 @@ pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
             Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), glides: 0, found: Vec::new() };
         covers.lay(stem);
         // Letters that mean something are likelier than letters that only carry a vowel on.
-        covers.found.sort_by_key(|(glides, _)| *glides);
-        let mut all = covers.found.into_iter().map(|(_, parts)| parts);
+        covers.found.sort_by_key(|cover| cover.glides);
+        let inflected = covers.found.first().is_some_and(|cover| cover.inflected);
+        let mut all = covers.found.into_iter().map(|cover| cover.parts);
         if let Some(parts) = all.next() {
             // What is one piece as a whole is not two by chance: mukkal is three quarters.
             let whole = parts.len() == 1;
             let rival = all.find(|other| *other != parts && !whole);
-            return Some(Pieces { parts, end, rival });
+            return Some(Pieces { parts, end, rival, inflected });
         }
     }
     None
@@ -133,8 +136,15 @@ struct Covers {
     parts: Vec<[Option<Part>; 2]>,
     /// Letters passed over on the way.
     glides: usize,
-    /// What covers the word, with the letters it passed over.
-    found: Vec<(usize, Vec<Part>)>,
+    found: Vec<Cover>,
+}
+
+/// Pieces that cover a word.
+struct Cover {
+    parts: Vec<Part>,
+    /// Letters passed over.
+    glides: usize,
+    inflected: bool,
 }
 
 impl Covers {
@@ -155,7 +165,8 @@ impl Covers {
             // A scale is put in its oblique form before a case ending: ayirattukku.
             let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
             if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
-                self.found.push((self.glides, join_teens(&self.parts)));
+                let (parts, glides) = (join_teens(&self.parts), self.glides);
+                self.found.push(Cover { parts, glides, inflected: !after.is_empty() });
             } else if piece.joins && !after.is_empty() {
                 self.lay(after);
                 // A `y` or `v` may only carry one vowel to the next.

@@ -131,6 +131,9 @@ fn words(found: &Understanding, today: Date, paint: Painter) -> String {
     if lines.len() == 1 {
         lines.push(paint.dim("no amounts, dates or names in it"));
     }
+    if found.cut {
+        lines.push(paint.dim("the message is longer than is read: its end is left out"));
+    }
     lines.push(paint.dim(&format!("(today is {today})")));
     lines.join("\n")
 }
