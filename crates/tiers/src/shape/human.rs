@@ -8,7 +8,7 @@ pub(super) const FIELDS: &[Field] = &[
     needed(
         "identity",
         Shape::Text,
-        "Who it is and for whom, in a sentence or two: the first words of the prompt.",
+        "Who it is and for whom, in a sentence or two: the first words after the soul.",
     ),
     may("flaw", Shape::Text, "The weakness that makes it somebody, and that is of use."),
     may("nevers", Shape::List(&Shape::Text), "What it never does, each a sentence."),

@@ -15,7 +15,7 @@ use crate::language::Language;
 pub struct Human {
     /// As people see it: `Meera`.
     pub name: String,
-    /// Who it is and for whom, in a sentence or two: the first words of the prompt.
+    /// Who it is and for whom, in a sentence or two: the first words after the soul.
     pub identity: String,
     /// What it has lived through, as prose. Never trimmed, never touched: the same bytes in and out.
     #[serde(default)]
