@@ -217,12 +217,21 @@ pub fn loan(word: &str) -> Option<Meaning> {
     LOANS.find(&crate::fold::spelling(word))?.first().map(|sense| sense.meaning)
 }
 
-/// Whether a word of a native script is made of nothing but what the number words of the languages are made of. Its
-/// key forgets what its letters tell apart: ಎಂದು is said and ಎಂಟು eight, চা tea and ছ six.
+/// Whether a word of a native script is made of what the number words of the languages are made of: a short one of nothing
+/// else, a long one, whose parts change where they meet, for the most part. Its key forgets what its letters tell apart:
+/// ಎಂದು is said and ಎಂಟು eight, চা tea and ছ six.
 pub fn shaped(word: &str, languages: Languages) -> bool {
-    crate::fold::shape(word)
-        .all(|three| SHAPES.senses(&three).iter().any(|sense| sense.languages.meets(languages)))
+    let (mut known, mut all) = (0, 0);
+    for three in crate::fold::shape(word) {
+        all += 1;
+        let is_known = SHAPES.senses(&three).iter().any(|sense| sense.languages.meets(languages));
+        known += usize::from(is_known);
+    }
+    if all < LONG_SHAPE { known == all } else { known * 5 >= all * 3 }
 }
+
+/// So many threes of letters make a long word.
+const LONG_SHAPE: usize = 7;
 
 /// Whether a word as written is also an ordinary word or a name: the languages in which it is one even before a scale.
 pub fn clashes(word: &str) -> Option<Languages> {
