@@ -64,20 +64,27 @@ impl Mouth<'_> {
         format!("{}. {}", self.read_back(tool, arguments), self.plain("ask-go-ahead"))
     }
 
+    /// For somebody who asks what can be done here; where nothing is offered, what they want.
+    pub(crate) fn help(&self, palette: &Palette) -> String {
+        self.can_do(palette).unwrap_or_else(|| self.plain("hello"))
+    }
+
+    /// For what was not understood.
+    pub(crate) fn lost(&self, palette: &Palette) -> String {
+        let sorry = self.plain("not-understood");
+        match self.can_do(palette) {
+            Some(can_do) => format!("{sorry} {can_do}"),
+            None => sorry,
+        }
+    }
+
     /// What it can do here, a few of it, in the tools' own words.
-    pub(crate) fn can_do(&self, palette: &Palette) -> String {
+    fn can_do(&self, palette: &Palette) -> Option<String> {
         let phrases = palette.tools.iter().filter_map(|tool| self.phrase(tool, &Map::new()));
         let list: Vec<String> =
             phrases.map(|phrase| format!("“{}”", shown(phrase, |_| None))).take(NAMED).collect();
-        if list.is_empty() {
-            return self.plain("not-understood");
-        }
         let list = list.join(", ");
-        format!(
-            "{} {}",
-            self.plain("not-understood"),
-            self.say("offline-can-do", &[("list", Fill::Text(&list))])
-        )
+        (!list.is_empty()).then(|| self.say("offline-can-do", &[("list", Fill::Text(&list))]))
     }
 
     /// The tool's phrase in this voice that shows most of the arguments.

@@ -158,7 +158,7 @@ impl Turn<'_> {
             return Some(Answer::text(mouth.plain("cancelled"), Verdict::Talk, GUESS));
         }
         if reading.is_talk(Class::Help) {
-            return Some(Answer::text(mouth.can_do(&self.palette), Verdict::Talk, 0.9));
+            return Some(Answer::text(mouth.help(&self.palette), Verdict::Talk, 0.9));
         }
         if reading.is_talk(Class::Thanks) {
             return Some(talk("welcome"));
@@ -168,7 +168,7 @@ impl Turn<'_> {
 
     /// Nothing was understood well enough: says what can be done here.
     pub(crate) fn lost(&self, mouth: &Mouth<'_>) -> Answer {
-        Answer::text(mouth.can_do(&self.palette), Verdict::Unknown, 0.0)
+        Answer::text(mouth.lost(&self.palette), Verdict::Unknown, 0.0)
     }
 
     /// Two things at once: both, or a question; never half of it.
