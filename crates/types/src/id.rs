@@ -86,6 +86,16 @@ macro_rules! for_each_id {
             TierId = "tier";
             /// What ties addresses to a human, a team and an agent.
             BindingId = "binding";
+            /// Somebody the tenant deals with or who works for it, on whatever channel.
+            PersonId = "person";
+            /// A turn's durable work.
+            RunId = "run";
+            /// One act: a tool called, or asked for and refused.
+            ActId = "act";
+            /// A question to a person: may this be done?
+            ApprovalId = "approval";
+            /// One entry of a tenant's audit.
+            EntryId = "entry";
         }
     };
 }

@@ -25,7 +25,10 @@ pub mod tier;
 pub mod tool;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use id::{BindingId, CallId, Id, IdError, Ids, JobId, LeaseId, TenantId, TierId};
+pub use id::{
+    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, PersonId, RunId,
+    TenantId, TierId,
+};
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
 pub use random::{Random, SeededRandom, SystemRandom};

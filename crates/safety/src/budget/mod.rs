@@ -1,0 +1,1 @@
+//! Plans, limits, what is set aside and what is spent.

@@ -1,0 +1,1 @@
+//! What a cloud model may see, and what may leave.
