@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// A longer line of agents is a mistake.
 pub(crate) const LONGEST_CHAIN: usize = 8;
 /// Lists that are added to, so that no agent loses a rule of its base by naming one of its own.
-const ADDED: [&str; 2] = ["guardrails", "rules"];
+const ADDED: [&str; 4] = ["guardrails", "rules", "policy.deny", "policy.ask"];
 
 /// An agent with everything it extends.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,12 +77,7 @@ pub fn merge(chain: &[(TierName, &Body)]) -> Result<Merged> {
     let mut origins = BTreeMap::new();
     for (name, part) in chain {
         for (key, value) in *part {
-            match (key.as_str(), value) {
-                (key, Value::Array(items)) if ADDED.contains(&key) => {
-                    add(key, items, &mut body, name, &mut origins);
-                }
-                _ => lay(key, value, &mut body, key, name, &mut origins),
-            }
+            lay(key, value, &mut body, key, name, &mut origins);
         }
     }
     let Tier::Agent(agent) = Tier::read(TierKind::Agent, &body)? else {
@@ -94,7 +89,7 @@ pub fn merge(chain: &[(TierName, &Body)]) -> Result<Merged> {
     Ok(Merged { agent, body, origins })
 }
 
-/// Tables are laid over each other key by key; everything else takes the place of what was there.
+/// Tables are laid over each other key by key, some lists are added to; everything else takes the place of what was there.
 fn lay(
     key: &str,
     value: &Value,
@@ -112,6 +107,7 @@ fn lay(
                 }
             }
         }
+        Value::Array(items) if ADDED.contains(&path) => add(key, items, body, path, name, origins),
         value => {
             body.insert(key.to_owned(), value.clone());
             origins.insert(path.to_owned(), Origin::Agent(name.clone()));
@@ -120,7 +116,14 @@ fn lay(
 }
 
 /// One with the same id takes the place of the base's, parameters and all.
-fn add(key: &str, items: &[Value], body: &mut Body, name: &TierName, origins: &mut BTreeMap<String, Origin>) {
+fn add(
+    key: &str,
+    items: &[Value],
+    body: &mut Body,
+    path: &str,
+    name: &TierName,
+    origins: &mut BTreeMap<String, Origin>,
+) {
     let slot = body.entry(key).or_insert_with(|| Value::Array(Vec::new()));
     let Value::Array(list) = slot else { return };
     for item in items {
@@ -130,7 +133,7 @@ fn add(key: &str, items: &[Value], body: &mut Body, name: &TierName, origins: &m
             None => list.push(item.clone()),
         }
         if let Some(id) = id(item) {
-            origins.insert(format!("{key}.{id}"), Origin::Agent(name.clone()));
+            origins.insert(format!("{path}.{id}"), Origin::Agent(name.clone()));
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod clock;
 pub mod id;
 pub mod language;
 pub mod money;
+pub mod policy;
 pub mod random;
 pub mod tenant;
 pub mod tier;
@@ -31,6 +32,7 @@ pub use id::{
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
+pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
-pub use tool::{Effect, ToolExample, ToolName, ToolNameError, ToolSpec};
+pub use tool::{Effect, Sending, ToolExample, ToolName, ToolNameError, ToolSpec};

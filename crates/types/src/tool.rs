@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::language::Language;
 use crate::money::Money;
+use crate::policy::{Autonomy, Reach};
 
 /// A tool's full description. Nothing about a tool is decided anywhere else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,9 +21,18 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments; always an object.
     pub parameters: Value,
-    /// What a policy allows or denies, such as `ledger.sale.write`.
+    /// What a policy allows or denies, such as `ledger.sale.add`; its first part is the module. `{name}` stands for the
+    /// argument of that name, so that `users/{id}/reset` can be opened for some and closed for others.
     pub scope: String,
     pub effect: Effect,
+    /// From how far out it may be reached.
+    pub reach: Reach,
+    /// Below this it is refused; it is not even proposed.
+    pub least_autonomy: Autonomy,
+    /// Moves money or promises it: agreeing once never covers the next time.
+    pub money: bool,
+    /// Puts words before somebody else: each draft is approved, unless its template is authorised for that audience.
+    pub sends: Option<Sending>,
     /// Can do harm that is hard to see coming: always asks, whatever was pre-authorised.
     pub dangerous: bool,
     /// Removes or overwrites what was there.
@@ -42,6 +52,15 @@ pub struct ToolSpec {
     pub follow_ups: Vec<ToolName>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
+}
+
+/// Which arguments of a tool that sends say to whom, and by which template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sending {
+    /// The argument that holds the recipient's address or id.
+    pub to: String,
+    /// The argument that names a template, where the words are not free.
+    pub template: Option<String>,
 }
 
 /// A sentence and what it means.
@@ -123,6 +142,11 @@ impl fmt::Display for ToolName {
 }
 
 impl ToolSpec {
+    /// What its scope begins with: `ledger` of `ledger.sale.add`.
+    pub fn module(&self) -> &str {
+        self.scope.split(['.', '/']).next().unwrap_or_default()
+    }
+
     /// A tool that only looks, with no arguments: the start for `ToolSpec { … ..ToolSpec::read(…) }`.
     pub fn read(name: ToolName, description: impl Into<String>, scope: impl Into<String>) -> Self {
         Self {
@@ -131,6 +155,10 @@ impl ToolSpec {
             parameters: serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false}),
             scope: scope.into(),
             effect: Effect::Read,
+            reach: Reach::default(),
+            least_autonomy: Autonomy::Investigate,
+            money: false,
+            sends: None,
             dangerous: false,
             destructive: false,
             dry_run: false,

@@ -1,6 +1,6 @@
 //! `agents/NAME.toml`
 
-use super::forms::{NAME, TOOL, USE, WORD};
+use super::forms::{NAME, SCOPE, TOOL, USE, WORD};
 use super::{Field, GUARDRAILS, RULES, Shape, may};
 
 pub(super) const FIELDS: &[Field] = &[
@@ -21,6 +21,7 @@ pub(super) const FIELDS: &[Field] = &[
     may("memory", Shape::Table(MEMORY), "What it remembers."),
     may("retrieval", Shape::Table(RETRIEVAL), "What it looks up in documents."),
     may("limits", Shape::Table(LIMITS), "How much it may use."),
+    may("policy", Shape::Table(POLICY), "What it may do with its tools; nothing is open that is not listed."),
     RULES,
 ];
 
@@ -87,6 +88,24 @@ const LIMITS: &[Field] = &[
         "How long a turn may take; 120 unless given.",
     ),
     may("tokens", Shape::Table(TOKENS), "Budgets that differ from the profile's."),
+];
+
+const SCOPES: Shape = Shape::List(&Shape::Word(&SCOPE));
+
+const POLICY: &[Field] = &[
+    may(
+        "autonomy",
+        Shape::Choice(&["off", "investigate", "propose", "act"]),
+        "How far it goes by itself; `investigate` (looks, never writes) unless given. The connector's may be lower.",
+    ),
+    may("read", SCOPES, "Scopes of tools that look, such as `ledger.*`."),
+    may("write", SCOPES, "Scopes of tools that write."),
+    may("deny", SCOPES, "Never, whatever else is listed. What a base denies stays denied."),
+    may(
+        "ask",
+        SCOPES,
+        "Only after a person approved, even where it acts by itself. What a base asks is asked.",
+    ),
 ];
 
 const BUDGET: Shape = Shape::Number { least: 0, most: 1_000_000 };

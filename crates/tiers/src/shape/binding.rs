@@ -12,8 +12,8 @@ pub(super) const FIELDS: &[Field] = &[
     needed("agent", NAMED, "On what machinery."),
     may(
         "door",
-        Shape::Choice(&["private", "public", "distribution"]),
-        "Who is on the other side: the owner, peers, or the many; `distribution` unless given.",
+        Shape::Choice(&["private", "work", "public", "distribution"]),
+        "Who is on the other side: the owner, those who work there, peers, or the many; `distribution` unless given.",
     ),
     may(
         "channels",

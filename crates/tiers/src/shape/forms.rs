@@ -1,8 +1,8 @@
 //! Words that must have a form.
 
 use munshi_llm::gateway::Use;
-use munshi_types::ToolName;
 use munshi_types::tier::{Destination, LanguageCode, RoutingKey, TierName, TierRef};
+use munshi_types::{ScopeGlob, ToolName};
 
 use super::Form;
 use crate::nearest;
@@ -38,6 +38,12 @@ pub(super) const TOOL: Form = Form {
     expects: "a tool's name such as \"search_catalog\"",
     pattern: Some("^[a-z][a-z0-9_]{0,63}$"),
     read: through::<ToolName>,
+};
+
+pub(super) const SCOPE: Form = Form {
+    expects: "a pattern over scopes such as \"ledger.*\"",
+    pattern: Some("^[A-Za-z0-9_.%/*{}-]{1,200}$"),
+    read: through::<ScopeGlob>,
 };
 
 pub(super) const LANGUAGE: Form = Form {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::budget::{Budgets, Profile, TokenLimits};
 use super::{GuardrailRef, MemoryPolicy, Retrieval, TierName};
+use crate::policy::Conduct;
 use crate::tool::ToolName;
 
 /// Models, tools, memory and limits. Its guardrails are the hard ones: no team and no human goes past them.
@@ -24,6 +25,8 @@ pub struct Agent {
     pub memory: MemoryPolicy,
     pub retrieval: Retrieval,
     pub limits: Limits,
+    /// How far it goes by itself, and which scopes are open to it.
+    pub policy: Conduct,
     pub guardrails: Vec<GuardrailRef>,
     /// Pattern rules of its own, as they were written; those who check replies read them.
     pub rules: Vec<Value>,

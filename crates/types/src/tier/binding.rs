@@ -36,6 +36,8 @@ fn everyday() -> Vec<Channel> {
 pub enum Audience {
     /// The owner alone.
     Private,
+    /// Those who work in the business.
+    Work,
     /// Other people and their agents, as peers.
     Public,
     /// Customers, fans, citizens: many, each for themselves.
