@@ -1,0 +1,141 @@
+//! How a person is reached, in the one spelling that is compared.
+
+use std::fmt;
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressKind {
+    Phone,
+    Email,
+    Handle,
+    /// A channel's own id for somebody, written `channel:id`.
+    Channel,
+}
+
+impl AddressKind {
+    pub const ALL: [Self; 4] = [Self::Phone, Self::Email, Self::Handle, Self::Channel];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Phone => "phone",
+            Self::Email => "email",
+            Self::Handle => "handle",
+            Self::Channel => "channel",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Address {
+    kind: AddressKind,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no {}: write {expected}", .kind.as_str())]
+pub struct AddressError {
+    kind: AddressKind,
+    text: String,
+    expected: &'static str,
+}
+
+impl Address {
+    /// A number with its country code. Ten digits that begin as Indian mobiles do are taken for one.
+    pub fn phone(text: &str) -> Result<Self, AddressError> {
+        let kind = AddressKind::Phone;
+        let expected = "a number with its country code, such as +919812345678";
+        let bad = || AddressError { kind, text: text.to_owned(), expected };
+        let clean: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.')).collect();
+        let digits = clean.strip_prefix('+').or_else(|| clean.strip_prefix("00")).unwrap_or(&clean);
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(bad());
+        }
+        let national = digits.strip_prefix('0').unwrap_or(digits);
+        let indian = clean.len() == digits.len() && national.len() == 10 && national >= "6";
+        let full = if indian { format!("+91{national}") } else { format!("+{digits}") };
+        let fits = (9..=16).contains(&full.len()) && !full.starts_with("+0");
+        if fits { Ok(Self { kind, text: full }) } else { Err(bad()) }
+    }
+
+    pub fn email(text: &str) -> Result<Self, AddressError> {
+        let kind = AddressKind::Email;
+        let folded = text.trim().to_lowercase();
+        let fits = folded.len() <= 254
+            && !folded.chars().any(|c| c.is_whitespace() || c.is_control())
+            && folded.split_once('@').is_some_and(|(name, host)| {
+                !name.is_empty() && host.contains('.') && !host.contains('@') && !host.starts_with('.')
+            });
+        let expected = "one such as meera@shop.example";
+        if fits {
+            Ok(Self { kind, text: folded })
+        } else {
+            Err(AddressError { kind, text: text.to_owned(), expected })
+        }
+    }
+
+    pub fn handle(text: &str) -> Result<Self, AddressError> {
+        let kind = AddressKind::Handle;
+        let folded = text.trim().trim_start_matches('@').to_lowercase();
+        let fits = (1..=64).contains(&folded.len())
+            && folded.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+        let expected = "small letters, digits, dots and dashes, at most 64";
+        if fits {
+            Ok(Self { kind, text: folded })
+        } else {
+            Err(AddressError { kind, text: text.to_owned(), expected })
+        }
+    }
+
+    /// What a channel calls somebody: `telegram` and `8812345`.
+    pub fn channel(channel: &str, id: &str) -> Result<Self, AddressError> {
+        let kind = AddressKind::Channel;
+        let text = format!("{channel}:{id}");
+        let fits = !channel.is_empty()
+            && (1..=200).contains(&id.len())
+            && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+        let expected = "the channel, a colon and its id for the person";
+        if fits { Ok(Self { kind, text }) } else { Err(AddressError { kind, text, expected }) }
+    }
+
+    pub fn kind(&self) -> AddressKind {
+        self.kind
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_has_one_spelling() {
+        for same in ["+91 98123 45678", "9812345678", "098123-45678", "0091 9812345678", "+919812345678"] {
+            assert_eq!(Address::phone(same).unwrap().as_str(), "+919812345678", "{same}");
+        }
+        assert_eq!(Address::phone("+1 (415) 555-0100").unwrap().as_str(), "+14155550100");
+        for bad in ["", "12", "call me", "+9198123456789012345", "+0123456789", "98123x5678"] {
+            assert!(Address::phone(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_folded_and_checked() {
+        assert_eq!(Address::email(" Meera@Shop.Example ").unwrap().as_str(), "meera@shop.example");
+        assert!(Address::email("meera@shop").is_err() && Address::email("a@b@c.d").is_err());
+        assert_eq!(Address::handle("@Sharma").unwrap().as_str(), "sharma");
+        assert!(Address::handle("शर्मा").is_err());
+        assert_eq!(Address::channel("telegram", "88").unwrap().as_str(), "telegram:88");
+        assert!(Address::channel("telegram", "8 8").is_err());
+    }
+}

@@ -1,0 +1,204 @@
+//! What a role may see and do. Patterns over scopes: a module is `ledger.*`, one tool its own scope.
+
+use std::collections::BTreeMap;
+
+use munshi_types::{Reach, ScopeGlob};
+use serde::{Deserialize, Serialize};
+
+use crate::principal::{Principal, Standing};
+use crate::role::Role;
+
+/// Modules about the business itself: for owners and admins, unless a tenant opens them.
+const HOUSE: [&str; 5] = ["members", "policy", "billing", "vault", "audit"];
+
+/// What a tenant says about its roles; where it says nothing, the role's own nature counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rules(pub BTreeMap<Role, RoleRules>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoleRules {
+    /// Instead of what the role may do by nature.
+    pub allow: Option<Vec<ScopeGlob>>,
+    pub deny: Vec<ScopeGlob>,
+    /// What it may approve of others' acts, beside owners and admins.
+    pub approve: Vec<ScopeGlob>,
+}
+
+/// Why somebody may not, and who could let them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lacking {
+    pub what: String,
+    /// The lowest role that could do it; none where only another door would help.
+    pub ask: Option<Role>,
+}
+
+/// Whether the principal may use what has this scope. A deny wins over everything that opens.
+pub fn permits(
+    who: &Principal,
+    rules: &Rules,
+    scope: &str,
+    writes: bool,
+    reach: Reach,
+) -> Result<(), Lacking> {
+    let closed = who.closed.iter().find(|glob| glob.matches_any_case(scope));
+    if let Some(glob) = closed {
+        return Err(Lacking { what: format!("{glob} is closed to this person"), ask: Some(Role::Owner) });
+    }
+    let Standing::Member(role) = who.standing else {
+        let open = match who.standing {
+            Standing::Known => reach >= Reach::Person,
+            _ => reach >= Reach::Anyone,
+        };
+        let what = || "this is for those who work here".to_owned();
+        return if open { Ok(()) } else { Err(Lacking { what: what(), ask: Some(Role::Owner) }) };
+    };
+    if let Some(glob) = denied(rules, role, scope) {
+        return Err(Lacking {
+            what: format!("{glob} is closed to {role}"),
+            ask: above(rules, role, scope, writes),
+        });
+    }
+    if who.opened.iter().any(|glob| glob.matches(scope)) || role_allows(rules, role, scope, writes) {
+        return Ok(());
+    }
+    let verb = if writes { "change" } else { "see" };
+    Err(Lacking { what: format!("{role} may not {verb} {scope}"), ask: above(rules, role, scope, writes) })
+}
+
+/// Whether the principal may say yes to somebody else's act.
+pub fn may_approve(who: &Principal, rules: &Rules, scope: &str) -> bool {
+    let Some(role) = who.role() else { return false };
+    if who.closed.iter().any(|glob| glob.matches_any_case(scope)) {
+        return false;
+    }
+    match role {
+        Role::Owner => true,
+        Role::Admin => denied(rules, role, scope).is_none(),
+        Role::Staff | Role::Viewer => {
+            let listed = rules.0.get(&role).is_some_and(|own| own.approve.iter().any(|g| g.matches(scope)));
+            listed && denied(rules, role, scope).is_none()
+        }
+    }
+}
+
+fn denied<'a>(rules: &'a Rules, role: Role, scope: &str) -> Option<&'a ScopeGlob> {
+    if role == Role::Owner {
+        return None;
+    }
+    rules.0.get(&role)?.deny.iter().find(|glob| glob.matches_any_case(scope))
+}
+
+fn role_allows(rules: &Rules, role: Role, scope: &str, writes: bool) -> bool {
+    let listed = rules.0.get(&role).and_then(|own| own.allow.as_ref());
+    let module = scope.split(['.', '/']).next().unwrap_or_default();
+    let by_nature = match role {
+        Role::Owner | Role::Admin => true,
+        Role::Staff | Role::Viewer => !HOUSE.contains(&module),
+    };
+    let open = match (role, listed) {
+        (Role::Owner, _) | (_, None) => by_nature,
+        (_, Some(globs)) => globs.iter().any(|glob| glob.matches(scope)),
+    };
+    open && (role != Role::Viewer || !writes)
+}
+
+/// The nearest role that could do it.
+fn above(rules: &Rules, role: Role, scope: &str, writes: bool) -> Option<Role> {
+    Role::ALL
+        .into_iter()
+        .rev()
+        .filter(|other| *other < role)
+        .find(|other| denied(rules, *other, scope).is_none() && role_allows(rules, *other, scope, writes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::{PersonId, TenantId};
+    use uuid::Uuid;
+
+    fn member(role: Role) -> Principal {
+        Principal::member(TenantId::PLATFORM, PersonId::from_uuid(Uuid::nil()), role)
+    }
+
+    fn globs(texts: &[&str]) -> Vec<ScopeGlob> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn may(who: &Principal, rules: &Rules, scope: &str, writes: bool) -> bool {
+        permits(who, rules, scope, writes, Reach::Business).is_ok()
+    }
+
+    #[test]
+    fn roles_have_a_nature() {
+        let none = Rules::default();
+        for (role, see, write, house) in [
+            (Role::Owner, true, true, true),
+            (Role::Admin, true, true, true),
+            (Role::Staff, true, true, false),
+            (Role::Viewer, true, false, false),
+        ] {
+            let who = member(role);
+            assert_eq!(may(&who, &none, "ledger.sale.add", false), see, "{role} sees");
+            assert_eq!(may(&who, &none, "ledger.sale.add", true), write, "{role} writes");
+            assert_eq!(may(&who, &none, "members.role", false), house, "{role} and the house");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_whom_to_ask() {
+        let lacking =
+            permits(&member(Role::Viewer), &Rules::default(), "ledger.sale.add", true, Reach::Business);
+        assert_eq!(lacking.unwrap_err().ask, Some(Role::Staff));
+        let lacking = permits(&member(Role::Staff), &Rules::default(), "members.role", true, Reach::Business);
+        assert_eq!(lacking.unwrap_err().ask, Some(Role::Admin));
+    }
+
+    #[test]
+    fn a_tenant_opens_and_closes_and_a_deny_wins() {
+        let staff = RoleRules {
+            allow: Some(globs(&["ledger.*", "members.list"])),
+            deny: globs(&["ledger.sale.cancel"]),
+            approve: globs(&["ledger.sale.*"]),
+        };
+        let rules = Rules(BTreeMap::from([(Role::Staff, staff)]));
+        let mut who = member(Role::Staff);
+        assert!(may(&who, &rules, "ledger.sale.add", true) && may(&who, &rules, "members.list", false));
+        assert!(!may(&who, &rules, "crm.lead.add", true), "only what is listed");
+        assert!(!may(&who, &rules, "LEDGER.sale.cancel".to_lowercase().as_str(), true));
+        who.opened = globs(&["crm.*", "ledger.sale.cancel"]);
+        assert!(may(&who, &rules, "crm.lead.add", true));
+        assert!(!may(&who, &rules, "ledger.sale.cancel", true), "opening does not pass a deny");
+        assert!(may_approve(&who, &rules, "ledger.sale.add") && !may_approve(&who, &rules, "crm.lead.add"));
+        assert!(!may_approve(&who, &rules, "ledger.sale.cancel"));
+        who.closed = globs(&["ledger.*"]);
+        assert!(!may(&who, &rules, "ledger.sale.add", true));
+    }
+
+    #[test]
+    fn an_owner_can_not_be_locked_out_by_a_role_rule() {
+        let rules = Rules(BTreeMap::from([(
+            Role::Owner,
+            RoleRules { allow: Some(Vec::new()), deny: globs(&["*"]), approve: Vec::new() },
+        )]));
+        assert!(may(&member(Role::Owner), &rules, "ledger.sale.add", true));
+    }
+
+    #[test]
+    fn guests_reach_only_what_is_meant_for_them() {
+        let person = Principal::known(TenantId::PLATFORM, PersonId::from_uuid(Uuid::nil()));
+        let nobody = Principal::anonymous(TenantId::PLATFORM);
+        for (reach, known, anonymous) in [
+            (Reach::Owner, false, false),
+            (Reach::Business, false, false),
+            (Reach::Person, true, false),
+            (Reach::Anyone, true, true),
+        ] {
+            assert_eq!(permits(&person, &Rules::default(), "shop.x", true, reach).is_ok(), known);
+            assert_eq!(permits(&nobody, &Rules::default(), "shop.x", true, reach).is_ok(), anonymous);
+        }
+        assert!(!may_approve(&person, &Rules::default(), "shop.x"));
+    }
+}

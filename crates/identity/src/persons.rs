@@ -1,0 +1,143 @@
+//! The people as the store keeps them.
+
+use munshi_store::{Error, Json, Result, Row, Tx, params};
+use munshi_types::{Ids, Language, PersonId, ScopeGlob, Timestamp};
+use serde::Serialize;
+
+use crate::address::Address;
+use crate::principal::{Principal, Standing};
+use crate::role::Role;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Person {
+    pub id: PersonId,
+    pub name: String,
+    /// None for those who don't work here.
+    pub role: Option<Role>,
+    pub opened: Vec<ScopeGlob>,
+    pub closed: Vec<ScopeGlob>,
+    /// The audiences they belong to.
+    pub tags: Vec<String>,
+    pub language: Option<Language>,
+    pub made_at: Timestamp,
+    /// Since then they can do nothing here.
+    pub left_at: Option<Timestamp>,
+}
+
+impl Person {
+    /// Somebody new, with nothing but a name.
+    pub fn new(ids: &Ids, name: impl Into<String>, now: Timestamp) -> Self {
+        Self {
+            id: ids.next(),
+            name: name.into(),
+            role: None,
+            opened: Vec::new(),
+            closed: Vec::new(),
+            tags: Vec::new(),
+            language: None,
+            made_at: now,
+            left_at: None,
+        }
+    }
+
+    /// The person as one for whom something is done. Who has left is nobody.
+    pub fn principal(&self, tx: &Tx<'_>) -> Principal {
+        let tenant = tx.tenant();
+        if self.left_at.is_some() {
+            return Principal::anonymous(tenant);
+        }
+        let standing = self.role.map_or(Standing::Known, Standing::Member);
+        Principal {
+            tenant,
+            person: Some(self.id),
+            standing,
+            opened: self.opened.clone(),
+            closed: self.closed.clone(),
+        }
+    }
+}
+
+/// Adds or replaces what is known of a person.
+pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
+    tx.execute(
+        "INSERT INTO persons (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, role = excluded.role,
+           opened = excluded.opened, closed = excluded.closed, tags = excluded.tags,
+           language = excluded.language, left_at = excluded.left_at",
+        params![
+            person.id,
+            person.name,
+            person.role.map(Role::as_str),
+            Json::of(&person.opened)?,
+            Json::of(&person.closed)?,
+            Json::of(&person.tags)?,
+            person.language.map(|language| language.code().to_owned()),
+            person.made_at,
+            person.left_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// Ties an address to a person. One that is somebody else's is a [`Error::Conflict`].
+pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Result<()> {
+    if by_address(tx, address)?.is_some_and(|known| known.id == person) {
+        return Ok(());
+    }
+    tx.execute(
+        "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)",
+        params![address.kind().as_str(), address.as_str(), person],
+    )?;
+    Ok(())
+}
+
+pub fn find(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
+    tx.optional(
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+         WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
+pub fn by_address(tx: &mut Tx<'_>, address: &Address) -> Result<Option<Person>> {
+    tx.optional(
+        "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at
+         FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
+         WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address = $3",
+        params![address.kind().as_str(), address.as_str()],
+        read,
+    )
+}
+
+/// Those who work here, the highest role first; who to ask.
+pub fn members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
+    tx.all(
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+         WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
+         ORDER BY CASE role WHEN 'owner' THEN 0 WHEN 'admin' THEN 1 WHEN 'staff' THEN 2 ELSE 3 END, made_at, id",
+        params![],
+        read,
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<Person> {
+    let unreadable = |what: String| Error::Decode(what);
+    let role = row.get::<Option<String>>("role")?;
+    let language = row.get::<Option<String>>("language")?;
+    Ok(Person {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        role: role.map(|text| text.parse()).transpose().map_err(|error| unreadable(format!("{error}")))?,
+        opened: row.get::<Json>("opened")?.read()?,
+        closed: row.get::<Json>("closed")?.read()?,
+        tags: row.get::<Json>("tags")?.read()?,
+        language: language
+            .map(|text| text.parse())
+            .transpose()
+            .map_err(|error| unreadable(format!("{error}")))?,
+        made_at: row.get("made_at")?,
+        left_at: row.get("left_at")?,
+    })
+}

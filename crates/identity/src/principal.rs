@@ -1,0 +1,56 @@
+//! For whom something is done.
+
+use munshi_types::{PersonId, ScopeGlob, TenantId};
+use serde::Serialize;
+
+use crate::role::Role;
+
+/// What somebody is to the tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Works in the business.
+    Member(Role),
+    /// A person we know: a customer, a fan, another's agent with a relationship.
+    Known,
+    /// Anybody.
+    Anonymous,
+}
+
+/// The person a turn is for. Made from what the channel proved, never from what was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    pub tenant: TenantId,
+    /// None for the anonymous, and for the installation's own work.
+    pub person: Option<PersonId>,
+    pub standing: Standing,
+    /// Opened for this person beyond their role.
+    pub opened: Vec<ScopeGlob>,
+    /// Closed to this person whatever their role says.
+    pub closed: Vec<ScopeGlob>,
+}
+
+impl Principal {
+    pub fn member(tenant: TenantId, person: PersonId, role: Role) -> Self {
+        Self { person: Some(person), ..Self::with(tenant, Standing::Member(role)) }
+    }
+
+    pub fn known(tenant: TenantId, person: PersonId) -> Self {
+        Self { person: Some(person), ..Self::with(tenant, Standing::Known) }
+    }
+
+    pub fn anonymous(tenant: TenantId) -> Self {
+        Self::with(tenant, Standing::Anonymous)
+    }
+
+    fn with(tenant: TenantId, standing: Standing) -> Self {
+        Self { tenant, person: None, standing, opened: Vec::new(), closed: Vec::new() }
+    }
+
+    pub fn role(&self) -> Option<Role> {
+        match self.standing {
+            Standing::Member(role) => Some(role),
+            Standing::Known | Standing::Anonymous => None,
+        }
+    }
+}
