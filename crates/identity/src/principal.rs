@@ -1,12 +1,12 @@
 //! For whom something is done.
 
 use munshi_types::{PersonId, ScopeGlob, TenantId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::role::Role;
 
 /// What somebody is to the tenant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Works in the business.
@@ -18,7 +18,7 @@ pub enum Standing {
 }
 
 /// The person a turn is for. Made from what the channel proved, never from what was said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
     pub tenant: TenantId,
     /// None for the anonymous, and for the installation's own work.

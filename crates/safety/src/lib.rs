@@ -1,11 +1,31 @@
 //! What decides whether something may be done, and remembers that it was.
 //!
+//! A model proposes; this crate disposes. Every act goes through the stages of [`pipeline`] in their order and, where
+//! it may be done, gets a [`acts::Permit`] without which no tool can be called. What a person must agree to waits in
+//! [`approvals`]; what it may cost is set aside in [`budget`]; what happened stands in [`audit`].
+//!
+//! Not here: tools themselves and calling them (floor 5), and who says what a tool is.
+//!
 //! # Layout
+//! - [`pipeline`]: the stages, each a file, and the decision; [`policy`]: what a tenant allows
+//! - [`acts`]: begun, ended, taken up after a crash; [`approvals`]: questions and answers
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
 //! - [`privacy`]: what a cloud model may see, and what may leave
 
+pub mod acts;
+pub mod approvals;
 pub mod audit;
 pub mod budget;
+mod error;
+pub mod pipeline;
+pub mod policy;
 pub mod privacy;
 pub mod vault;
+
+pub use error::{Error, Result};
+
+use munshi_store::{Migration, migration};
+
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0007_audit"), migration!("0008_vault"), migration!("0010_acts")];

@@ -1,1 +1,49 @@
 //! Tools: what one is, which there are, and the one way to call them.
+//!
+//! A tool is called by the [`Dispatcher`] alone, with a permit that only the safety pipeline can make. What a tool does
+//! to the world decides how it is called and what is done after a crash: see [`Body`].
+//!
+//! Not here: deciding (the safety pipeline does), and tools themselves: packs bring theirs, connectors others'.
+//!
+//! # Layout
+//! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers
+//! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
+//! - [`Dispatcher`]: the one way to call; `attempts`: trying again, where that is safe; `sweep`: after a crash
+//! - [`Journal`]: what a turn writes in the same transactions
+//!
+//! # To add a tool
+//! ```
+//! # use munshi_tools::{Body, Connector, Done, Failure, Look, Registry};
+//! # use munshi_safety::acts::Permit;
+//! # use munshi_types::ToolSpec;
+//! # use std::sync::Arc;
+//! struct Hours;
+//!
+//! impl Look for Hours {
+//!     fn look(&self, _permit: &Permit, _tx: &mut munshi_store::Tx<'_>) -> Result<Done, Failure> {
+//!         Ok(Done::with(serde_json::json!({ "open": "9:00", "close": "21:00" })))
+//!     }
+//! }
+//! # fn install(registry: &mut Registry, connector: Connector) -> Result<(), Box<dyn std::error::Error>> {
+//! let spec = ToolSpec::read("hours".parse()?, "When the shop is open.", "shop.hours");
+//! registry.add(spec, connector, Body::Look(Arc::new(Hours)))?;
+//! # Ok(()) }
+//! ```
+
+mod attempts;
+mod body;
+mod dispatcher;
+mod error;
+mod journal;
+mod registry;
+mod result;
+mod sweep;
+
+pub use body::{Body, Done, Failure, Far, Happened, Look, Looked, Undo, Write};
+pub use dispatcher::{Answer, Dispatcher, Want};
+pub use error::{Error, Result};
+pub use journal::{Journal, NoJournal};
+pub use munshi_safety::pipeline::{Connector, Maker};
+pub use registry::{Registry, Tool};
+pub use result::{Label, Observation};
+pub use sweep::Swept;

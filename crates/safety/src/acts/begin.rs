@@ -1,0 +1,187 @@
+//! From a proposal to a permit, a question or a no.
+
+use munshi_store::Tx;
+use munshi_types::Timestamp;
+use serde_json::json;
+
+use super::books::Books;
+use super::digest::Digest;
+use super::office::Office;
+use super::permit::{Mode, Permit};
+use super::row::{self, Act, Decided, State};
+use super::untold::Untold;
+use super::{limits, words};
+use crate::approvals::{self, Approval, NewApproval};
+use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use crate::error::{Error, Result};
+use crate::pipeline::{Ask, Cleared, Known, Proposal, Question, Refusal, Verdict, decide};
+use crate::policy::Policy;
+
+/// What became of a proposal.
+#[derive(Debug)]
+pub enum Begun {
+    /// May be done, or rehearsed: the permit says which.
+    Go(Permit),
+    /// A person is asked. Where the tool can be rehearsed, the permit is for that; its result goes to the question.
+    Wait(Box<Approval>, Option<Permit>),
+    Refused(Refusal),
+    /// It was proposed before, and this is what came of it.
+    Past(Box<Act>),
+}
+
+/// Decides about a proposal and writes down what was decided, in the caller's transaction. Asked again with the same
+/// act, it takes up what was waiting and has been approved; anything else is told as it stands.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    proposal: &Proposal,
+    now: Timestamp,
+) -> Result<(Begun, Untold)> {
+    let digest = Digest::of(proposal);
+    let known = row::find(tx, proposal.act)?;
+    if let Some(act) = &known {
+        if act.digest != digest {
+            return Err(Error::Invalid(
+                "this act was proposed with other arguments: propose a new one".to_owned(),
+            ));
+        }
+        let approved =
+            act.state == State::Waiting && approvals::granted_for(tx, proposal.act, digest, now)?.is_some();
+        if !approved {
+            return Ok((Begun::Past(Box::new(act.clone())), Untold::default()));
+        }
+    }
+    let policy = office.policy(tx)?;
+    let ask = Ask { proposal, policy: &policy };
+    let mut books = Books { tx, digest, now, held: None };
+    let verdict = decide(&ask, &mut books)?;
+    let held = books.held;
+    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, held, again: known.is_some(), now };
+    match verdict {
+        Verdict::Refuse(refusal) => desk.refuse(refusal),
+        Verdict::Ask(question) => desk.ask(question),
+        Verdict::Apply(cleared) => desk.go(cleared, Mode::Apply),
+        Verdict::Rehearse(cleared) => desk.go(cleared, Mode::Rehearse),
+    }
+}
+
+/// One decision on its way into the store.
+struct Desk<'a, 't> {
+    tx: &'a mut Tx<'t>,
+    office: &'a Office,
+    proposal: &'a Proposal,
+    policy: &'a Policy,
+    digest: Digest,
+    held: Option<uuid::Uuid>,
+    /// The act has its row already: it was waiting.
+    again: bool,
+    now: Timestamp,
+}
+
+impl Desk<'_, '_> {
+    fn refuse(&mut self, refusal: Refusal) -> Result<(Begun, Untold)> {
+        self.release()?;
+        let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
+        self.write(&Decided { stopped, ..Decided::of(State::Refused) })?;
+        let payload = json!({ "stage": refusal.stage, "code": refusal.code });
+        Ok((Begun::Refused(refusal), self.untold(Event::ACT_REFUSED, payload)))
+    }
+
+    fn ask(&mut self, question: Question) -> Result<(Begun, Untold)> {
+        self.release()?;
+        let Some(tool) = self.proposal.tool.clone() else {
+            return Err(Error::Invalid("there is no such tool".to_owned()));
+        };
+        self.write(&Decided::of(State::Waiting))?;
+        let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
+        let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
+        let untold = self.untold(Event::APPROVAL_ASKED, payload);
+        let rehearsal = tool.spec.dry_run.then(|| {
+            let arguments = match tool.connector.maker {
+                crate::pipeline::Maker::House => self.proposal.arguments.clone(),
+                crate::pipeline::Maker::Foreign => self.policy.redaction.apply(&self.proposal.arguments),
+            };
+            self.permit(&tool, arguments, Mode::Rehearse)
+        });
+        Ok((Begun::Wait(Box::new(approval), rehearsal), untold))
+    }
+
+    fn new_approval(&self, tool: &Known, question: Question) -> NewApproval {
+        NewApproval {
+            act: self.proposal.act,
+            kind: approvals::Kind::Act,
+            tool: self.proposal.name.clone(),
+            scope: tool.scope(&self.proposal.arguments),
+            session: self.proposal.caller.session,
+            asked_by: self.proposal.caller.principal.person,
+            words: words::plain(&tool.spec, &self.proposal.arguments),
+            question,
+            digest: self.digest,
+            hours: self.policy.approvals.hours,
+        }
+    }
+
+    fn go(&mut self, cleared: Cleared, mode: Mode) -> Result<(Begun, Untold)> {
+        let Some(tool) = self.proposal.tool.clone() else {
+            return Err(Error::Invalid("there is no such tool".to_owned()));
+        };
+        if let Some(approval) = cleared.approval {
+            approvals::take_up(self.tx, approval, self.now)?;
+        }
+        let state = if mode == Mode::Apply { State::Intended } else { State::Rehearsing };
+        let leaving = (cleared.arguments != self.proposal.arguments).then_some(&cleared.arguments);
+        let lease = Some(self.now.plus(Office::lease(tool.spec.timeout)));
+        self.write(&Decided { held: self.held, lease, leaving, ..Decided::of(state) })?;
+        let mut permit = self.permit(&tool, cleared.arguments, mode);
+        permit.reservation = self.held;
+        let payload = json!({
+            "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
+            "rehearsal": mode == Mode::Rehearse,
+        });
+        Ok((Begun::Go(permit), self.untold(Event::ACT_INTENDED, payload)))
+    }
+
+    fn permit(&self, tool: &Known, arguments: serde_json::Value, mode: Mode) -> Permit {
+        Permit {
+            act: self.proposal.act,
+            tenant: self.tx.tenant(),
+            tool: tool.spec.name.clone(),
+            effect: tool.spec.effect,
+            arguments,
+            mode,
+            attempt: 1,
+            began_at: self.now,
+            reservation: None,
+            actor: actor(self.proposal),
+        }
+    }
+
+    fn release(&mut self) -> Result<()> {
+        match self.held.take() {
+            Some(held) => limits::release(self.tx, held, self.now),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, decided: &Decided<'_>) -> Result<()> {
+        if self.again {
+            return row::take_up(self.tx, self.proposal.act, decided, self.now);
+        }
+        row::insert(self.tx, self.proposal, self.digest, decided, self.now)
+    }
+
+    fn untold(&self, event: Event, mut payload: serde_json::Value) -> Untold {
+        if let Some(payload) = payload.as_object_mut() {
+            payload.insert("tool".to_owned(), json!(self.proposal.name));
+            payload.insert("person".to_owned(), json!(self.proposal.caller.principal.person));
+            payload.insert("door".to_owned(), json!(self.proposal.caller.door));
+        }
+        let actor = Actor::new(ActorKind::Agent, actor(self.proposal));
+        Untold::of(NewEntry { actor, event, subject: self.proposal.act.to_string(), payload })
+    }
+}
+
+/// Which agent it was: the binding through which it spoke.
+fn actor(proposal: &Proposal) -> String {
+    proposal.caller.binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string())
+}

@@ -1,0 +1,45 @@
+//! What an approval is for: exactly this act, to the byte.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use sha2::Digest as _;
+
+use crate::audit::canonical;
+use crate::pipeline::Proposal;
+
+/// The hash of tool, arguments and for whom. Another argument is another act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    pub fn of(proposal: &Proposal) -> Self {
+        Self::over(&json!({
+            "tool": proposal.name,
+            "connector": proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
+            "arguments": proposal.arguments,
+            "tenant": proposal.caller.principal.tenant,
+            "person": proposal.caller.principal.person,
+            "binding": proposal.caller.binding,
+        }))
+    }
+
+    fn over(value: &Value) -> Self {
+        Self(sha2::Sha256::digest(canonical(value).as_bytes()).into())
+    }
+
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Twelve letters: enough to see that what is approved is what was shown.
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,85 @@
+//! What came of an act, written down with its cost and its entry in the audit.
+
+use munshi_store::Tx;
+use munshi_types::Timestamp;
+use serde_json::{Value, json};
+
+use super::limits;
+use super::office::Office;
+use super::permit::{Mode, Permit};
+use super::row::{self, State};
+use super::untold::Untold;
+use crate::approvals;
+use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use crate::error::{Error, Result};
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Done. The value is as it may be stored: scrubbed, and not endless.
+    Applied(Value),
+    /// Surely not done.
+    Failed { code: String, retryable: bool, detail: String },
+    /// Nobody knows: it broke off after it may have been done.
+    Unknown { detail: String },
+}
+
+/// Ends an act. The permit is used up whatever the outcome.
+pub fn finish(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    permit: Permit,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Result<Untold> {
+    if permit.mode == Mode::Rehearse {
+        return rehearsed(tx, &permit, outcome, now);
+    }
+    match (permit.reservation, outcome) {
+        (Some(held), Outcome::Failed { .. }) => limits::release(tx, held, now)?,
+        (Some(held), _) => limits::settle(tx, held, now)?,
+        (None, _) => {}
+    }
+    let (state, event, kept, payload) = told(outcome);
+    let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();
+    if !row::end(tx, permit.act, State::Intended, state, Some(&kept), micros, now)? {
+        return Err(Error::Invalid(format!("the act {} has ended already", permit.act)));
+    }
+    if state == State::Unknown {
+        approvals::ask_outcome(tx, office, permit.act, now)?;
+    }
+    let mut payload = payload;
+    if let Some(payload) = payload.as_object_mut() {
+        payload.insert("tool".to_owned(), json!(permit.tool));
+        payload.insert("attempt".to_owned(), json!(permit.attempt));
+    }
+    let actor = Actor::new(ActorKind::Agent, permit.actor);
+    Ok(Untold::of(NewEntry { actor, event, subject: permit.act.to_string(), payload }))
+}
+
+fn told(outcome: &Outcome) -> (State, Event, Value, Value) {
+    match outcome {
+        Outcome::Applied(value) => {
+            (State::Applied, Event::ACT_APPLIED, value.clone(), json!({ "bytes": value.to_string().len() }))
+        }
+        Outcome::Failed { code, retryable, detail } => {
+            let kept = json!({ "ok": false, "code": code, "retryable": retryable, "detail": detail });
+            (State::Failed, Event::ACT_FAILED, kept, json!({ "code": code }))
+        }
+        Outcome::Unknown { detail } => {
+            let kept =
+                json!({ "ok": false, "code": "unknown_outcome", "retryable": false, "detail": detail });
+            (State::Unknown, Event::ACT_UNKNOWN, kept, json!({}))
+        }
+    }
+}
+
+/// Ends a rehearsal: its result goes to the question that waits for it, or stands for itself.
+fn rehearsed(tx: &mut Tx<'_>, permit: &Permit, outcome: &Outcome, now: Timestamp) -> Result<Untold> {
+    let (_, _, shown, _) = told(outcome);
+    if approvals::attach(tx, permit.act, &shown)? {
+        return Ok(Untold::default());
+    }
+    row::end(tx, permit.act, State::Rehearsing, State::Rehearsed, Some(&shown), None, now)?;
+    Ok(Untold::default())
+}

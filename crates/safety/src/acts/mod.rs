@@ -1,0 +1,28 @@
+//! Acts as the store keeps them: proposed, decided, begun, ended, and taken up again after a crash.
+//!
+//! `begin` decides and, where an act may be done, writes its intent down and gives the [`Permit`] without which no
+//! tool can be called; `finish` writes down what came of it. An act that writes in our own transaction goes through
+//! both inside that transaction. What the audit is to be told comes back as [`Untold`], to be told last. Whoever calls
+//! them has the tool called in between: that is the dispatcher alone.
+
+mod begin;
+mod books;
+mod digest;
+mod finish;
+mod limits;
+mod office;
+mod permit;
+mod recover;
+mod row;
+mod untold;
+mod words;
+
+pub use begin::{Begun, begin};
+pub use digest::Digest;
+pub use finish::{Outcome, finish};
+pub use office::Office;
+pub use permit::{Mode, Permit};
+pub use recover::{ACTS, Lapsed, Recovery, lapsed, recover};
+pub(crate) use row::note_answer;
+pub use row::{Act, State, find, newest};
+pub use untold::Untold;

@@ -1,0 +1,53 @@
+//! What every act needs beside its transaction: ids, and policies kept by version.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use munshi_store::Tx;
+use munshi_types::{Ids, TenantId};
+
+use crate::error::Result;
+use crate::policy::{self, Policy};
+
+/// How long past its time limit an act may run before it counts as one whose process died.
+const GRACE: Duration = Duration::from_secs(30);
+/// More policies are not kept at once; a tenant's comes back with its next act.
+const KEPT: usize = 1_000;
+
+pub struct Office {
+    pub ids: Ids,
+    policies: Mutex<HashMap<TenantId, (i64, Arc<Policy>)>>,
+}
+
+impl Office {
+    pub fn new(ids: Ids) -> Self {
+        Self { ids, policies: Mutex::default() }
+    }
+
+    /// The policy in force in this transaction. Only its number is asked for each time.
+    pub fn policy(&self, tx: &mut Tx<'_>) -> Result<Arc<Policy>> {
+        let (tenant, version) = (tx.tenant(), policy::version(tx)?);
+        if let Some((known, policy)) = self.kept().get(&tenant)
+            && *known == version
+        {
+            return Ok(policy.clone());
+        }
+        let (version, policy) = policy::current(tx)?;
+        let policy = Arc::new(policy);
+        let mut kept = self.kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(tenant, (version, policy.clone()));
+        Ok(policy)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, (i64, Arc<Policy>)>> {
+        self.policies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn lease(timeout: Duration) -> Duration {
+        timeout + GRACE
+    }
+}

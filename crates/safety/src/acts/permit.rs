@@ -1,0 +1,75 @@
+//! The leave to call a tool, once.
+
+use munshi_types::{ActId, Effect, TenantId, Timestamp, ToolName};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// Says that this act was decided and its intent written down. Only this crate makes one; a tool can't be called
+/// without; it can't be copied, and ending the act uses it up.
+///
+/// ```compile_fail
+/// let permit = munshi_safety::acts::Permit { ..todo!() };
+/// ```
+/// ```compile_fail
+/// fn twice(permit: munshi_safety::acts::Permit) -> (munshi_safety::acts::Permit, munshi_safety::acts::Permit) {
+///     (permit.clone(), permit)
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "an act that was begun has to be ended"]
+pub struct Permit {
+    pub(super) act: ActId,
+    pub(super) tenant: TenantId,
+    pub(super) tool: ToolName,
+    pub(super) effect: Effect,
+    pub(super) arguments: Value,
+    pub(super) mode: Mode,
+    pub(super) attempt: i64,
+    pub(super) began_at: Timestamp,
+    pub(super) reservation: Option<Uuid>,
+    pub(super) actor: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Apply,
+    /// Say what would happen; change nothing.
+    Rehearse,
+}
+
+impl Permit {
+    pub fn act(&self) -> ActId {
+        self.act
+    }
+
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    pub fn tool(&self) -> &ToolName {
+        &self.tool
+    }
+
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// As they may leave.
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// 1 the first time.
+    pub fn attempt(&self) -> i64 {
+        self.attempt
+    }
+
+    /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act.
+    pub fn key(&self) -> String {
+        self.act.to_string()
+    }
+}

@@ -1,0 +1,109 @@
+//! Acts whose process died between intent and result.
+
+use std::time::Duration;
+
+use munshi_store::{Door, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{ActId, Effect, TenantId, Timestamp};
+use serde_json::json;
+
+use super::limits;
+use super::office::Office;
+use super::permit::{Mode, Permit};
+use super::row::{self, Act, State};
+use crate::approvals;
+use crate::audit::{self, Actor, ActorKind, Event, NewEntry};
+use crate::error::Result;
+
+/// An act past its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lapsed {
+    pub tenant: TenantId,
+    pub act: ActId,
+}
+
+/// What may be done about it.
+#[derive(Debug)]
+pub enum Recovery {
+    /// Call again: looking is harmless, or the key makes it so.
+    Again(Permit),
+    /// Look first whether it happened, then call again if it did not.
+    LookUp(Permit),
+    /// Never again: it is marked unknown, and a person is asked.
+    Asked,
+    /// Somebody else has it, or it has ended.
+    Gone,
+}
+
+/// The oldest acts past their lease, of all tenants.
+pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Lapsed>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT tenant_id, act_id FROM act_leases WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2",
+        ),
+        params![now, most],
+        |row| Ok(Lapsed { tenant: row.get(0)?, act: row.get(1)? }),
+    )?)
+}
+
+/// The door through which lapsed acts and approvals are found.
+pub const ACTS: Door = Door::new("acts");
+
+/// Takes an act over, for as long as its tool may take.
+pub fn recover(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    id: ActId,
+    timeout: Duration,
+    now: Timestamp,
+) -> Result<Recovery> {
+    let Some(act) = row::find(tx, id)? else { return Ok(Recovery::Gone) };
+    if act.state == State::Rehearsing {
+        let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
+        row::end(tx, id, State::Rehearsing, State::Rehearsed, Some(&nothing), None, now)?;
+        return Ok(Recovery::Gone);
+    }
+    if act.state != State::Intended || !row::lease_again(tx, &act, now.plus(Office::lease(timeout)), now)? {
+        return Ok(Recovery::Gone);
+    }
+    match act.effect {
+        Effect::Read | Effect::Keyed => Ok(Recovery::Again(again(tx, act)?)),
+        Effect::Checked => Ok(Recovery::LookUp(again(tx, act)?)),
+        // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
+        Effect::Inside | Effect::Once => give_up(tx, office, &act, now),
+    }
+}
+
+fn again(tx: &Tx<'_>, act: Act) -> Result<Permit> {
+    Ok(Permit {
+        act: act.id,
+        tenant: tx.tenant(),
+        tool: act
+            .tool
+            .parse()
+            .map_err(|error: munshi_types::ToolNameError| crate::Error::Invalid(error.to_string()))?,
+        effect: act.effect,
+        arguments: act.leaving.unwrap_or(act.arguments),
+        mode: Mode::Apply,
+        attempt: act.attempt + 1,
+        began_at: act.began_at,
+        reservation: act.reservation,
+        actor: act.binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string()),
+    })
+}
+
+fn give_up(tx: &mut Tx<'_>, office: &Office, act: &Act, now: Timestamp) -> Result<Recovery> {
+    let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
+    row::end(tx, act.id, State::Intended, State::Unknown, Some(&kept), None, now)?;
+    if let Some(held) = act.reservation {
+        limits::settle(tx, held, now)?;
+    }
+    approvals::ask_outcome(tx, office, act.id, now)?;
+    let entry = NewEntry {
+        actor: Actor::new(ActorKind::System, "recovery"),
+        event: Event::ACT_UNKNOWN,
+        subject: act.id.to_string(),
+        payload: json!({ "tool": act.tool }),
+    };
+    audit::append(tx, &entry, now, &office.ids)?;
+    Ok(Recovery::Asked)
+}

@@ -1,0 +1,319 @@
+//! The table of acts.
+
+use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
+use munshi_types::{ActId, BindingId, Effect, Id, PersonId, RunId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::digest::Digest;
+use crate::error::Result;
+use crate::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Refused,
+    /// A person is asked.
+    Waiting,
+    Rehearsing,
+    Rehearsed,
+    /// May be happening now.
+    Intended,
+    Applied,
+    Failed,
+    /// It may have happened: nobody can look, and it is not tried again.
+    Unknown,
+    /// The person said no, or never answered.
+    Dropped,
+}
+
+impl State {
+    const ALL: [Self; 9] = [
+        Self::Refused,
+        Self::Waiting,
+        Self::Rehearsing,
+        Self::Rehearsed,
+        Self::Intended,
+        Self::Applied,
+        Self::Failed,
+        Self::Unknown,
+        Self::Dropped,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Waiting => "waiting",
+            Self::Rehearsing => "rehearsing",
+            Self::Rehearsed => "rehearsed",
+            Self::Intended => "intended",
+            Self::Applied => "applied",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// An act as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act {
+    pub id: ActId,
+    pub run: Option<RunId>,
+    pub binding: Option<BindingId>,
+    pub person: Option<PersonId>,
+    pub tool: String,
+    pub connector: String,
+    pub effect: Effect,
+    pub arguments: Value,
+    /// What the tool is given, where that differs.
+    pub leaving: Option<Value>,
+    pub rests_on: Stored,
+    pub digest: Digest,
+    pub state: State,
+    /// The stage that refused it.
+    pub stage: Option<String>,
+    pub code: Option<String>,
+    pub attempt: i64,
+    pub began_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub micros: Option<i64>,
+    pub result: Option<Value>,
+    pub(super) reservation: Option<Uuid>,
+}
+
+/// What the proposal rested on beside its arguments, so that it can be taken up again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stored {
+    pub wanted: Wanted,
+    pub caller: Caller,
+    pub taint: Taint,
+    pub concerns: Vec<Concern>,
+}
+
+/// What a decision writes into an act.
+pub(super) struct Decided<'a> {
+    pub state: State,
+    /// The stage that refused, and its code.
+    pub stopped: Option<(&'a str, &'a str)>,
+    pub held: Option<Uuid>,
+    pub lease: Option<Timestamp>,
+    /// The arguments as they leave, where that differs.
+    pub leaving: Option<&'a Value>,
+}
+
+pub(super) fn insert(
+    tx: &mut Tx<'_>,
+    proposal: &Proposal,
+    digest: Digest,
+    decided: &Decided<'_>,
+    now: Timestamp,
+) -> Result<()> {
+    let (tool, caller) = (proposal.tool.as_deref(), &proposal.caller);
+    let stored = Stored {
+        wanted: proposal.wanted,
+        caller: caller.clone(),
+        taint: proposal.taint.clone(),
+        concerns: proposal.concerns.clone(),
+    };
+    tx.execute(
+        "INSERT INTO acts (tenant_id, id, run_id, binding_id, person_id, session_id, tool, connector, effect,
+           arguments, leaving, proposal, digest, state, stage, code, reservation, attempt, lease_until, began_at,
+           ended_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $19, $20)",
+        params![
+            proposal.act,
+            caller.run,
+            caller.binding,
+            caller.principal.person,
+            caller.session,
+            clean(&proposal.name),
+            tool.map_or("", |tool| tool.connector.name.as_str()),
+            effect_word(tool.map_or(Effect::Read, |tool| tool.spec.effect)),
+            kept(&proposal.arguments)?,
+            decided.leaving.map(kept).transpose()?,
+            Json::of(&stored)?,
+            digest.as_bytes(),
+            decided.state.as_str(),
+            decided.stopped.map(|(stage, _)| stage),
+            decided.stopped.map(|(_, code)| code),
+            decided.held,
+            decided.lease,
+            now,
+            decided.ended(now)
+        ],
+    )?;
+    set_lease(tx, proposal.act, decided.lease)
+}
+
+impl Decided<'_> {
+    pub(super) fn of(state: State) -> Self {
+        Self { state, stopped: None, held: None, lease: None, leaving: None }
+    }
+
+    fn ended(&self, now: Timestamp) -> Option<Timestamp> {
+        matches!(self.state, State::Refused).then_some(now)
+    }
+}
+
+/// A model may call a tool by any name; the column holds what can be shown.
+fn clean(name: &str) -> String {
+    name.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Arguments the store can't hold (a NUL inside) are kept as their text.
+fn kept(arguments: &Value) -> Result<Json> {
+    match Json::of(arguments) {
+        Ok(json) => Ok(json),
+        Err(_) => Ok(Json::of(&arguments.to_string().replace("\\u0000", "\u{fffd}"))?),
+    }
+}
+
+/// Takes up an act that was waiting; only one who comes for it gets it.
+pub(super) fn take_up(tx: &mut Tx<'_>, id: ActId, decided: &Decided<'_>, now: Timestamp) -> Result<()> {
+    let taken = tx.execute(
+        "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8,
+           leaving = $9
+         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
+        params![
+            id,
+            decided.state.as_str(),
+            decided.stopped.map(|(stage, _)| stage),
+            decided.stopped.map(|(_, code)| code),
+            decided.held,
+            decided.lease,
+            decided.ended(now),
+            decided.leaving.map(kept).transpose()?
+        ],
+    )?;
+    if taken == 0 {
+        return Err(StoreError::Misuse("the act was taken up by somebody else".to_owned()).into());
+    }
+    set_lease(tx, id, decided.lease)
+}
+
+/// Ends an act that is in `from`. False when it is not: somebody else ended it.
+pub(crate) fn end(
+    tx: &mut Tx<'_>,
+    id: ActId,
+    from: State,
+    to: State,
+    result: Option<&Value>,
+    micros: Option<i64>,
+    now: Timestamp,
+) -> Result<bool> {
+    let ended = tx.execute(
+        "UPDATE acts SET state = $4, result = $5, micros = $6, ended_at = $7, lease_until = NULL
+         WHERE tenant_id = $1 AND id = $2 AND state = $3",
+        params![id, from.as_str(), to.as_str(), result.map(kept).transpose()?, micros, now],
+    )?;
+    set_lease(tx, id, None)?;
+    Ok(ended > 0)
+}
+
+/// Ends an act as a person answered about it.
+pub(crate) fn note_answer(
+    tx: &mut Tx<'_>,
+    id: ActId,
+    from: State,
+    to: State,
+    now: Timestamp,
+) -> Result<bool> {
+    let ended = tx.execute(
+        "UPDATE acts SET state = $4, ended_at = $5 WHERE tenant_id = $1 AND id = $2 AND state = $3",
+        params![id, from.as_str(), to.as_str(), now],
+    )?;
+    Ok(ended > 0)
+}
+
+/// Extends the lease of an act that lapsed; false when somebody else has.
+pub(super) fn lease_again(tx: &mut Tx<'_>, act: &Act, until: Timestamp, now: Timestamp) -> Result<bool> {
+    let taken = tx.execute(
+        "UPDATE acts SET attempt = attempt + 1, lease_until = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'intended' AND lease_until <= $4",
+        params![act.id, until, now],
+    )?;
+    if taken > 0 {
+        set_lease(tx, act.id, Some(until))?;
+    }
+    Ok(taken > 0)
+}
+
+fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()> {
+    match until {
+        Some(until) => tx.execute(
+            "INSERT INTO act_leases (tenant_id, act_id, lease_until) VALUES ($1, $2, $3)
+             ON CONFLICT (tenant_id, act_id) DO UPDATE SET lease_until = excluded.lease_until",
+            params![id, until],
+        )?,
+        None => tx.execute("DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2", params![id])?,
+    };
+    Ok(())
+}
+
+pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
+    Ok(tx.optional(
+        "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+         FROM acts WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?)
+}
+
+/// A tenant's acts, newest first.
+pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Act>> {
+    let rows = tx.all(
+        "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+         FROM acts WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) ORDER BY began_at DESC, id DESC LIMIT $4",
+        params![request.after.time, request.after.id, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |act| Cursor { time: act.began_at, id: act.id.as_uuid() }))
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
+    let state: String = row.get("state")?;
+    let digest: Vec<u8> = row.get("digest")?;
+    let odd = |what: &str| StoreError::Decode(format!("an act has an odd {what}"));
+    Ok(Act {
+        id: row.get("id")?,
+        run: row.get("run_id")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        tool: row.get("tool")?,
+        connector: row.get("connector")?,
+        effect: effect_of(&row.get::<String>("effect")?).ok_or_else(|| odd("effect"))?,
+        arguments: row.get::<Json>("arguments")?.read()?,
+        leaving: row.get::<Option<Json>>("leaving")?.map(|json| json.read()).transpose()?,
+        rests_on: row.get::<Json>("proposal")?.read()?,
+        digest: Digest::read(&digest).ok_or_else(|| odd("digest"))?,
+        state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
+        stage: row.get("stage")?,
+        code: row.get("code")?,
+        reservation: row.get("reservation")?,
+        attempt: row.get("attempt")?,
+        began_at: row.get("began_at")?,
+        ended_at: row.get("ended_at")?,
+        micros: row.get("micros")?,
+        result: row.get::<Option<Json>>("result")?.map(|json| json.read()).transpose()?,
+    })
+}
+
+const EFFECTS: [(Effect, &str); 5] = [
+    (Effect::Read, "read"),
+    (Effect::Inside, "inside"),
+    (Effect::Keyed, "keyed"),
+    (Effect::Checked, "checked"),
+    (Effect::Once, "once"),
+];
+
+fn effect_word(effect: Effect) -> &'static str {
+    EFFECTS.iter().find(|(known, _)| *known == effect).map_or("once", |(_, word)| word)
+}
+
+fn effect_of(word: &str) -> Option<Effect> {
+    EFFECTS.iter().find(|(_, known)| *known == word).map(|(effect, _)| *effect)
+}

@@ -1,0 +1,32 @@
+//! What the audit is still to be told.
+
+use munshi_store::Tx;
+use munshi_types::Timestamp;
+
+use super::office::Office;
+use crate::audit::{self, NewEntry};
+use crate::error::Result;
+
+/// Entries of a transaction, told at its end: the audit comes last in the order of locks, so that whoever else writes
+/// in the same transaction (a run's journal, a tool's own tables) does so before.
+#[derive(Debug, Default)]
+#[must_use = "what happened has to be told in the same transaction"]
+pub struct Untold(Vec<NewEntry>);
+
+impl Untold {
+    pub(super) fn of(entry: NewEntry) -> Self {
+        Self(vec![entry])
+    }
+
+    pub fn and(mut self, later: Self) -> Self {
+        self.0.extend(later.0);
+        self
+    }
+
+    pub fn tell(self, tx: &mut Tx<'_>, office: &Office, now: Timestamp) -> Result<()> {
+        for entry in &self.0 {
+            audit::append(tx, entry, now, &office.ids)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Questions to a person: may this be done, and did it happen? Asked once, answered once, used once.
+//!
+//! [`answer`] is the one way to say yes or no, for the API, the command line and the chat alike.
+
+mod answer;
+mod expire;
+mod row;
+
+use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::acts::Digest;
+use crate::pipeline::Question;
+
+pub use answer::{Answer, Answered, Covers, Said, answer};
+pub use expire::{Expired, due, expire};
+pub use row::{Wanted, find, list, pending_in};
+pub(crate) use row::{ask_outcome, attach, granted_for, open, take_up, waived};
+
+/// A question as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Approval {
+    pub id: ApprovalId,
+    pub act: ActId,
+    pub kind: Kind,
+    pub tool: String,
+    #[serde(skip)]
+    pub scope: String,
+    pub session: Option<Uuid>,
+    /// Who wanted it.
+    pub asked_by: Option<PersonId>,
+    /// What will happen, in plain words.
+    pub words: String,
+    pub question: Question,
+    /// What a rehearsal gave.
+    pub rehearsal: Option<Value>,
+    /// What the answer is for: shown, and compared.
+    #[serde(serialize_with = "shown")]
+    pub digest: Digest,
+    pub state: State,
+    pub asked_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub answered_by: Option<PersonId>,
+    /// Through what the answer came: `chat`, `cli`, `api`.
+    pub answered_via: Option<String>,
+    pub answered_at: Option<Timestamp>,
+    pub used_at: Option<Timestamp>,
+}
+
+fn shown<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(digest)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// May it be done?
+    Act,
+    /// Did it happen?
+    Outcome,
+}
+
+impl Kind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Act => "act",
+            Self::Outcome => "outcome",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Pending,
+    Granted,
+    Refused,
+    Expired,
+}
+
+impl State {
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Granted, Self::Refused, Self::Expired];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Granted => "granted",
+            Self::Refused => "refused",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A question to be asked.
+pub(crate) struct NewApproval {
+    pub act: ActId,
+    pub kind: Kind,
+    pub tool: String,
+    pub scope: String,
+    pub session: Option<Uuid>,
+    pub asked_by: Option<PersonId>,
+    pub words: String,
+    pub question: Question,
+    pub digest: Digest,
+    pub hours: u16,
+}

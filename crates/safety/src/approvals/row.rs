@@ -1,0 +1,213 @@
+//! The table of approvals.
+
+use std::time::Duration;
+
+use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
+use munshi_types::{ActId, ApprovalId, Id, Timestamp};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Approval, Kind, NewApproval, State};
+use crate::acts::{self, Digest, Office};
+use crate::error::{Error, Result};
+use crate::pipeline::{Needs, Question, Risk};
+
+/// How long anybody is asked whether something happened.
+const OUTCOME_HOURS: u16 = 24 * 30;
+
+pub(crate) fn open(tx: &mut Tx<'_>, office: &Office, new: &NewApproval, now: Timestamp) -> Result<Approval> {
+    let id: ApprovalId = office.ids.next();
+    let expires_at = now.plus(Duration::from_secs(u64::from(new.hours) * 3600));
+    tx.execute(
+        "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, session_id, asked_by, words, question,
+           digest, state, covers, asked_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', 'act', $12, $13)",
+        params![
+            id,
+            new.act,
+            new.kind.as_str(),
+            new.tool,
+            new.scope,
+            new.session,
+            new.asked_by,
+            new.words.replace('\0', "\u{fffd}"),
+            Json::of(&new.question)?,
+            new.digest.as_bytes(),
+            now,
+            expires_at
+        ],
+    )?;
+    find(tx, id)?.ok_or_else(|| StoreError::Decode("an approval vanished as it was made".to_owned()).into())
+}
+
+/// Asks a person whether an act happened that nobody could see the end of.
+pub(crate) fn ask_outcome(tx: &mut Tx<'_>, office: &Office, act: ActId, now: Timestamp) -> Result<()> {
+    let Some(act) = acts::find(tx, act)? else { return Ok(()) };
+    let words = format!("{} broke off, and may have happened. Look there: did it happen?", act.tool);
+    let question = Question { reasons: Vec::new(), needs: Needs::Approver, risk: Risk::High };
+    let caller = &act.rests_on.caller;
+    let new = NewApproval {
+        act: act.id,
+        kind: Kind::Outcome,
+        tool: act.tool.clone(),
+        scope: String::new(),
+        session: caller.session,
+        asked_by: caller.principal.person,
+        words,
+        question,
+        digest: act.digest,
+        hours: OUTCOME_HOURS,
+    };
+    open(tx, office, &new, now)?;
+    Ok(())
+}
+
+/// Puts a rehearsal's result beside the question of its act; false where none is waiting.
+pub(crate) fn attach(tx: &mut Tx<'_>, act: ActId, result: &Value) -> Result<bool> {
+    let attached = tx.execute(
+        "UPDATE approvals SET rehearsal = $3
+         WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND state = 'pending' AND rehearsal IS NULL",
+        params![act, Json::of(result)?],
+    )?;
+    Ok(attached > 0)
+}
+
+/// A yes for exactly this act that has not been used, and whose time is not over.
+pub(crate) fn granted_for(
+    tx: &mut Tx<'_>,
+    act: ActId,
+    digest: Digest,
+    now: Timestamp,
+) -> Result<Option<ApprovalId>> {
+    Ok(tx.optional(
+        "SELECT id FROM approvals
+         WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND digest = $3 AND state = 'granted'
+           AND used_at IS NULL AND expires_at > $4",
+        params![act, digest.as_bytes(), now],
+        |row| row.get(0),
+    )?)
+}
+
+/// A yes in this conversation that was said to hold for the tool.
+pub(crate) fn waived(
+    tx: &mut Tx<'_>,
+    session: Uuid,
+    tool: &str,
+    now: Timestamp,
+) -> Result<Option<ApprovalId>> {
+    Ok(tx.optional(
+        "SELECT id FROM approvals
+         WHERE tenant_id = $1 AND session_id = $2 AND tool = $3 AND covers = 'session' AND state = 'granted'
+           AND expires_at > $4
+         ORDER BY asked_at DESC, id DESC LIMIT 1",
+        params![session, tool, now],
+        |row| row.get(0),
+    )?)
+}
+
+/// Uses a yes. One for a single act is used up; a second use is refused.
+pub(crate) fn take_up(tx: &mut Tx<'_>, id: ApprovalId, now: Timestamp) -> Result<()> {
+    let used = tx.execute(
+        "UPDATE approvals SET used_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'granted' AND (used_at IS NULL OR covers = 'session')",
+        params![id, now],
+    )?;
+    if used == 0 {
+        return Err(Error::Invalid("the approval was used already".to_owned()));
+    }
+    Ok(())
+}
+
+/// Writes an answer down; false when there was one already.
+pub(super) fn set_answer(
+    tx: &mut Tx<'_>,
+    id: ApprovalId,
+    state: State,
+    said: &super::Said<'_>,
+    now: Timestamp,
+) -> Result<bool> {
+    let set = tx.execute(
+        "UPDATE approvals SET state = $3, covers = $4, answered_by = $5, answered_via = $6, answered_at = $7
+         WHERE tenant_id = $1 AND id = $2 AND state = 'pending'",
+        params![id, state.as_str(), said.covers.as_str(), said.who.person, said.via, now],
+    )?;
+    Ok(set > 0)
+}
+
+pub(super) fn set_expired(tx: &mut Tx<'_>, id: ApprovalId, now: Timestamp) -> Result<bool> {
+    let set = tx.execute(
+        "UPDATE approvals SET state = 'expired', answered_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND expires_at <= $3",
+        params![id, now],
+    )?;
+    Ok(set > 0)
+}
+
+pub fn find(tx: &mut Tx<'_>, id: ApprovalId) -> Result<Option<Approval>> {
+    Ok(tx.optional(
+        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+         FROM approvals WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?)
+}
+
+/// Which questions a list holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Pending,
+    All,
+}
+
+/// Newest first.
+pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Approval>> {
+    let rows = tx.all(
+        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+         FROM approvals
+         WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3) AND (state = 'pending' OR $4)
+         ORDER BY asked_at DESC, id DESC LIMIT $5",
+        params![request.after.time, request.after.id, wanted == Wanted::All, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |approval| Cursor { time: approval.asked_at, id: approval.id.as_uuid() }))
+}
+
+/// What a conversation waits for, the latest first: a yes in the chat answers that.
+pub fn pending_in(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
+    Ok(tx.all(
+        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+         FROM approvals WHERE tenant_id = $1 AND session_id = $2 AND state = 'pending'
+         ORDER BY asked_at DESC, id DESC LIMIT 20",
+        params![session],
+        read,
+    )?)
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
+    let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
+    let digest: Vec<u8> = row.get("digest")?;
+    let odd = |what: &str| StoreError::Decode(format!("an approval has an odd {what}"));
+    Ok(Approval {
+        id: row.get("id")?,
+        act: row.get("act_id")?,
+        kind: if kind == Kind::Outcome.as_str() { Kind::Outcome } else { Kind::Act },
+        tool: row.get("tool")?,
+        scope: row.get("scope")?,
+        session: row.get("session_id")?,
+        asked_by: row.get("asked_by")?,
+        words: row.get("words")?,
+        question: row.get::<Json>("question")?.read()?,
+        rehearsal: row.get::<Option<Json>>("rehearsal")?.map(|json| json.read()).transpose()?,
+        digest: Digest::read(&digest).ok_or_else(|| odd("digest"))?,
+        state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
+        asked_at: row.get("asked_at")?,
+        expires_at: row.get("expires_at")?,
+        answered_by: row.get("answered_by")?,
+        answered_via: row.get("answered_via")?,
+        answered_at: row.get("answered_at")?,
+        used_at: row.get("used_at")?,
+    })
+}

@@ -1,0 +1,78 @@
+//! What is asked, by whom, on which ground.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use munshi_identity::Principal;
+use munshi_types::{ActId, BindingId, Conduct, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::door::Door;
+use super::known::Known;
+use super::taint::Taint;
+use crate::policy::Policy;
+
+/// One thing a model wants done. Only `name` and `arguments` are the model's; everything else is ours.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// Given by whoever asks, and the same when asked again after a crash.
+    pub act: ActId,
+    pub name: String,
+    pub arguments: Value,
+    /// The tool of that name; none where there is none.
+    pub tool: Option<Arc<Known>>,
+    /// Whether the agent has it in its list.
+    pub offered: bool,
+    pub wanted: Wanted,
+    pub caller: Caller,
+    /// How the agent may act, from its tier.
+    pub agent: Arc<Conduct>,
+    pub taint: Taint,
+    /// What a pack's own checks want confirmed.
+    pub concerns: Vec<Concern>,
+}
+
+/// A proposal before the policy it is measured by.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    pub proposal: &'a Proposal,
+    pub policy: &'a Policy,
+}
+
+impl Deref for Ask<'_> {
+    type Target = Proposal;
+
+    fn deref(&self) -> &Proposal {
+        self.proposal
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    Act,
+    /// Only what would happen.
+    Rehearsal,
+}
+
+/// For whom and from where. Made from what the channel proved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    pub principal: Principal,
+    pub door: Door,
+    pub binding: Option<BindingId>,
+    pub run: Option<RunId>,
+    /// The conversation, within which somebody may have said "don't ask again".
+    pub session: Option<Uuid>,
+    /// Not a person's turn: a heartbeat, a schedule.
+    pub background: bool,
+}
+
+/// Something a pack's check found that a person should confirm: a phrase of the phrasebook and its slots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Concern {
+    pub phrase: String,
+    pub slots: Vec<(String, String)>,
+}

@@ -1,0 +1,34 @@
+//! Fifth: how far does it go by itself? The lowest of agent, connector and tenant; a connector that declares nothing
+//! only looks.
+
+use munshi_identity::Role;
+use munshi_types::Autonomy;
+
+use super::refusal::{Code, Refusal};
+use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use crate::error::Result;
+
+pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+    let Some(tool) = &ask.tool else { return Ok(Step::On) };
+    let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
+    let said = [
+        ask.agent.autonomy,
+        connector.map(|conduct| conduct.autonomy).unwrap_or_default(),
+        ask.policy.most_autonomy.unwrap_or(Autonomy::Act),
+        if tool.connector.declares { Autonomy::Act } else { Autonomy::Investigate },
+    ];
+    draft.autonomy = said.into_iter().min().unwrap_or_default();
+    let no = |code, what: &str| refuse(Refusal::new(StageName::Autonomy, code, what).ask(Some(Role::Admin)));
+    match draft.autonomy {
+        Autonomy::Off => {
+            no(Code::Off, "Nothing is done here at the moment. Say so, and offer to pass the wish on.")
+        }
+        Autonomy::Investigate if tool.spec.effect.writes() => {
+            no(Code::ReadOnly, "Only looking is permitted here. Say what you would do, and who can do it.")
+        }
+        level if level < tool.spec.least_autonomy => {
+            no(Code::TooFar, "This goes further than is permitted here. Say so, and who can do it.")
+        }
+        _ => Ok(Step::On),
+    }
+}

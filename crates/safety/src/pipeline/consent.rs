@@ -1,0 +1,144 @@
+//! Last: apply, rehearse, or ask a person first?
+
+use munshi_types::{Autonomy, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+use super::ground::Given;
+use super::refusal::{Code, Refusal};
+use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, refuse};
+use crate::error::Result;
+
+/// Why a person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The agent or connector only proposes.
+    Proposes,
+    /// The policy wants it asked.
+    Policy,
+    Dangerous,
+    Destructive,
+    Money,
+    /// Words to somebody else that nobody has seen.
+    Message,
+    /// Other people's text led here.
+    Foreign,
+    /// A check found something unusual.
+    Concern,
+}
+
+impl Reason {
+    /// Who has to say yes.
+    const fn needs(self) -> Needs {
+        match self {
+            Self::Destructive | Self::Foreign | Self::Concern => Needs::Asker,
+            Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => Needs::Approver,
+        }
+    }
+
+    /// Whether "don't ask again" can cover it for a conversation.
+    pub const fn is_waivable(self) -> bool {
+        matches!(self, Self::Proposes | Self::Policy)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Needs {
+    /// Whoever asked for it confirms that they meant it.
+    Asker,
+    /// Somebody whose role may approve it.
+    Approver,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    Low,
+    Medium,
+    High,
+}
+
+/// What a person has to be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub reasons: Vec<Reason>,
+    pub needs: Needs,
+    pub risk: Risk,
+}
+
+pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, ground: &mut dyn Ground) -> Result<Step> {
+    let Some(tool) = &ask.tool else { return Ok(Step::On) };
+    if ask.wanted == Wanted::Rehearsal {
+        return rehearse(ask, draft, &tool.spec);
+    }
+    let reasons = reasons(ask, draft, ground)?;
+    if reasons.is_empty() {
+        return Ok(Step::On);
+    }
+    match ground.given(ask, &reasons)? {
+        Some(Given::Act(approval)) => draft.consent = Some(approval),
+        Some(Given::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {
+            draft.consent = Some(approval);
+        }
+        _ => return Ok(Step::Stop(Verdict::Ask(question(reasons, &tool.spec)))),
+    }
+    Ok(Step::On)
+}
+
+fn rehearse(ask: &Ask<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
+    if spec.effect.writes() && !spec.dry_run {
+        let what = "This tool can't be tried out. Say what it would do, in words.";
+        return refuse(Refusal::new(StageName::Consent, Code::NoRehearsal, what));
+    }
+    let leaving = if draft.leaving.is_null() { ask.arguments.clone() } else { draft.leaving.take() };
+    let cleared = Cleared { arguments: leaving, autonomy: draft.autonomy, approval: None };
+    Ok(Step::Stop(Verdict::Rehearse(cleared)))
+}
+
+fn reasons(ask: &Ask<'_>, draft: &Draft, ground: &mut dyn Ground) -> Result<Vec<Reason>> {
+    let Some(tool) = &ask.tool else { return Ok(Vec::new()) };
+    let spec = &tool.spec;
+    if !spec.effect.writes() {
+        return Ok(Vec::new());
+    }
+    let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
+    let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
+    let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
+    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments);
+    let found = [
+        (draft.autonomy < Autonomy::Act, Reason::Proposes),
+        (asked, Reason::Policy),
+        (spec.dangerous, Reason::Dangerous),
+        (spec.destructive, Reason::Destructive),
+        (spec.money, Reason::Money),
+        (unseen, Reason::Message),
+        (foreign, Reason::Foreign),
+        (!ask.concerns.is_empty(), Reason::Concern),
+    ];
+    Ok(found.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect())
+}
+
+/// Whether the owner has agreed beforehand to this template for the audience the recipient belongs to.
+fn is_authorised(ask: &Ask<'_>, spec: &ToolSpec, ground: &mut dyn Ground) -> Result<bool> {
+    let Some(sending) = &spec.sends else { return Ok(false) };
+    let argument = |name: &str| ask.arguments.get(name).and_then(serde_json::Value::as_str);
+    let template = sending.template.as_deref().and_then(argument);
+    let (Some(recipient), Some(template)) = (argument(&sending.to), template) else { return Ok(false) };
+    for audience in ask.policy.authorises(&spec.name, template) {
+        if ground.belongs(recipient, audience)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn question(reasons: Vec<Reason>, spec: &ToolSpec) -> Question {
+    let needs = reasons.iter().map(|reason| reason.needs()).max().unwrap_or(Needs::Approver);
+    let risk = match () {
+        () if spec.dangerous => Risk::High,
+        () if spec.money || spec.destructive || spec.sends.is_some() => Risk::Medium,
+        () => Risk::Low,
+    };
+    Question { reasons, needs, risk }
+}

@@ -1,0 +1,27 @@
+//! What a decision reads and sets aside: the database in the turn's own transaction, or memory in a test.
+
+use munshi_types::ApprovalId;
+
+use super::ask::Ask;
+use super::consent::Reason;
+use crate::error::Result;
+
+/// A person's word for an act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// For exactly this act.
+    Act(ApprovalId),
+    /// For this tool in this conversation.
+    Session(ApprovalId),
+}
+
+pub trait Ground {
+    /// Counts a call and sets its cost aside. What is too much comes back as words: which limit, and when it frees.
+    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<String>>;
+
+    /// What a person has said about this act: found by the act itself, never by anything the model says.
+    fn given(&mut self, ask: &Ask<'_>, reasons: &[Reason]) -> Result<Option<Given>>;
+
+    /// Whether a recipient belongs to an audience.
+    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool>;
+}

@@ -1,0 +1,160 @@
+//! A tool as the pipeline knows it: checked when it is installed, so that a call only has to be compared.
+
+use munshi_types::{Autonomy, Conduct, ToolSpec};
+use serde_json::{Value, json};
+
+/// Longer or deeper arguments are no honest call, and would cost more to look at than they are worth.
+const LONGEST: usize = 64 * 1024;
+const DEEPEST: usize = 24;
+
+/// A tool with its schema made ready.
+#[derive(Debug)]
+pub struct Known {
+    pub spec: ToolSpec,
+    pub connector: Connector,
+    schema: jsonschema::Validator,
+}
+
+/// Who brings a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connector {
+    pub name: String,
+    pub maker: Maker,
+    /// Whether it says what its tools do. One that does not stays at investigate.
+    pub declares: bool,
+    /// How it may be used unless the tenant says otherwise; only a pack of the house has one.
+    pub conduct: Option<Conduct>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// A pack of the house: its tools work on our own tables, and what they are given leaves nowhere.
+    House,
+    /// Somebody else's program or service.
+    Foreign,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tool {tool} can't be installed: {what}")]
+pub struct BadTool {
+    pub tool: String,
+    pub what: String,
+}
+
+impl Known {
+    /// Checks what a tool says of itself. Arguments it does not name are refused from here on.
+    pub fn new(mut spec: ToolSpec, connector: Connector) -> Result<Self, BadTool> {
+        let tool = spec.name.to_string();
+        let bad = |what: String| BadTool { tool: tool.clone(), what };
+        let Some(top) = spec.parameters.as_object_mut() else {
+            return Err(bad("its parameters are no JSON Schema object".to_owned()));
+        };
+        if top.get("type") != Some(&json!("object")) {
+            return Err(bad("its parameters must have the type object".to_owned()));
+        }
+        top.entry("additionalProperties").or_insert(json!(false));
+        let schema = jsonschema::validator_for(&spec.parameters)
+            .map_err(|error| bad(format!("its schema is none: {error}")))?;
+        if let Some(what) = contradiction(&spec, &connector) {
+            return Err(bad(what));
+        }
+        if spec.effect.writes() {
+            spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
+        }
+        Ok(Self { spec, connector, schema })
+    }
+
+    /// Why the arguments don't fit, if they don't; never with the values themselves.
+    pub fn misfit(&self, arguments: &Value) -> Option<String> {
+        if !arguments.is_object() {
+            return Some("the arguments must be a JSON object".to_owned());
+        }
+        if size(arguments, DEEPEST).is_none_or(|size| size > LONGEST) {
+            return Some(format!(
+                "the arguments are longer than {LONGEST} bytes or deeper than {DEEPEST} levels"
+            ));
+        }
+        let error = self.schema.iter_errors(arguments).next()?;
+        Some(format!("{} at {}", error.masked(), error.instance_path()))
+    }
+
+    /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.
+    pub fn scope(&self, arguments: &Value) -> String {
+        let mut filled = String::with_capacity(self.spec.scope.len());
+        let mut rest = self.spec.scope.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            filled.push_str(before);
+            let (name, after) = after.split_once('}').unwrap_or((after, ""));
+            plainly(arguments.get(name).unwrap_or(&Value::Null), &mut filled);
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+}
+
+/// Letters, digits, `_` and `-` as they are, everything else by its bytes.
+fn plainly(value: &Value, into: &mut String) {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {
+            into.push(char::from(byte));
+        } else {
+            into.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+/// About how many bytes it would take to write down; none when it is too deep.
+fn size(value: &Value, levels: usize) -> Option<usize> {
+    let below = levels.checked_sub(1)?;
+    Some(match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().try_fold(2, |sum, item| Some(sum + size(item, below)? + 1))?,
+        Value::Object(inner) => {
+            inner.iter().try_fold(2, |sum, (key, item)| Some(sum + key.len() + size(item, below)? + 4))?
+        }
+    })
+}
+
+/// What a specification says that can't be at once.
+fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
+    let writes = spec.effect.writes();
+    let required = |name: &str| {
+        let listed = spec.parameters.get("required").and_then(Value::as_array);
+        listed.is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    let mut parts = spec.scope.split('{');
+    if parts.next().is_none_or(|first| first.is_empty()) {
+        return Some("its scope must begin with the module's name, such as ledger.sale.add".to_owned());
+    }
+    for part in parts {
+        let Some((name, _)) = part.split_once('}') else {
+            return Some("its scope has a { that is not closed".to_owned());
+        };
+        if !required(name) {
+            return Some(format!("its scope names {{{name}}}, which must be among its required arguments"));
+        }
+    }
+    if let Some(sending) = &spec.sends
+        && !required(&sending.to)
+    {
+        return Some(format!("it sends to the argument {}, which must be required", sending.to));
+    }
+    let what = match () {
+        () if (spec.dangerous || spec.destructive || spec.money || spec.sends.is_some()) && !writes => {
+            "it only reads, so it can be neither dangerous nor destructive, move money or send"
+        }
+        () if spec.cacheable && (writes || spec.money) => "what writes or moves money can't be cached",
+        () if connector.maker == Maker::Foreign && spec.effect == munshi_types::Effect::Inside => {
+            "only a pack of the house writes in our own transaction"
+        }
+        () => return None,
+    };
+    Some(what.to_owned())
+}

@@ -1,0 +1,16 @@
+//! Sixth: is there room for it? Calls are counted and money is set aside before anything happens.
+
+use super::refusal::{Code, Refusal};
+use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use crate::error::Result;
+
+pub(super) fn run(ask: &Ask<'_>, _draft: &mut Draft, ground: &mut dyn Ground) -> Result<Step> {
+    match ground.take(ask)? {
+        None => Ok(Step::On),
+        Some(which) => refuse(Refusal::new(
+            StageName::Limits,
+            Code::OverLimit,
+            format!("{which} Tell the person when to try again."),
+        )),
+    }
+}

@@ -1,0 +1,145 @@
+//! The one way to an act: stages in their order, each a file. A stage lets pass, or refuses and says why.
+//!
+//! The model's words are in [`Ask::arguments`] and nowhere else. Everything that decides is the tenant's, the
+//! installation's or the channel's: who asks, through which door, what the policy says, what a person approved.
+//!
+//! # To add a stage
+//! A file with a function of the type [`Run`], its line in [`STAGES`], and an invariant in `docs/safety.md` with the
+//! hostile test that fails without it.
+
+mod ask;
+mod autonomy;
+mod consent;
+mod door;
+mod ground;
+mod known;
+mod limits;
+mod permission;
+mod redaction;
+mod refusal;
+mod schema;
+mod scope;
+mod taint;
+#[cfg(test)]
+mod tests;
+
+use munshi_types::{ApprovalId, Autonomy};
+use serde::Serialize;
+use serde_json::Value;
+
+pub use ask::{Ask, Caller, Concern, Proposal, Wanted};
+pub use consent::{Needs, Question, Reason, Risk};
+pub use door::Door;
+pub use ground::{Given, Ground};
+pub use known::{BadTool, Connector, Known, Maker};
+pub use refusal::{Code, Refusal};
+pub use taint::{Source, Taint};
+
+use crate::error::Result;
+
+/// One step of the way. The name stands in refusals, in the audit and in `munshi policy test`.
+pub struct Stage {
+    pub name: StageName,
+    run: Run,
+}
+
+type Run = fn(&Ask<'_>, &mut Draft, &mut dyn Ground) -> Result<Step>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageName {
+    Schema,
+    Permission,
+    Door,
+    Scope,
+    Autonomy,
+    Limits,
+    Redaction,
+    Consent,
+}
+
+impl StageName {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Permission => "permission",
+            Self::Door => "door",
+            Self::Scope => "scope",
+            Self::Autonomy => "autonomy",
+            Self::Limits => "limits",
+            Self::Redaction => "redaction",
+            Self::Consent => "consent",
+        }
+    }
+}
+
+/// The order. What costs nothing and tells nothing comes first; what is set aside comes late.
+pub const STAGES: [Stage; 8] = [
+    Stage { name: StageName::Schema, run: schema::run },
+    Stage { name: StageName::Permission, run: permission::run },
+    Stage { name: StageName::Door, run: door::run },
+    Stage { name: StageName::Scope, run: scope::run },
+    Stage { name: StageName::Autonomy, run: autonomy::run },
+    Stage { name: StageName::Limits, run: limits::run },
+    Stage { name: StageName::Redaction, run: redaction::run },
+    Stage { name: StageName::Consent, run: consent::run },
+];
+
+enum Step {
+    On,
+    Stop(Verdict),
+}
+
+/// What stages found out for those after them.
+struct Draft {
+    scope: String,
+    autonomy: Autonomy,
+    leaving: Value,
+    consent: Option<ApprovalId>,
+}
+
+/// What was decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// May be done, with these arguments.
+    Apply(Cleared),
+    /// May be tried out, with these arguments.
+    Rehearse(Cleared),
+    /// A person is to be asked first.
+    Ask(Question),
+    Refuse(Refusal),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cleared {
+    /// The arguments as they leave.
+    pub arguments: Value,
+    pub autonomy: Autonomy,
+    /// What a person agreed to, where that was needed.
+    pub approval: Option<ApprovalId>,
+}
+
+/// Decides about one act. Reads and sets aside through `ground` only.
+pub fn decide(ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
+    walk(&STAGES, ask, ground)
+}
+
+fn walk(stages: &[Stage], ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
+    let mut draft = Draft {
+        scope: ask.tool.as_ref().map(|tool| tool.scope(&ask.arguments)).unwrap_or_default(),
+        autonomy: Autonomy::Act,
+        leaving: Value::Null,
+        consent: None,
+    };
+    for stage in stages {
+        if let Step::Stop(verdict) = (stage.run)(ask, &mut draft, ground)? {
+            return Ok(verdict);
+        }
+    }
+    let leaving = if draft.leaving.is_null() { ask.arguments.clone() } else { draft.leaving };
+    Ok(Verdict::Apply(Cleared { arguments: leaving, autonomy: draft.autonomy, approval: draft.consent }))
+}
+
+fn refuse(refusal: Refusal) -> Result<Step> {
+    Ok(Step::Stop(Verdict::Refuse(refusal)))
+}

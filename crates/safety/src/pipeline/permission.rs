@@ -1,0 +1,21 @@
+//! Second: may this person, in their role?
+
+use munshi_identity::permits;
+
+use super::refusal::{Code, Refusal};
+use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use crate::error::Result;
+
+pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+    let Some(tool) = &ask.tool else { return Ok(Step::On) };
+    let spec = &tool.spec;
+    let (who, rules) = (&ask.caller.principal, &ask.policy.roles);
+    match permits(who, rules, &draft.scope, spec.effect.writes(), spec.reach) {
+        Ok(()) => Ok(Step::On),
+        Err(lacking) => {
+            let whom = lacking.ask.map_or("the owner".to_owned(), |role| format!("somebody who is {role}"));
+            let what = format!("This person may not use this tool. Say so kindly, and that {whom} can.");
+            refuse(Refusal::new(StageName::Permission, Code::NotPermitted, what).ask(lacking.ask))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Seventh: what leaves the house is redacted by the tenant's profile. A pack of the house gets real values.
+
+use super::known::Maker;
+use super::{Ask, Draft, Ground, Step};
+use crate::error::Result;
+
+pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+    let foreign = ask.tool.as_ref().is_some_and(|tool| tool.connector.maker == Maker::Foreign);
+    if foreign {
+        draft.leaving = ask.policy.redaction.apply(&ask.arguments);
+    }
+    Ok(Step::On)
+}

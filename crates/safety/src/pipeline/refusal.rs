@@ -1,0 +1,88 @@
+//! A no, for the model and for the person.
+
+use munshi_identity::Role;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::StageName;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    pub stage: StageName,
+    pub code: Code,
+    /// What the model may do about it, in a sentence. Holds no argument's value.
+    pub suggestion: String,
+    /// Who could do it or allow it.
+    pub ask: Option<Role>,
+}
+
+/// What kind of no; a later caller acts on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    UnknownTool,
+    NotOffered,
+    BadArguments,
+    NotPermitted,
+    WrongDoor,
+    OutOfScope,
+    Denied,
+    Off,
+    ReadOnly,
+    TooFar,
+    OverLimit,
+    NoRehearsal,
+}
+
+impl Code {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "unknown_tool",
+            Self::NotOffered => "not_offered",
+            Self::BadArguments => "bad_arguments",
+            Self::NotPermitted => "not_permitted",
+            Self::WrongDoor => "wrong_door",
+            Self::OutOfScope => "out_of_scope",
+            Self::Denied => "denied",
+            Self::Off => "off",
+            Self::ReadOnly => "read_only",
+            Self::TooFar => "too_far",
+            Self::OverLimit => "over_limit",
+            Self::NoRehearsal => "no_rehearsal",
+        }
+    }
+
+    /// Whether the same call may pass later or in another form without anybody changing the policy.
+    pub const fn retryable(self) -> bool {
+        matches!(self, Self::BadArguments | Self::OverLimit)
+    }
+
+    /// The phrase that tells the person.
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::UnknownTool | Self::NotOffered | Self::BadArguments | Self::NoRehearsal => "not-understood",
+            Self::OverLimit => "limit-reached",
+            _ => "not-permitted",
+        }
+    }
+}
+
+impl Refusal {
+    pub(super) fn new(stage: StageName, code: Code, suggestion: impl Into<String>) -> Self {
+        Self { stage, code, suggestion: suggestion.into(), ask: None }
+    }
+
+    pub(super) fn ask(self, ask: Option<Role>) -> Self {
+        Self { ask, ..self }
+    }
+
+    /// As a tool's answer to the model.
+    pub fn for_model(&self) -> Value {
+        json!({
+            "ok": false,
+            "code": self.code.as_str(),
+            "retryable": self.code.retryable(),
+            "suggestion": self.suggestion,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Whose words led here. Text from visitors, documents and other programs may hold instructions; a write that follows
+//! it is confirmed by a person, unless every value in it stands in the person's own words.
+
+use std::collections::BTreeSet;
+
+use munshi_lang::number::Number;
+use munshi_lang::{Certainty, Context, fold, understand};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where foreign text came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Visitor,
+    Document,
+    Connector,
+    Web,
+}
+
+/// What a run has read so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taint {
+    pub sources: BTreeSet<Source>,
+    /// The principal's own messages in this turn, as they wrote them.
+    pub own_words: Vec<String>,
+}
+
+impl Taint {
+    pub fn clean(own_words: impl Into<String>) -> Self {
+        Self { sources: BTreeSet::new(), own_words: vec![own_words.into()] }
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
+    pub fn said(&self, arguments: &Value) -> bool {
+        let words: Vec<Vec<String>> = self.own_words.iter().map(|text| keys(text)).collect();
+        // Reading numbers costs the most, and most refusals are found without.
+        texts_stand(arguments, &words) && {
+            let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
+            numbers_stand(arguments, &numbers)
+        }
+    }
+}
+
+fn keys(text: &str) -> Vec<String> {
+    text.split(|c: char| !(c.is_alphanumeric() || is_mark(c)))
+        .filter(|word| !word.is_empty())
+        .map(fold::key)
+        .filter(|key| !key.is_empty())
+        .collect()
+}
+
+/// Vowel signs and joiners belong to the word before them.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{0900}'..='\u{0DFF}' | '\u{200c}' | '\u{200d}') && !matches!(c, '\u{0964}' | '\u{0965}')
+}
+
+fn numbers(text: &str) -> Vec<Number> {
+    let found = understand(text, &Context::default()).numbers;
+    found
+        .into_iter()
+        .filter(|amount| amount.certainty == Certainty::Exact)
+        .map(|amount| amount.value)
+        .collect()
+}
+
+fn texts_stand(value: &Value, words: &[Vec<String>]) -> bool {
+    match value {
+        Value::Null | Value::Number(_) => true,
+        // Nobody says "true": what a switch does was not in their words.
+        Value::Bool(_) => false,
+        Value::String(text) => {
+            let wanted = keys(text);
+            let within = |said: &Vec<String>| said.windows(wanted.len().max(1)).any(|part| part == wanted);
+            !wanted.is_empty() && words.iter().any(within) || text.trim().is_empty()
+        }
+        Value::Array(items) => items.iter().all(|item| texts_stand(item, words)),
+        Value::Object(inner) => inner.values().all(|item| texts_stand(item, words)),
+    }
+}
+
+fn numbers_stand(value: &Value, numbers: &[Number]) -> bool {
+    match value {
+        Value::Number(number) => {
+            let wanted = Number::from_decimal(&number.to_string());
+            wanted.is_some_and(|wanted| numbers.iter().any(|said| same(*said, wanted)))
+        }
+        Value::Array(items) => items.iter().all(|item| numbers_stand(item, numbers)),
+        Value::Object(inner) => inner.values().all(|item| numbers_stand(item, numbers)),
+        _ => true,
+    }
+}
+
+/// As said, or in paise where rupees were said.
+fn same(said: Number, wanted: Number) -> bool {
+    said == wanted || said.times(100) == Some(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_value_stands_in_the_words_or_it_does_not() {
+        let taint = Taint::clean("राजू को पाँच सौ का माल दिया, note: second shelf");
+        for (arguments, expected) in [
+            (json!({ "name": "राजू", "amount": 500 }), true),
+            (json!({ "name": "Raju", "amount_paise": 50000 }), true),
+            (json!({ "note": "second shelf", "tags": [] }), true),
+            (json!({ "note": "shelf second" }), false),
+            (json!({ "name": "Ramesh", "amount": 500 }), false),
+            (json!({ "name": "राजू", "amount": 5000 }), false),
+            (json!({ "amount": 500, "everyone": true }), false),
+            (json!({ "note": null, "empty": "" }), true),
+            (json!({ "list": ["राजू", { "deep": "evil" }] }), false),
+        ] {
+            assert_eq!(taint.said(&arguments), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn with_no_words_nothing_was_said() {
+        assert!(!Taint::default().said(&json!({ "x": "a" })));
+        assert!(!Taint::clean("").said(&json!({ "x": 1 })));
+    }
+}

@@ -1,0 +1,108 @@
+//! A hostile model against random policies: whatever it proposes, no invariant breaks.
+
+use std::collections::BTreeMap;
+
+use super::super::{STAGES, Stage, StageName, Verdict, walk};
+use super::oracle::{ALL, Invariant, Truth, against, leaks};
+use super::world::{Dice, World};
+use crate::acts::Digest;
+
+const PROPOSALS: usize = 100_000;
+const PER_WORLD: usize = 100;
+
+#[derive(Default)]
+struct Tally {
+    /// How often an invariant would have been broken if the stages had let it through.
+    attempted: BTreeMap<Invariant, usize>,
+    broken: BTreeMap<Invariant, usize>,
+    applied: usize,
+    asked: usize,
+    refused: usize,
+}
+
+/// Runs the attack on these stages.
+fn attack(stages: &[Stage], proposals: usize) -> Tally {
+    let (dice, mut tally) = (Dice::new(20_261_115), Tally::default());
+    for _ in 0..proposals / PER_WORLD {
+        let mut world = World::new(&dice);
+        for _ in 0..PER_WORLD {
+            one(stages, &dice, &mut world, &mut tally);
+        }
+    }
+    tally
+}
+
+fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
+    let proposal = world.proposal(dice);
+    world.people_speak(dice, &proposal);
+    let truth = Truth {
+        room_left: world.ground.taken.max(world.applied) < world.ground.room,
+        approved: world.ground.granted.contains_key(&Digest::of(&proposal).to_string()),
+        waived: proposal
+            .caller
+            .session
+            .is_some_and(|session| world.ground.waived.contains(&(session, proposal.name.clone()))),
+    };
+    let mut ground = world.ground.clone();
+    let ask = world.ask(&proposal);
+    let against = against(&ask, &truth);
+    for invariant in &against {
+        *tally.attempted.entry(*invariant).or_default() += 1;
+    }
+    let verdict = walk(stages, &ask, &mut ground).unwrap();
+    let applied = matches!(verdict, Verdict::Apply(_));
+    match verdict {
+        Verdict::Apply(cleared) => {
+            tally.applied += 1;
+            let leak = proposal.tool.as_ref().is_some_and(|tool| leaks(tool, &cleared));
+            for invariant in against {
+                if invariant != Invariant::Redacted || leak {
+                    *tally.broken.entry(invariant).or_default() += 1;
+                }
+            }
+        }
+        Verdict::Ask(_) => tally.asked += 1,
+        Verdict::Rehearse(_) => {}
+        Verdict::Refuse(refusal) => {
+            assert!(!refusal.suggestion.is_empty());
+            tally.refused += 1;
+        }
+    }
+    world.ground = ground;
+    world.applied += usize::from(applied);
+}
+
+#[test]
+fn no_proposal_of_a_hundred_thousand_breaks_an_invariant() {
+    let tally = attack(&STAGES, PROPOSALS);
+    assert_eq!(tally.broken, BTreeMap::new());
+    for invariant in ALL {
+        let attempted = tally.attempted.get(&invariant).copied().unwrap_or_default();
+        assert!(attempted >= 1_000, "{invariant:?} was attempted {attempted} times only");
+    }
+    let Tally { applied, asked, refused, .. } = tally;
+    assert!(
+        applied > 500 && asked > 500 && refused > 10_000,
+        "{applied} applied, {asked} asked, {refused} refused"
+    );
+}
+
+#[test]
+fn without_any_one_stage_its_invariant_breaks() {
+    for (stage, invariant) in [
+        (StageName::Schema, Invariant::KnownAndFitting),
+        (StageName::Permission, Invariant::Permitted),
+        (StageName::Door, Invariant::InPalette),
+        (StageName::Scope, Invariant::InScope),
+        (StageName::Autonomy, Invariant::WithinAutonomy),
+        (StageName::Limits, Invariant::WithinLimits),
+        (StageName::Redaction, Invariant::Redacted),
+        (StageName::Consent, Invariant::Consented),
+    ] {
+        let others: Vec<Stage> = STAGES.into_iter().filter(|known| known.name != stage).collect();
+        assert_eq!(others.len(), STAGES.len() - 1);
+        let tally = attack(&others, PROPOSALS / 5);
+        let broken = tally.broken.get(&invariant).copied().unwrap_or_default();
+        assert!(broken > 0, "without {stage:?} nothing broke {invariant:?}");
+    }
+}

@@ -1,0 +1,228 @@
+//! What must hold, said a second time and in another way than the stages say it.
+
+use munshi_identity::{Role, Standing};
+use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
+use serde_json::Value;
+
+use super::super::{Ask, Cleared, Door, Known, Maker, Wanted};
+use super::world::SECRET_PHONE;
+
+/// The invariants of `docs/safety.md` that a decision can break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Invariant {
+    KnownAndFitting,
+    Permitted,
+    InPalette,
+    InScope,
+    WithinAutonomy,
+    WithinLimits,
+    Redacted,
+    Consented,
+}
+
+pub(super) const ALL: [Invariant; 8] = [
+    Invariant::KnownAndFitting,
+    Invariant::Permitted,
+    Invariant::InPalette,
+    Invariant::InScope,
+    Invariant::WithinAutonomy,
+    Invariant::WithinLimits,
+    Invariant::Redacted,
+    Invariant::Consented,
+];
+
+/// What the oracle knows beside the proposal.
+pub(super) struct Truth {
+    pub room_left: bool,
+    /// A person has agreed to exactly this.
+    pub approved: bool,
+    /// A person has said not to be asked again about this tool.
+    pub waived: bool,
+}
+
+/// The invariants this proposal would break if it were applied as it stands.
+pub(super) fn against(ask: &Ask<'_>, truth: &Truth) -> Vec<Invariant> {
+    let Some(tool) = &ask.tool else { return vec![Invariant::KnownAndFitting] };
+    let scope = scope_of(tool, &ask.arguments);
+    let mut broken = Vec::new();
+    let mut hold = |holds: bool, invariant| {
+        if !holds {
+            broken.push(invariant);
+        }
+    };
+    hold(ask.offered && fits(&ask.arguments), Invariant::KnownAndFitting);
+    hold(permitted(ask, tool, &scope), Invariant::Permitted);
+    hold(in_palette(ask, tool), Invariant::InPalette);
+    hold(in_scope(ask, tool, &scope), Invariant::InScope);
+    hold(within_autonomy(ask, tool), Invariant::WithinAutonomy);
+    hold(truth.room_left, Invariant::WithinLimits);
+    hold(tool.connector.maker == Maker::House || !holds_phone_field(&ask.arguments), Invariant::Redacted);
+    hold(consented(ask, tool, &scope, truth), Invariant::Consented);
+    broken
+}
+
+/// What is wrong with what was cleared.
+pub(super) fn leaks(tool: &Known, cleared: &Cleared) -> bool {
+    tool.connector.maker == Maker::Foreign && holds_phone_field(&cleared.arguments)
+}
+
+fn holds_phone_field(arguments: &Value) -> bool {
+    arguments.get("phone").is_some_and(|phone| phone.to_string().contains(SECRET_PHONE))
+}
+
+fn fits(arguments: &Value) -> bool {
+    let Some(map) = arguments.as_object() else { return false };
+    let short = |name: &str| map.get(name).is_none_or(Value::is_string);
+    let names = ["id", "amount", "to", "template", "phone"];
+    map.keys().all(|name| names.contains(&name.as_str()))
+        && map.contains_key("id")
+        && map.contains_key("to")
+        && ["id", "to", "template", "phone"].into_iter().all(short)
+        && map.get("amount").is_none_or(Value::is_i64)
+        && map.get("id").and_then(Value::as_str).is_some_and(|id| id.chars().count() <= 40)
+}
+
+fn scope_of(tool: &Known, arguments: &Value) -> String {
+    let id = arguments.get("id").and_then(Value::as_str).unwrap_or("null");
+    let plain = id.bytes().map(|byte| match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    });
+    tool.spec.scope.replace("{id}", &plain.collect::<String>())
+}
+
+/// A pattern, by recursion instead of by going back.
+fn matches(glob: &str, text: &str) -> bool {
+    match glob.chars().next() {
+        None => text.is_empty(),
+        Some('*') => (0..=text.len())
+            .filter(|at| text.is_char_boundary(*at))
+            .any(|at| matches(&glob[1..], &text[at..])),
+        Some('{') => {
+            let end = text.find(['.', '/']).unwrap_or(text.len());
+            let after = glob.find('}').map_or("", |close| &glob[close + 1..]);
+            end > 0 && matches(after, &text[end..])
+        }
+        Some(first) => {
+            text.starts_with(first) && matches(&glob[first.len_utf8()..], &text[first.len_utf8()..])
+        }
+    }
+}
+
+fn any(globs: &[ScopeGlob], scope: &str) -> bool {
+    globs.iter().any(|glob| matches(glob.as_str(), scope))
+}
+
+fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
+    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase()))
+}
+
+fn permitted(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
+    let who = &ask.caller.principal;
+    if any_case(&who.closed, scope) {
+        return false;
+    }
+    let role = match who.standing {
+        Standing::Anonymous => return tool.spec.reach == Reach::Anyone,
+        Standing::Known => return tool.spec.reach >= Reach::Person,
+        Standing::Member(Role::Owner) => return true,
+        Standing::Member(role) => role,
+    };
+    let rules = ask.policy.roles.0.get(&role);
+    if rules.is_some_and(|rules| any_case(&rules.deny, scope)) {
+        return false;
+    }
+    if any(&who.opened, scope) {
+        return true;
+    }
+    let listed = match rules.and_then(|rules| rules.allow.as_ref()) {
+        Some(allow) => any(allow, scope),
+        None => role == Role::Admin || !scope.starts_with("members"),
+    };
+    listed && (role != Role::Viewer || !tool.spec.effect.writes())
+}
+
+fn in_palette(ask: &Ask<'_>, tool: &Known) -> bool {
+    let member = matches!(ask.caller.principal.standing, Standing::Member(_));
+    let owner = ask.caller.principal.standing == Standing::Member(Role::Owner);
+    match ask.caller.door {
+        Door::Private if owner => true,
+        Door::Private | Door::Work => member && tool.spec.reach != Reach::Owner,
+        _ if ask.caller.principal.standing == Standing::Anonymous => tool.spec.reach == Reach::Anyone,
+        _ => matches!(tool.spec.reach, Reach::Person | Reach::Anyone),
+    }
+}
+
+fn connector<'a>(ask: &Ask<'a>, tool: &'a Known) -> Option<&'a Conduct> {
+    ask.policy.connectors.get(&tool.connector.name).or(tool.connector.conduct.as_ref())
+}
+
+fn in_scope(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
+    let Some(other) = connector(ask, tool) else { return false };
+    let lane = |conduct: &Conduct| {
+        let open = if tool.spec.effect.writes() { &conduct.write } else { &conduct.read };
+        any(open, scope) && !any_case(&conduct.deny, scope)
+    };
+    lane(&ask.agent) && lane(other)
+}
+
+fn lowest(ask: &Ask<'_>, tool: &Known) -> Autonomy {
+    let other = connector(ask, tool).map_or(Autonomy::Investigate, |conduct| conduct.autonomy);
+    let mut lowest = if ask.agent.autonomy < other { ask.agent.autonomy } else { other };
+    if let Some(most) = ask.policy.most_autonomy
+        && most < lowest
+    {
+        lowest = most;
+    }
+    if !tool.connector.declares && lowest > Autonomy::Investigate {
+        lowest = Autonomy::Investigate;
+    }
+    lowest
+}
+
+fn within_autonomy(ask: &Ask<'_>, tool: &Known) -> bool {
+    match lowest(ask, tool) {
+        Autonomy::Off => false,
+        Autonomy::Investigate => {
+            !tool.spec.effect.writes() && tool.spec.least_autonomy <= Autonomy::Investigate
+        }
+        level => tool.spec.least_autonomy <= level,
+    }
+}
+
+fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
+    if !tool.spec.effect.writes() {
+        return true;
+    }
+    if ask.wanted == Wanted::Rehearsal {
+        return false;
+    }
+    if truth.approved {
+        return true;
+    }
+    let text = |name: &str| ask.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+    let authorised = text("template") == "due"
+        && text("to") == "customer"
+        && ask.policy.messages.iter().any(|message| message.tool == tool.spec.name);
+    let hard = tool.spec.dangerous
+        || tool.spec.destructive
+        || tool.spec.money
+        || (tool.spec.sends.is_some() && !authorised)
+        || !ask.concerns.is_empty()
+        || (!ask.taint.sources.is_empty() && !said(ask));
+    let soft = lowest(ask, tool) == Autonomy::Propose
+        || any_case(&ask.agent.ask, scope)
+        || connector(ask, tool).is_some_and(|conduct| any_case(&conduct.ask, scope));
+    !hard && (!soft || truth.waived)
+}
+
+/// Of these worlds' words only two hold everything an argument can say, and only without further arguments.
+fn said(ask: &Ask<'_>) -> bool {
+    let Some(map) = ask.arguments.as_object() else { return false };
+    let words: Vec<&str> = ask.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
+    map.values().all(|value| match value {
+        Value::String(text) => words.contains(&text.as_str()),
+        Value::Number(number) => words.contains(&number.to_string().as_str()),
+        _ => false,
+    })
+}

@@ -1,0 +1,1 @@
+//! Each stage, with the one thing that makes it say no.

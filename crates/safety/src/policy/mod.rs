@@ -1,0 +1,83 @@
+//! What a tenant says about acts: `policy.toml`, with versions.
+
+mod file;
+mod store;
+
+use std::collections::BTreeMap;
+
+use munshi_identity::Rules;
+use munshi_types::{Autonomy, Conduct, ToolName};
+use serde::{Deserialize, Serialize};
+
+use crate::privacy::Redaction;
+
+pub use file::parse;
+pub(crate) use store::version;
+pub use store::{PolicyVersion, current, history, put};
+
+/// A tenant's policy. The empty one opens nothing of a foreign connector and leaves a pack's own conduct as shipped.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// No agent and no connector goes further than this.
+    pub most_autonomy: Option<Autonomy>,
+    /// By the connector's or pack's name.
+    pub connectors: BTreeMap<String, Conduct>,
+    pub roles: Rules,
+    pub redaction: Redaction,
+    /// Messages that need no approval each time.
+    pub messages: Vec<Authorised>,
+    pub rates: Rates,
+    pub approvals: Waiting,
+}
+
+/// A template that may go to an audience without asking: what the owner agreed to beforehand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Authorised {
+    pub tool: ToolName,
+    pub template: String,
+    /// A tag of persons.
+    pub audience: String,
+}
+
+/// How often tools may be called for one tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rates {
+    pub calls_per_minute: u32,
+    pub writes_per_minute: u32,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self { calls_per_minute: 600, writes_per_minute: 120 }
+    }
+}
+
+/// How long an approval is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Waiting {
+    pub hours: u16,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { hours: 24 }
+    }
+}
+
+impl Policy {
+    /// How a connector may be used: as the tenant says, else as it was shipped, else not at all.
+    pub fn conduct<'a>(&'a self, connector: &str, shipped: Option<&'a Conduct>) -> Option<&'a Conduct> {
+        self.connectors.get(connector).or(shipped)
+    }
+
+    pub fn authorises(&self, tool: &ToolName, template: &str) -> impl Iterator<Item = &str> {
+        self.messages
+            .iter()
+            .filter(move |message| message.tool == *tool && message.template == template)
+            .map(|message| message.audience.as_str())
+    }
+}

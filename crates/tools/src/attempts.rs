@@ -1,0 +1,130 @@
+//! Calling what is elsewhere, and calling again where that is harmless.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use munshi_safety::acts::{Outcome, Permit};
+use munshi_types::Effect;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::body::{Done, Failure, Far, Happened, Looked};
+use crate::result::fit;
+
+/// A read, or a write under a key, is tried so often.
+const MOST: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What came of a call: as it is stored, and as it goes on.
+pub(crate) struct Called {
+    pub outcome: Outcome,
+    pub done: Option<Done>,
+    pub mismatch: Option<String>,
+}
+
+/// Calls until it is done, surely not done, or nobody can tell.
+pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration) -> Called {
+    let mut failure = match once(far, permit, limit).await {
+        Ok(done) => return applied(far, permit, done, limit).await,
+        Err(failure) => failure,
+    };
+    for attempt in 1..MOST {
+        if !failure.retryable {
+            break;
+        }
+        tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
+        let again = match permit.effect() {
+            Effect::Read | Effect::Keyed => true,
+            Effect::Checked => match look_up(far, permit, limit).await {
+                Looked::Happened(done) => return applied(far, permit, done, limit).await,
+                Looked::DidNot => true,
+                Looked::CanNotTell => false,
+            },
+            Effect::Inside | Effect::Once => false,
+        };
+        if !again {
+            break;
+        }
+        failure = match once(far, permit, limit).await {
+            Ok(done) => return applied(far, permit, done, limit).await,
+            Err(failure) => failure,
+        };
+    }
+    ended(permit.effect(), failure)
+}
+
+/// Looks first, after a crash.
+pub(crate) async fn look_then_call(far: &dyn Far, permit: &Permit, limit: Duration) -> Called {
+    match look_up(far, permit, limit).await {
+        Looked::Happened(done) => applied(far, permit, done, limit).await,
+        Looked::DidNot => call(far, permit, limit).await,
+        Looked::CanNotTell => unknown("whether it happened can't be told"),
+    }
+}
+
+async fn look_up(far: &dyn Far, permit: &Permit, limit: Duration) -> Looked {
+    match timeout(limit, far.look_up(permit)).await {
+        Ok(Ok(looked)) => looked,
+        Ok(Err(_)) | Err(_) => Looked::CanNotTell,
+    }
+}
+
+/// One try. A tool that takes too long or panics may have done its work.
+pub(crate) async fn once(far: &dyn Far, permit: &Permit, limit: Duration) -> Result<Done, Failure> {
+    match timeout(limit, AssertUnwindSafe(far.call(permit)).catch_unwind()).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(Failure::perhaps("broke", "the tool broke; somebody has to look at it")),
+        Err(_) => Err(Failure::perhaps("too_slow", format!("no answer within {} s", limit.as_secs()))),
+    }
+}
+
+async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) -> Called {
+    let mismatch = match timeout(limit, far.read_back(permit, &done)).await {
+        Ok(Ok(mismatch)) => mismatch,
+        Ok(Err(failure)) => Some(format!("reading it back failed: {}", failure.detail)),
+        Err(_) => Some("reading it back took too long".to_owned()),
+    };
+    let done = fit(done);
+    let value = match &mismatch {
+        None => done.value.clone(),
+        Some(what) => json!({ "result": done.value, "mismatch": what }),
+    };
+    Called { outcome: Outcome::Applied(value), done: Some(done), mismatch }
+}
+
+/// What can't be told apart is not called a failure: a write that may have happened is unknown.
+fn ended(effect: Effect, failure: Failure) -> Called {
+    if effect.writes() && failure.happened == Happened::Maybe {
+        return unknown(&failure.detail);
+    }
+    let Failure { code, retryable, detail, .. } = failure;
+    let detail = munshi_safety::privacy::scrub(&detail);
+    Called { outcome: Outcome::Failed { code, retryable, detail }, done: None, mismatch: None }
+}
+
+/// A tool that is no longer installed can neither be asked nor called.
+pub(crate) fn gone() -> Called {
+    unknown("the tool is no longer installed")
+}
+
+fn unknown(detail: &str) -> Called {
+    let detail = munshi_safety::privacy::scrub(detail);
+    Called { outcome: Outcome::Unknown { detail }, done: None, mismatch: None }
+}
+
+/// A rehearsal, which changes nothing and so can only fail.
+pub(crate) async fn rehearse(far: &dyn Far, permit: &Permit, limit: Duration) -> Outcome {
+    let tried = timeout(limit, AssertUnwindSafe(far.rehearse(permit)).catch_unwind()).await;
+    let failure = match tried {
+        Ok(Ok(Ok(done))) => return Outcome::Applied(fit(done).value),
+        Ok(Ok(Err(failure))) => failure,
+        Ok(Err(_)) => Failure::surely("broke", "the tool broke while it was tried out"),
+        Err(_) => Failure::for_now("too_slow", "trying it out took too long"),
+    };
+    Outcome::Failed {
+        code: failure.code,
+        retryable: failure.retryable,
+        detail: munshi_safety::privacy::scrub(&failure.detail),
+    }
+}

@@ -1,0 +1,128 @@
+//! What a tool implements.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_types::ToolName;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a tool is called, by what it touches.
+#[derive(Clone)]
+pub enum Body {
+    /// Looks at our own tables.
+    Look(Arc<dyn Look>),
+    /// Writes in our own transaction, together with the act's own record: it happens once or not at all.
+    Write(Arc<dyn Write>),
+    /// Goes elsewhere: another program, another service.
+    Far(Arc<dyn Far>),
+}
+
+pub trait Look: Send + Sync {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure>;
+}
+
+pub trait Write: Send + Sync {
+    /// Writes. A failure undoes everything it wrote.
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure>;
+
+    /// Reads back what was written, in the same transaction. What does not agree, in a few words, undoes it.
+    fn read_back(&self, _permit: &Permit, _done: &Done, _tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+}
+
+#[async_trait]
+pub trait Far: Send + Sync {
+    /// Calls. Dropping it is giving up: the act counts as one that may have happened.
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure>;
+
+    /// Whether an act happened, by its key or its arguments.
+    async fn look_up(&self, _permit: &Permit) -> Result<Looked, Failure> {
+        Ok(Looked::CanNotTell)
+    }
+
+    /// Says what would happen, where the tool declares that it can.
+    async fn rehearse(&self, _permit: &Permit) -> Result<Done, Failure> {
+        Err(Failure::surely("no_rehearsal", "this tool can't be tried out"))
+    }
+
+    /// Reads back what was done, where that can be seen. What does not agree is told, in a few words.
+    async fn read_back(&self, _permit: &Permit, _done: &Done) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+}
+
+/// What a look-up found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Looked {
+    Happened(Done),
+    DidNot,
+    CanNotTell,
+}
+
+/// What a tool gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    pub value: Value,
+    /// How to take it back, where that can be.
+    pub undo: Option<Undo>,
+}
+
+impl Done {
+    pub fn with(value: Value) -> Self {
+        Self { value, undo: None }
+    }
+}
+
+/// The call that takes an act back: an act of its own, through the whole pipeline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Undo {
+    pub tool: ToolName,
+    pub arguments: Value,
+}
+
+/// Why a tool could not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// A word for it, such as `not_found`.
+    pub code: String,
+    /// Whether the same call may pass in a while.
+    pub retryable: bool,
+    /// What happened and what to do, for the model; no secret in it.
+    pub detail: String,
+    pub happened: Happened,
+}
+
+/// Whether the world was changed all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    No,
+    Maybe,
+}
+
+impl Failure {
+    /// It did not happen, and trying again would not help.
+    pub fn surely(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { code: code.into(), retryable: false, detail: detail.into(), happened: Happened::No }
+    }
+
+    /// It did not happen, and may pass in a while.
+    pub fn for_now(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { retryable: true, ..Self::surely(code, detail) }
+    }
+
+    /// It broke off: it may have happened.
+    pub fn perhaps(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { happened: Happened::Maybe, ..Self::for_now(code, detail) }
+    }
+}
+
+impl From<munshi_store::Error> for Failure {
+    fn from(error: munshi_store::Error) -> Self {
+        let retryable = error.is_retryable();
+        Self { code: "store".to_owned(), retryable, detail: error.to_string(), happened: Happened::No }
+    }
+}

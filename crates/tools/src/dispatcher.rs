@@ -1,0 +1,479 @@
+//! The one way to call a tool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_safety::acts::{self, Act, Begun, Mode, Office, Outcome, Permit, State};
+use munshi_safety::approvals::Approval;
+use munshi_safety::pipeline::{Caller, Concern, Proposal, Refusal, Taint, Wanted};
+use munshi_store::{Db, Tx};
+use munshi_types::{ActId, Clock, Conduct, TenantId};
+use serde_json::{Value, json};
+
+use crate::attempts::{self, Called};
+use crate::body::{Body, Done, Failure, Write};
+use crate::error::{Error, Result};
+use crate::journal::Journal;
+use crate::registry::{Registry, Tool};
+use crate::result::{Label, Observation, fit};
+
+/// Calls tools through the safety pipeline. Clones share everything.
+#[derive(Clone)]
+pub struct Dispatcher {
+    pub(crate) db: Db,
+    pub(crate) office: Arc<Office>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// One call as a turn wants it. Only `name` and `arguments` come from the model.
+#[derive(Clone, Debug)]
+pub struct Want {
+    pub act: ActId,
+    pub name: String,
+    pub arguments: Value,
+    /// Whether the agent was offered it.
+    pub offered: bool,
+    pub wanted: Wanted,
+    pub caller: Caller,
+    pub agent: Arc<Conduct>,
+    pub taint: Taint,
+    pub concerns: Vec<Concern>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Done(Observation),
+    /// What would happen.
+    Rehearsed(Observation),
+    /// A person is asked; the run waits.
+    Waiting(Box<Approval>),
+    Refused(Refusal),
+    Failed {
+        act: ActId,
+        code: String,
+        retryable: bool,
+        detail: String,
+    },
+    /// It may have happened. It is not tried again, and a person is asked.
+    Unknown {
+        act: ActId,
+        detail: String,
+    },
+    /// A person said no, or nobody answered in time.
+    Dropped {
+        act: ActId,
+    },
+    /// It is being done at this moment, by this process or another.
+    Running {
+        act: ActId,
+    },
+}
+
+impl Answer {
+    /// As the model sees it.
+    pub fn for_model(&self) -> Value {
+        let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
+        match self {
+            Self::Done(seen) => match &seen.mismatch {
+                None => json!({ "ok": true, "result": seen.value }),
+                Some(what) => json!({ "ok": true, "result": seen.value, "mismatch": what }),
+            },
+            Self::Rehearsed(seen) => json!({ "ok": true, "rehearsal": seen.value }),
+            Self::Waiting(approval) => {
+                json!({ "ok": false, "code": "waiting_approval", "retryable": false, "approval": approval.id,
+                        "suggestion": "A person is asked first. Tell them what waits, and do not call it again." })
+            }
+            Self::Refused(refusal) => refusal.for_model(),
+            Self::Failed { code, retryable, detail, .. } => no(code, *retryable, detail),
+            Self::Unknown { .. } => no(
+                "unknown_outcome",
+                false,
+                "It broke off and may have happened. Do not call it again; say that somebody will look.",
+            ),
+            Self::Dropped { .. } => {
+                no("not_approved", false, "It was not approved. Do not try it another way.")
+            }
+            Self::Running { .. } => no("running", true, "It is being done. Wait for its result."),
+        }
+    }
+}
+
+impl Dispatcher {
+    pub fn new(db: Db, office: Arc<Office>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
+        Self { db, office, registry, clock }
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Decides, calls and writes down. Called again with the same act it does nothing twice: it gives what came of
+    /// it, or goes on where a person has approved meanwhile.
+    pub async fn call(&self, want: Want, journal: Arc<dyn Journal>) -> Result<Answer> {
+        let tool = self.registry.get(&want.name).cloned();
+        let tenant = want.caller.principal.tenant;
+        let proposal = proposal(want, tool.as_ref());
+        match tool {
+            Some(Tool { body: Body::Write(write), known }) => {
+                let tool = Tool { body: Body::Write(write.clone()), known };
+                self.inside(tenant, proposal, tool, write, journal).await
+            }
+            tool => self.outside(tenant, proposal, tool, journal).await,
+        }
+    }
+
+    /// Goes on with an act that waited for a person, with what was stored when it was proposed.
+    pub async fn resume(
+        &self,
+        tenant: TenantId,
+        id: ActId,
+        agent: Arc<Conduct>,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Option<Answer>> {
+        let found = self.db.read(tenant, move |tx| -> Result<_> {
+            let Some(act) = acts::find(tx, id)? else { return Ok(None) };
+            let person =
+                act.person.map(|person| munshi_identity::persons::find(tx, person)).transpose()?.flatten();
+            let principal = person.map(|person| person.principal(tx));
+            Ok(Some((act, principal)))
+        });
+        let Some((act, principal)) = found.await? else { return Ok(None) };
+        let mut stored = act.rests_on;
+        if let Some(principal) = principal {
+            stored.caller.principal = principal;
+        }
+        let want = Want {
+            act: id,
+            name: act.tool,
+            arguments: act.arguments,
+            offered: true,
+            wanted: stored.wanted,
+            caller: stored.caller,
+            agent,
+            taint: stored.taint,
+            concerns: stored.concerns,
+        };
+        self.call(want, journal).await.map(Some)
+    }
+
+    /// Decision, effect and record in one transaction.
+    async fn inside(
+        &self,
+        tenant: TenantId,
+        proposal: Proposal,
+        tool: Tool,
+        write: Arc<dyn Write>,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Answer> {
+        let (office, clock) = (self.office.clone(), self.clock.clone());
+        self.db
+            .write(tenant, move |tx| -> Result<Answer> {
+                let now = clock.now();
+                let (begun, mut untold) = acts::begin(tx, &office, &proposal, now)?;
+                journal.begun(tx, &begun)?;
+                let answer = match begun {
+                    Begun::Go(permit) => {
+                        let (outcome, done) = perform(tx, &write, &permit)?;
+                        let answer = answer_of(&permit, &tool, &outcome, done, None);
+                        untold = untold.and(acts::finish(tx, &office, permit, &outcome, clock.now())?);
+                        answer
+                    }
+                    Begun::Wait(mut approval, rehearsal) => {
+                        if let Some(permit) = rehearsal {
+                            let (outcome, _) = perform(tx, &write, &permit)?;
+                            approval.rehearsal = shown(&outcome);
+                            untold = untold.and(acts::finish(tx, &office, permit, &outcome, now)?);
+                        }
+                        Answer::Waiting(approval)
+                    }
+                    Begun::Refused(refusal) => Answer::Refused(refusal),
+                    Begun::Past(act) => past(*act, Some(&tool)),
+                };
+                journal.ended(tx, &answer)?;
+                untold.tell(tx, &office, now)?;
+                Ok(answer)
+            })
+            .await
+    }
+
+    /// Intent in one transaction, the call, its result in another.
+    async fn outside(
+        &self,
+        tenant: TenantId,
+        proposal: Proposal,
+        tool: Option<Tool>,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Answer> {
+        let (office, clock, notes) = (self.office.clone(), self.clock.clone(), journal.clone());
+        let begun = self.db.write(tenant, move |tx| -> Result<Begun> {
+            let now = clock.now();
+            let (begun, untold) = acts::begin(tx, &office, &proposal, now)?;
+            notes.begun(tx, &begun)?;
+            untold.tell(tx, &office, now)?;
+            Ok(begun)
+        });
+        match (begun.await?, tool) {
+            (Begun::Go(permit), Some(tool)) => self.perform_far(permit, tool, journal).await,
+            (Begun::Wait(approval, rehearsal), Some(tool)) => {
+                self.rehearse_far(*approval, rehearsal, tool, journal).await
+            }
+            (Begun::Refused(refusal), _) => self.note(tenant, Answer::Refused(refusal), journal).await,
+            (Begun::Past(act), tool) => Ok(past(*act, tool.as_ref())),
+            (Begun::Wait(approval, _), None) => Ok(Answer::Waiting(approval)),
+            (Begun::Go(permit), None) => {
+                let gone = Called {
+                    outcome: Outcome::Failed {
+                        code: "unknown_tool".to_owned(),
+                        retryable: false,
+                        detail: "the tool is not installed".to_owned(),
+                    },
+                    done: None,
+                    mismatch: None,
+                };
+                self.end(permit, None, gone, journal).await
+            }
+        }
+    }
+
+    pub(crate) async fn perform_far(
+        &self,
+        permit: Permit,
+        tool: Tool,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Answer> {
+        let limit = tool.known.spec.timeout;
+        let called = match (&tool.body, permit.mode()) {
+            (Body::Far(far), Mode::Apply) => attempts::call(far.as_ref(), &permit, limit).await,
+            (Body::Far(far), Mode::Rehearse) => {
+                let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
+                let done = shown(&outcome).map(Done::with);
+                Called { outcome, done, mismatch: None }
+            }
+            (Body::Look(_), _) => return self.look(permit, tool, journal).await,
+            (Body::Write(_), _) => return Err(misuse("what writes inside is not called outside")),
+        };
+        self.end(permit, Some(tool), called, journal).await
+    }
+
+    /// A look at our own tables, in the transaction that writes its end down.
+    async fn look(&self, permit: Permit, tool: Tool, journal: Arc<dyn Journal>) -> Result<Answer> {
+        let (office, clock) = (self.office.clone(), self.clock.clone());
+        self.db
+            .write(permit.tenant(), move |tx| -> Result<Answer> {
+                let Body::Look(look) = &tool.body else { return Err(misuse("this tool does not look")) };
+                let looked = tx.attempt(|tx| look.look(&permit, tx).map_err(Stopped::Failed));
+                let (outcome, done) = outcome_of(looked)?;
+                let answer = answer_of(&permit, &tool, &outcome, done, None);
+                let now = clock.now();
+                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                journal.ended(tx, &answer)?;
+                untold.tell(tx, &office, now)?;
+                Ok(answer)
+            })
+            .await
+    }
+
+    async fn rehearse_far(
+        &self,
+        mut approval: Approval,
+        rehearsal: Option<Permit>,
+        tool: Tool,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Answer> {
+        let tenant = self.tenant_of(&rehearsal);
+        let (Some(permit), Body::Far(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
+            return Ok(Answer::Waiting(Box::new(approval)));
+        };
+        let outcome = attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await;
+        approval.rehearsal = shown(&outcome);
+        let (office, clock) = (self.office.clone(), self.clock.clone());
+        let answer = Answer::Waiting(Box::new(approval));
+        self.db
+            .write(tenant, move |tx| -> Result<Answer> {
+                let now = clock.now();
+                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                journal.ended(tx, &answer)?;
+                untold.tell(tx, &office, now)?;
+                Ok(answer)
+            })
+            .await
+    }
+
+    fn tenant_of(&self, permit: &Option<Permit>) -> Option<TenantId> {
+        permit.as_ref().map(Permit::tenant)
+    }
+
+    pub(crate) async fn end(
+        &self,
+        permit: Permit,
+        tool: Option<Tool>,
+        called: Called,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Answer> {
+        let (office, clock) = (self.office.clone(), self.clock.clone());
+        self.db
+            .write(permit.tenant(), move |tx| -> Result<Answer> {
+                let Called { outcome, done, mismatch } = called;
+                let answer = match tool.as_ref() {
+                    Some(tool) => answer_of(&permit, tool, &outcome, done, mismatch),
+                    None => bare(&permit, &outcome),
+                };
+                let now = clock.now();
+                let untold = acts::finish(tx, &office, permit, &outcome, now)?;
+                journal.ended(tx, &answer)?;
+                untold.tell(tx, &office, now)?;
+                Ok(answer)
+            })
+            .await
+    }
+
+    async fn note(&self, tenant: TenantId, answer: Answer, journal: Arc<dyn Journal>) -> Result<Answer> {
+        self.db
+            .write(tenant, move |tx| -> Result<Answer> {
+                journal.ended(tx, &answer)?;
+                Ok(answer)
+            })
+            .await
+    }
+}
+
+fn misuse(what: &str) -> Error {
+    munshi_store::Error::Misuse(what.to_owned()).into()
+}
+
+fn proposal(want: Want, tool: Option<&Tool>) -> Proposal {
+    Proposal {
+        act: want.act,
+        name: want.name,
+        arguments: want.arguments,
+        tool: tool.map(|tool| tool.known.clone()),
+        offered: want.offered,
+        wanted: want.wanted,
+        caller: want.caller,
+        agent: want.agent,
+        taint: want.taint,
+        concerns: want.concerns,
+    }
+}
+
+/// Why an attempt at our own tables is undone.
+enum Stopped {
+    Failed(Failure),
+    /// It was only tried out.
+    Tried(Done),
+}
+
+impl From<munshi_store::Error> for Stopped {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Writes, reads back, and undoes what failed, did not agree, or was only tried out.
+fn perform(tx: &mut Tx<'_>, write: &Arc<dyn Write>, permit: &Permit) -> Result<(Outcome, Option<Done>)> {
+    let done = tx.attempt(|tx| {
+        let done = write.write(permit, tx).map_err(Stopped::Failed)?;
+        if let Some(what) = write.read_back(permit, &done, tx).map_err(Stopped::Failed)? {
+            let detail = format!("what was written does not read back: {what}. Nothing was changed");
+            return Err(Stopped::Failed(Failure::surely("read_back", detail)));
+        }
+        match permit.mode() {
+            Mode::Apply => Ok(done),
+            Mode::Rehearse => Err(Stopped::Tried(done)),
+        }
+    });
+    outcome_of(done)
+}
+
+fn outcome_of(done: std::result::Result<Done, Stopped>) -> Result<(Outcome, Option<Done>)> {
+    Ok(match done {
+        Ok(done) | Err(Stopped::Tried(done)) => {
+            let done = fit(done);
+            (Outcome::Applied(done.value.clone()), Some(done))
+        }
+        Err(Stopped::Failed(failure)) => {
+            let Failure { code, retryable, detail, .. } = failure;
+            let detail = munshi_safety::privacy::scrub(&detail);
+            (Outcome::Failed { code, retryable, detail }, None)
+        }
+    })
+}
+
+fn shown(outcome: &Outcome) -> Option<Value> {
+    match outcome {
+        Outcome::Applied(value) => Some(value.clone()),
+        Outcome::Failed { code, detail, .. } => Some(json!({ "ok": false, "code": code, "detail": detail })),
+        Outcome::Unknown { .. } => None,
+    }
+}
+
+fn answer_of(
+    permit: &Permit,
+    tool: &Tool,
+    outcome: &Outcome,
+    done: Option<Done>,
+    mismatch: Option<String>,
+) -> Answer {
+    let (Outcome::Applied(_), Some(Done { value, undo })) = (outcome, done) else {
+        return bare(permit, outcome);
+    };
+    let seen = Observation { act: permit.act(), value, label: Label::of(tool), undo, mismatch };
+    match permit.mode() {
+        Mode::Apply => Answer::Done(seen),
+        Mode::Rehearse => Answer::Rehearsed(seen),
+    }
+}
+
+fn bare(permit: &Permit, outcome: &Outcome) -> Answer {
+    let act = permit.act();
+    match outcome {
+        Outcome::Failed { code, retryable, detail } => {
+            Answer::Failed { act, code: code.clone(), retryable: *retryable, detail: detail.clone() }
+        }
+        Outcome::Unknown { detail } => Answer::Unknown { act, detail: detail.clone() },
+        Outcome::Applied(value) => {
+            let seen =
+                Observation { act, value: value.clone(), label: Label::House, undo: None, mismatch: None };
+            Answer::Done(seen)
+        }
+    }
+}
+
+/// What is known of an act that was proposed before.
+fn past(act: Act, tool: Option<&Tool>) -> Answer {
+    let value = act.result.clone().unwrap_or_default();
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let id = act.id;
+    match act.state {
+        State::Applied | State::Rehearsed => {
+            let label = tool.map_or(Label::House, Label::of);
+            let (code, detail) = (text("code"), text("detail"));
+            let seen = Observation { act: id, value, label, undo: None, mismatch: None };
+            match act.state {
+                State::Rehearsed if !code.is_empty() => {
+                    Answer::Failed { act: id, code, retryable: true, detail }
+                }
+                State::Rehearsed => Answer::Rehearsed(seen),
+                _ => Answer::Done(seen),
+            }
+        }
+        State::Failed => {
+            let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
+            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail") }
+        }
+        State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
+        State::Dropped => Answer::Dropped { act: id },
+        State::Refused => Answer::Failed {
+            act: id,
+            code: act.code.unwrap_or_default(),
+            retryable: false,
+            detail: "it was refused before".to_owned(),
+        },
+        State::Waiting | State::Intended | State::Rehearsing => Answer::Running { act: id },
+    }
+}
+
+/// How long a sweep lets a tool take that is no longer installed.
+pub(crate) const GONE: Duration = Duration::from_secs(1);

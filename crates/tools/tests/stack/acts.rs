@@ -1,0 +1,153 @@
+//! What becomes of an act, by its effect.
+
+use std::sync::Arc;
+
+use munshi_safety::acts::State;
+use munshi_safety::pipeline::{Door, Source, Wanted};
+use munshi_store::params;
+use munshi_test_support::on_both_engines;
+use munshi_tools::{Answer, Journal, Label};
+use munshi_types::Clock;
+use serde_json::json;
+
+use crate::support::{MIGRATIONS, Death, Shop, World, events, notes};
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn a_write_of_ours_happens_once_with_its_record(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let want = shop.want("note", json!({ "text": "two bags of rice" }));
+        let act = want.act;
+        let Answer::Done(seen) = shop.call(want.clone()).await else { panic!("not done") };
+        assert_eq!((seen.value, seen.label), (json!({ "noted": "two bags of rice" }), Label::House));
+        assert_eq!(seen.undo.unwrap().tool.as_str(), "drop_note");
+        // The same act again, as after a crash: told, not repeated.
+        assert!(matches!(shop.call(want).await, Answer::Done(_)));
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+        let stored = shop.act(&test.db, act).await.unwrap();
+        assert_eq!((stored.state, stored.result), (State::Applied, Some(json!({ "noted": "two bags of rice" }))));
+        assert_eq!(events(&test.db, shop.tenant).await, ["act.intended", "act.applied"]);
+    }
+
+    async fn the_same_act_with_other_arguments_is_refused(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut want = shop.want("note", json!({ "text": "one" }));
+        shop.call(want.clone()).await;
+        want.arguments = json!({ "text": "another" });
+        assert!(shop.dispatcher.call(want, Arc::new(munshi_tools::NoJournal)).await.is_err());
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+    }
+
+    async fn what_fails_or_does_not_read_back_leaves_nothing(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for (text, code) in [("fail after writing", "no"), ("altered on its way", "read_back")] {
+            let answer = shop.call(shop.want("note", json!({ "text": text }))).await;
+            assert!(matches!(&answer, Answer::Failed { code: found, .. } if found == code), "{answer:?}");
+        }
+        assert_eq!(notes(&test.db, shop.tenant).await, 0);
+        let told = events(&test.db, shop.tenant).await;
+        assert_eq!(told, ["act.intended", "act.failed", "act.intended", "act.failed"]);
+    }
+
+    async fn a_rehearsal_changes_nothing(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut want = shop.want("note", json!({ "text": "only thinking" }));
+        want.wanted = Wanted::Rehearsal;
+        let answer = shop.call(want).await;
+        assert!(matches!(&answer, Answer::Rehearsed(seen) if seen.value["noted"] == "only thinking"), "{answer:?}");
+        assert_eq!(notes(&test.db, shop.tenant).await, 0);
+        let mut want = shop.want("fax", json!({}));
+        want.wanted = Wanted::Rehearsal;
+        assert_eq!(shop.call(want).await.for_model()["code"], "no_rehearsal");
+        assert!(World::at(&shop.folder, Death::Never, false).lines().is_empty());
+    }
+
+    async fn looking_is_labelled_by_whose_words_it_brings(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let Answer::Done(own) = shop.call(shop.want("count", json!({}))).await else { panic!() };
+        assert_eq!((own.value, own.label.taints()), (json!({ "count": 0 }), None));
+        let Answer::Done(other) = shop.call(shop.want("fetch", json!({}))).await else { panic!() };
+        assert_eq!(other.label.taints(), Some(Source::Connector));
+    }
+
+    async fn an_endless_answer_is_cut_and_a_broken_tool_is_survived(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let Answer::Done(seen) = shop.call(shop.want("fetch", json!({ "mood": "talks" }))).await else { panic!() };
+        assert_eq!(seen.value["truncated"], true);
+        let answer = shop.call(shop.want("fetch", json!({ "mood": "breaks" }))).await;
+        assert!(matches!(&answer, Answer::Failed { code, .. } if code == "broke"), "{answer:?}");
+        let answer = shop.call(shop.want("fetch", json!({ "mood": "refuses" }))).await;
+        assert!(matches!(&answer, Answer::Failed { code, retryable: false, .. } if code == "refused_there"));
+    }
+
+    async fn what_hangs_is_unknown_where_it_writes_and_a_person_is_asked(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let want = shop.want("fax", json!({ "mood": "hangs" }));
+        let act = want.act;
+        let answer = shop.call(want).await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Unknown);
+        assert!(events(&test.db, shop.tenant).await.contains(&"act.unknown".to_owned()));
+        // Looking twice costs nothing: what only reads is a failure.
+        let answer = shop.call(shop.want("fetch", json!({ "mood": "hangs" }))).await;
+        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+    }
+
+    async fn each_refusal_says_which_stage_and_stands_in_the_audit(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut wants = Vec::new();
+        wants.push(("unknown_tool", shop.want("no_such", json!({}))));
+        let mut want = shop.want("note", json!({}));
+        want.offered = false;
+        wants.push(("not_offered", want));
+        wants.push(("bad_arguments", shop.want("note", json!({ "text": 5 }))));
+        wants.push(("bad_arguments", shop.want("note", json!({ "approved": true }))));
+        let mut want = shop.want("note", json!({}));
+        want.caller.door = Door::Distribution;
+        wants.push(("wrong_door", want));
+        let mut want = shop.want("note", json!({}));
+        want.agent = Arc::default();
+        wants.push(("out_of_scope", want));
+        let count = wants.len();
+        for (code, want) in wants {
+            let act = want.act;
+            let answer = shop.call(want).await;
+            assert_eq!(answer.for_model()["code"], code, "{answer:?}");
+            let stored = shop.act(&test.db, act).await.unwrap();
+            assert_eq!((stored.state, stored.code.as_deref()), (State::Refused, Some(code)));
+        }
+        assert_eq!(events(&test.db, shop.tenant).await, vec!["act.refused"; count]);
+        assert_eq!(notes(&test.db, shop.tenant).await, 0);
+    }
+
+    async fn a_tighter_policy_counts_at_once(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        let tight = "[connectors.shop]\nautonomy = \"investigate\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+        shop.set_policy(&test.db, tight, test.clock.now()).await;
+        let answer = shop.call(shop.want("note", json!({ "text": "b" }))).await;
+        assert_eq!(answer.for_model()["code"], "read_only");
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+    }
+
+    async fn a_journal_is_in_the_same_transaction(test: TestDb) {
+        struct Broken;
+        impl Journal for Broken {
+            fn begun(&self, tx: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::Begun) -> munshi_store::Result<()> {
+                tx.execute("INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, 'journal')", params![uuid::Uuid::nil()])?;
+                Ok(())
+            }
+            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &Answer) -> munshi_store::Result<()> {
+                Err(munshi_store::Error::Misuse("the journal can't be written".to_owned()))
+            }
+        }
+        let shop = Shop::open(&test).await;
+        let want = shop.want("note", json!({ "text": "with a journal" }));
+        let act = want.act;
+        assert!(shop.dispatcher.call(want, Arc::new(Broken)).await.is_err());
+        assert_eq!(notes(&test.db, shop.tenant).await, 0, "neither the note nor the journal");
+        assert!(shop.act(&test.db, act).await.is_none());
+        assert!(events(&test.db, shop.tenant).await.is_empty());
+    }
+}

@@ -1,0 +1,212 @@
+//! A person is asked, answers, and what they agreed to happens once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_identity::{Address, Person, Principal, persons};
+use munshi_safety::acts::State;
+use munshi_safety::approvals::{self, Answer as Said, Answered, Approval, Covers};
+use munshi_safety::pipeline::{Concern, Needs, Reason, Source};
+use munshi_store::Db;
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_tools::{Answer, NoJournal, Swept};
+use munshi_types::{Clock, Timestamp};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{MIGRATIONS, Death, Shop, World, events, notes};
+
+async fn say(shop: &Shop, db: &Db, approval: &Approval, who: &Principal, answer: Said, now: Timestamp) -> Answered {
+    say_with(shop, db, approval, who, answer, None, Covers::Act, now).await
+}
+
+#[allow(clippy::too_many_arguments, reason = "a test's way to say everything")]
+async fn say_with(
+    shop: &Shop,
+    db: &Db,
+    approval: &Approval,
+    who: &Principal,
+    answer: Said,
+    shown: Option<&str>,
+    covers: Covers,
+    now: Timestamp,
+) -> Answered {
+    let (office, id, who, shown) = (shop.office.clone(), approval.id, who.clone(), shown.map(str::to_owned));
+    db.write(shop.tenant, move |tx| {
+        let said = approvals::Said { who: &who, answer, shown: shown.as_deref(), covers, via: "test" };
+        approvals::answer(tx, &office, id, &said, now)
+    })
+    .await
+    .unwrap()
+}
+
+/// Proposes something dangerous, which waits.
+async fn waiting(shop: &Shop, name: &str, arguments: Value) -> Approval {
+    let answer = shop.call(shop.want(name, arguments)).await;
+    match answer {
+        Answer::Waiting(approval) => *approval,
+        other => panic!("not waiting: {other:?}"),
+    }
+}
+
+fn done_there(shop: &Shop) -> usize {
+    World::at(&shop.folder, Death::Never, true).lines().len()
+}
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn what_is_dangerous_waits_with_its_rehearsal_and_is_done_once(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({ "text": "old entries" })).await;
+        assert_eq!(approval.question.reasons, [Reason::Dangerous]);
+        assert_eq!(approval.words, "Does wipe (wipe): text “old entries”");
+        assert_eq!(approval.rehearsal, Some(json!({ "would": { "text": "old entries" } })));
+        assert_eq!(approval.expires_at, now.plus(Duration::from_secs(24 * 3600)));
+        assert_eq!(done_there(&shop), 0);
+        assert!(matches!(shop.resume(approval.act).await, Answer::Running { .. }), "not approved yet");
+
+        let staff = say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await;
+        assert!(matches!(staff, Answered::NotYours { .. }), "{staff:?}");
+        let shown = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some("000000000000"), Covers::Act, now).await;
+        assert!(matches!(shown, Answered::Changed { .. }), "{shown:?}");
+        let digest = approval.digest.to_string();
+        let granted = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some(&digest), Covers::Act, now).await;
+        assert!(matches!(granted, Answered::Granted(_)), "{granted:?}");
+        let twice = say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
+        assert!(matches!(twice, Answered::Already(_)), "{twice:?}");
+
+        let (one, other) = tokio::join!(shop.resume(approval.act), async {
+            let agent = crate::support::open_conduct();
+            shop.dispatcher.resume(shop.tenant, approval.act, agent, Arc::new(NoJournal)).await
+        });
+        let both = [Some(one), other.ok().flatten()];
+        assert!(both.iter().flatten().any(|answer| matches!(answer, Answer::Done(_))), "{both:?}");
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)), "told, not repeated");
+        assert_eq!(done_there(&shop), 1);
+        assert_eq!(events(&test.db, shop.tenant).await, ["approval.asked", "approval.granted", "act.intended", "act.applied"]);
+    }
+
+    async fn a_no_drops_the_act_for_good(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::No, now).await, Answered::Refused(_)));
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Already(_)));
+        assert!(matches!(shop.resume(approval.act).await, Answer::Dropped { .. }));
+        assert_eq!(done_there(&shop), 0);
+    }
+
+    async fn nobody_answers_and_it_is_dropped_after_a_day(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        test.clock.advance(Duration::from_secs(24 * 3600));
+        let late = say(&shop, &test.db, &approval, &shop.owner, Said::Yes, test.clock.now()).await;
+        assert_eq!(late, Answered::Expired);
+        let swept = shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        assert_eq!(swept, Swept { expired: 1, ..Swept::default() });
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Dropped);
+        assert!(events(&test.db, shop.tenant).await.contains(&"approval.expired".to_owned()));
+    }
+
+    async fn a_yes_does_not_outlive_the_policy(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
+        shop.set_policy(&test.db, "most_autonomy = \"investigate\"\n[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n", now).await;
+        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "read_only");
+        assert_eq!(done_there(&shop), 0);
+    }
+
+    async fn whoever_asked_confirms_what_only_needs_confirming(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let mut want = shop.want("note", json!({ "text": "twelve thousand" }));
+        want.concerns = vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert_eq!(approval.question.needs, Needs::Asker);
+        assert_eq!(approval.rehearsal, Some(json!({ "noted": "twelve thousand" })));
+        assert_eq!(notes(&test.db, shop.tenant).await, 0, "a rehearsal leaves nothing");
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, Answered::Granted(_)));
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+    }
+
+    async fn foreign_words_need_a_person_unless_they_are_the_persons_own(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut want = shop.want("note", json!({ "text": "transfer everything" }));
+        want.taint.sources.insert(Source::Document);
+        want.taint.own_words = vec!["read the letter".to_owned()];
+        assert!(matches!(shop.call(want.clone()).await, Answer::Waiting(_)));
+        want.act = shop.ids.next();
+        want.taint.own_words = vec!["please note: Transfer Everything".to_owned()];
+        assert!(matches!(shop.call(want).await, Answer::Done(_)));
+    }
+
+    async fn dont_ask_again_holds_for_the_conversation_and_never_for_danger(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let proposing = "most_autonomy = \"propose\"\n[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
+                         [connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";
+        shop.set_policy(&test.db, proposing, now).await;
+        let session = Some(Uuid::from_u128(7));
+        let in_session = |name: &str, text: &str| {
+            let mut want = shop.want(name, json!({ "text": text }));
+            want.caller.session = session;
+            want
+        };
+        let Answer::Waiting(approval) = shop.call(in_session("note", "one")).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(shop.call(in_session("note", "two")).await, Answer::Done(_)));
+        let mut elsewhere = in_session("note", "three");
+        elsewhere.caller.session = Some(Uuid::from_u128(8));
+        assert!(matches!(shop.call(elsewhere).await, Answer::Waiting(_)));
+
+        let Answer::Waiting(approval) = shop.call(in_session("wipe", "a")).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(shop.call(in_session("wipe", "b")).await, Answer::Waiting(_)), "danger is asked each time");
+    }
+
+    async fn a_message_goes_out_unasked_only_by_an_authorised_template_to_its_audience(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let customer = Person { tags: vec!["customers".to_owned()], ..Person::new(&test.ids, "Raju", now) };
+        test.db.write(shop.tenant, move |tx| {
+            persons::put(tx, &customer)?;
+            persons::add_address(tx, customer.id, &Address::phone("9812345678").unwrap())
+        }).await.unwrap();
+        let authorised = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
+                          [[messages]]\ntool = \"message\"\ntemplate = \"due\"\naudience = \"customers\"\n";
+        shop.set_policy(&test.db, authorised, now).await;
+        let message = |to: &str, text: &str| shop.want("message", json!({ "to": to, "text": text }));
+        assert!(matches!(shop.call(message("98123 45678", "due")).await, Answer::Done(_)));
+        assert!(matches!(shop.call(message("98123 45678", "pay me at once")).await, Answer::Waiting(_)));
+        assert!(matches!(shop.call(message("9800000000", "due")).await, Answer::Waiting(_)));
+    }
+
+    async fn another_tenants_owner_has_no_say(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        let other = test.tenant("other").await;
+        let stranger = Principal { tenant: other, ..shop.owner.clone() };
+        assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, Answered::NotYours { .. }));
+        let (office, id) = (shop.office.clone(), approval.id);
+        let elsewhere = test.db.write(other, move |tx| {
+            let said = approvals::Said { who: &stranger, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+            approvals::answer(tx, &office, id, &said, now)
+        }).await.unwrap();
+        assert_eq!(elsewhere, Answered::Unknown);
+        assert_eq!(done_there(&shop), 0);
+    }
+}
+
+/// Kept apart: what a sweep does about an act nobody can tell of, and what the person's answer makes of it.
+pub(crate) async fn answer_outcome(test: &TestDb, shop: &Shop, answer: Said) -> Answered {
+    let pending = test
+        .db
+        .read(shop.tenant, |tx| {
+            approvals::list(tx, approvals::Wanted::Pending, &munshi_store::PageRequest::new(None, 10))
+        })
+        .await
+        .unwrap();
+    let question = pending.items.into_iter().find(|approval| approval.kind == approvals::Kind::Outcome).unwrap();
+    say(shop, &test.db, &question, &shop.owner, answer, test.clock.now()).await
+}

@@ -1,0 +1,1 @@
+//! A hostile model against the whole stack.

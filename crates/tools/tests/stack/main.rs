@@ -1,0 +1,8 @@
+//! Acts through the whole stack: pipeline, dispatcher, tools of every effect, on both engines.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod acts;
+mod answers;
+mod crashes;
+mod hostile;
+mod support;

@@ -1,0 +1,321 @@
+//! A small business with a tool of every effect, and a world outside that remembers what was done to it.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_identity::{Person, Principal, Role, persons};
+use munshi_safety::acts::{self, Act, Office, Permit};
+use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::policy::{self, Policy};
+use munshi_store::{Db, Migration, Tx, params};
+use munshi_test_support::TestDb;
+use munshi_tools::{
+    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo, Want,
+    Write,
+};
+use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId, ToolSpec};
+use serde_json::{Value, json};
+
+/// Where the tool that writes in our own transaction leaves its effect.
+pub const NOTES: &[Migration] = &[Migration {
+    name: "9001_notes",
+    text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
+           PRIMARY KEY (tenant_id, act_id));",
+}];
+
+pub const MIGRATIONS: [&[Migration]; 5] = [
+    munshi_store::MIGRATIONS,
+    munshi_jobs::MIGRATIONS,
+    munshi_identity::MIGRATIONS,
+    munshi_safety::MIGRATIONS,
+    NOTES,
+];
+
+/// Where a process is to die: before or after its effect on the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    Never,
+    Before,
+    After,
+}
+
+/// The world outside: a file with a line for each effect.
+#[derive(Clone, Debug)]
+pub struct World {
+    file: PathBuf,
+    death: Death,
+    /// Once the file is there, calls answer instead of dying.
+    keyed: bool,
+}
+
+impl World {
+    pub fn at(folder: &Path, death: Death, keyed: bool) -> Self {
+        Self { file: folder.join(if keyed { "keyed.txt" } else { "plain.txt" }), death, keyed }
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn happened(&self, key: &str) -> bool {
+        self.lines().iter().any(|line| line == key)
+    }
+
+    fn act(&self, key: &str) {
+        if self.death == Death::Before {
+            die();
+        }
+        if !(self.keyed && self.happened(key)) {
+            let mut file = std::fs::File::options().append(true).create(true).open(&self.file).unwrap();
+            writeln!(file, "{key}").unwrap();
+            file.sync_all().unwrap();
+        }
+        if self.death == Death::After {
+            die();
+        }
+    }
+}
+
+/// As if the power went: nothing is cleaned up.
+pub fn die() -> ! {
+    let id = std::process::id().to_string();
+    let _ = std::process::Command::new("kill").args(["-9", &id]).status();
+    std::process::abort()
+}
+
+struct Outside {
+    world: World,
+    can_look: bool,
+}
+
+#[async_trait]
+impl Far for Outside {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        match permit.arguments().get("mood").and_then(Value::as_str) {
+            Some("refuses") => return Err(Failure::surely("refused_there", "the other side said no")),
+            Some("breaks") => panic!("a tool that breaks"),
+            Some("hangs") => tokio::time::sleep(Duration::from_secs(60)).await,
+            Some("talks") => return Ok(Done::with(json!({ "text": "x".repeat(400_000) }))),
+            _ => {}
+        }
+        self.world.act(&permit.key());
+        Ok(Done::with(json!({ "key": permit.key(), "given": permit.arguments() })))
+    }
+
+    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+        if !self.can_look {
+            return Ok(Looked::CanNotTell);
+        }
+        let found = self.world.happened(&permit.key());
+        Ok(if found { Looked::Happened(Done::with(json!({ "found": true }))) } else { Looked::DidNot })
+    }
+
+    async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
+        Ok(Done::with(json!({ "would": permit.arguments() })))
+    }
+}
+
+/// Writes a note into a table of ours.
+struct Notes {
+    death: Death,
+}
+
+impl Write for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        if self.death == Death::Before {
+            die();
+        }
+        let text = permit.arguments()["text"].as_str().unwrap_or_default();
+        let kept = if text == "altered on its way" { "something else" } else { text };
+        tx.execute(
+            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
+            params![permit.act(), kept],
+        )?;
+        if self.death == Death::After {
+            die();
+        }
+        if text == "fail after writing" {
+            return Err(Failure::surely("no", "changed its mind"));
+        }
+        let undo = Undo { tool: "drop_note".parse().unwrap(), arguments: json!({ "text": text }) };
+        Ok(Done { value: json!({ "noted": text }), undo: Some(undo) })
+    }
+
+    fn read_back(&self, permit: &Permit, _done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let kept: String = tx.one(
+            "SELECT text FROM notes WHERE tenant_id = $1 AND act_id = $2",
+            params![permit.act()],
+            |row| row.get(0),
+        )?;
+        Ok((kept != permit.arguments()["text"]).then(|| "the text differs".to_owned()))
+    }
+}
+
+struct Count;
+
+impl Look for Count {
+    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let count: i64 = tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+        Ok(Done::with(json!({ "count": count })))
+    }
+}
+
+fn spec(name: &str, effect: Effect) -> ToolSpec {
+    ToolSpec {
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "text": { "type": "string" }, "mood": { "type": "string" }, "to": { "type": "string" },
+                "phone": { "type": "string" },
+            },
+        }),
+        effect,
+        reach: Reach::Business,
+        timeout: Duration::from_millis(500),
+        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+    }
+}
+
+pub fn house() -> Connector {
+    Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None }
+}
+
+pub fn foreign() -> Connector {
+    Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, declares: true, conduct: None }
+}
+
+/// A tool of each effect. `death` says where the process dies in each of them.
+pub fn registry(folder: &Path, death: Death) -> Registry {
+    let mut registry = Registry::default();
+    let plain = World::at(folder, death, false);
+    let far = |world: &World, can_look| Body::Far(Arc::new(Outside { world: world.clone(), can_look }));
+    let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
+    add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count)));
+    add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death })));
+    add(&mut registry, spec("drop_note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death: Death::Never })));
+    add(&mut registry, spec("fetch", Effect::Read), foreign(), far(&plain, false));
+    add(&mut registry, spec("book", Effect::Keyed), foreign(), far(&World::at(folder, death, true), false));
+    add(&mut registry, spec("order", Effect::Checked), foreign(), far(&plain, true));
+    add(&mut registry, spec("fax", Effect::Once), foreign(), far(&plain, false));
+    let danger = ToolSpec { dangerous: true, dry_run: true, ..spec("wipe", Effect::Keyed) };
+    add(&mut registry, danger, foreign(), far(&World::at(folder, death, true), false));
+    let sending = Sending { to: "to".to_owned(), template: Some("text".to_owned()) };
+    let mut message = ToolSpec { sends: Some(sending), ..spec("message", Effect::Keyed) };
+    message.parameters["required"] = json!(["to"]);
+    add(&mut registry, message, foreign(), far(&World::at(folder, death, true), false));
+    registry
+}
+
+/// Everything open and acting by itself: what stops an act is then its own nature.
+pub fn open_policy() -> Policy {
+    let text = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+                [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+    policy::parse(text).unwrap()
+}
+
+pub fn open_conduct() -> Arc<Conduct> {
+    let all = || vec!["*".parse().unwrap()];
+    Arc::new(Conduct { autonomy: munshi_types::Autonomy::Act, read: all(), write: all(), ..Conduct::default() })
+}
+
+pub struct Shop {
+    pub tenant: TenantId,
+    pub owner: Principal,
+    pub staff: Principal,
+    pub dispatcher: Dispatcher,
+    pub office: Arc<Office>,
+    pub ids: Ids,
+    pub folder: PathBuf,
+}
+
+impl Shop {
+    pub async fn open(test: &TestDb) -> Self {
+        let tenant = test.tenant("shop").await;
+        Self::of(test.db.clone(), tenant, test.clock.clone(), test.ids.clone(), &test.place.folder(), Death::Never).await
+    }
+
+    /// The shop in a database that has its tenant already.
+    pub async fn of(
+        db: Db,
+        tenant: TenantId,
+        clock: Arc<dyn Clock>,
+        ids: Ids,
+        folder: &Path,
+        death: Death,
+    ) -> Self {
+        let (now, made) = (clock.now(), ids.clone());
+        let people = db
+            .write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
+                policy::put(tx, &open_policy(), "test", "", now)?;
+                let members = persons::members(tx)?;
+                if members.len() == 2 {
+                    return Ok((members[0].principal(tx), members[1].principal(tx)));
+                }
+                let owner = Person { role: Some(Role::Owner), ..Person::new(&made, "Farid", now) };
+                let staff = Person { role: Some(Role::Staff), ..Person::new(&made, "Asha", now) };
+                persons::put(tx, &owner)?;
+                persons::put(tx, &staff)?;
+                Ok((owner.principal(tx), staff.principal(tx)))
+            })
+            .await
+            .unwrap();
+        let office = Arc::new(Office::new(ids.clone()));
+        let registry = Arc::new(registry(folder, death));
+        let dispatcher = Dispatcher::new(db, office.clone(), registry, clock);
+        let (owner, staff) = people;
+        Self { tenant, owner, staff, dispatcher, office, ids, folder: folder.to_owned() }
+    }
+
+    pub fn want(&self, name: &str, arguments: Value) -> Want {
+        Want {
+            act: self.ids.next(),
+            name: name.to_owned(),
+            arguments,
+            offered: true,
+            wanted: Wanted::Act,
+            caller: Caller {
+                principal: self.staff.clone(),
+                door: Door::Work,
+                binding: None,
+                run: None,
+                session: None,
+                background: false,
+            },
+            agent: open_conduct(),
+            taint: Taint::clean(""),
+            concerns: Vec::new(),
+        }
+    }
+
+    pub async fn call(&self, want: Want) -> Answer {
+        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    }
+
+    pub async fn resume(&self, act: ActId) -> Answer {
+        self.dispatcher.resume(self.tenant, act, open_conduct(), Arc::new(NoJournal)).await.unwrap().unwrap()
+    }
+
+    pub async fn act(&self, db: &Db, id: ActId) -> Option<Act> {
+        db.read(self.tenant, move |tx| acts::find(tx, id)).await.unwrap()
+    }
+
+    pub async fn set_policy(&self, db: &Db, text: &str, now: munshi_types::Timestamp) {
+        let policy = policy::parse(text).unwrap();
+        db.write(self.tenant, move |tx| policy::put(tx, &policy, "test", "", now)).await.unwrap();
+    }
+}
+
+pub async fn notes(db: &Db, tenant: TenantId) -> i64 {
+    let count = |tx: &mut Tx<'_>| tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0));
+    db.read(tenant, count).await.unwrap()
+}
+
+/// The events of the audit, oldest first.
+pub async fn events(db: &Db, tenant: TenantId) -> Vec<String> {
+    let entries = db.read(tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();
+    entries.into_iter().map(|entry| entry.event).collect()
+}
