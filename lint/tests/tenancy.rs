@@ -9,6 +9,7 @@ fn schema() -> Schema {
         "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, id UUID NOT NULL, author UUID, body TEXT);
          CREATE TENANT TABLE people (tenant_id UUID NOT NULL, id UUID NOT NULL, name TEXT);
          CREATE SHARED TABLE jobs VIA queue (tenant_id UUID NOT NULL, id UUID NOT NULL, state TEXT);
+         CREATE TENANT TABLE diary APPEND ONLY (tenant_id UUID NOT NULL, seq INT NOT NULL, body TEXT);
          CREATE PLATFORM TABLE api_keys VIA keys (id UUID PRIMARY KEY, tenant_id UUID NOT NULL);",
     );
     assert_eq!(findings, []);
@@ -370,4 +371,23 @@ fn a_platform_statement_need_only_be_real() {
         ["no migration makes a table `api_kyes`"]
     );
     assert_eq!(complaints(Whose::Platform, "SELECT id FRM api_keys").len(), 1);
+}
+
+#[test]
+fn what_is_append_only_is_only_added_to() {
+    passes(
+        Whose::Tenant,
+        &[
+            "INSERT INTO diary (tenant_id, seq, body) VALUES ($1, $2, $3)",
+            "SELECT body FROM diary WHERE tenant_id = $1",
+        ],
+    );
+    caught(
+        "`diary` is append-only",
+        &[
+            "UPDATE diary SET body = $2 WHERE tenant_id = $1",
+            "DELETE FROM diary WHERE tenant_id = $1",
+            "INSERT INTO diary (tenant_id, seq) VALUES ($1, 1) ON CONFLICT (tenant_id, seq) DO UPDATE SET body = $2",
+        ],
+    );
 }

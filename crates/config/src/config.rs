@@ -1,11 +1,13 @@
 //! The settings as a whole: every section, loaded together and checked together.
 
+use std::path::PathBuf;
+
 use crate::names::OFFLINE;
 use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Data, Jobs, Log, Models, Routes, Server, Store, Telemetry};
+use crate::sections::{Audit, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -36,6 +38,8 @@ sections! {
     data: Data,
     store: Store,
     jobs: Jobs,
+    vault: Vault,
+    audit: Audit,
     models: Models,
     routes: Routes,
     log: Log,
@@ -72,6 +76,11 @@ impl Config {
             .owner_url
             .as_ref()
             .map_or_else(|| self.store_url(), |url| Url::new(url.reveal().to_owned()))
+    }
+
+    /// The file with the vault's key: `vault.key_file`, or the one in the data folder.
+    pub fn vault_key_file(&self) -> PathBuf {
+        self.vault.key_file.clone().unwrap_or_else(|| self.data.dir.join("vault.key"))
     }
 
     /// How many jobs this node runs at a time: `jobs.workers`, or what suits the engine.
@@ -119,6 +128,11 @@ impl Config {
             ("store", "url", self.store.url.is_none().then(|| url.to_string())),
             ("store", "owner_url", owner),
             ("jobs", "workers", self.jobs.workers.is_none().then(|| workers.to_string())),
+            (
+                "vault",
+                "key_file",
+                self.vault.key_file.is_none().then(|| self.vault_key_file().display().to_string()),
+            ),
             ("routes", "default", self.routes.default.is_empty().then(|| self.default_route().join(", "))),
         ];
         for (section, key, means) in meanings {

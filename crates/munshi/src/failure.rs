@@ -173,6 +173,22 @@ impl From<munshi_tiers::Error> for Failure {
     }
 }
 
+impl From<munshi_safety::Error> for Failure {
+    fn from(error: munshi_safety::Error) -> Self {
+        use munshi_safety::Error;
+        let text = error.to_string();
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Invalid(_) => Self::usage(text),
+            Error::Key(_) => Self::new(Exit::Settings, text),
+            Error::NoSecret { .. } => Self::not_found(text),
+            Error::Tampered { .. } => Self::failed(text),
+            Error::File { .. } => Self::refused(text)
+                .hint("see that this user may read and write there, and that the disk has room"),
+        }
+    }
+}
+
 impl From<munshi_llm::Fault> for Failure {
     fn from(fault: munshi_llm::Fault) -> Self {
         use munshi_llm::Fault;

@@ -11,6 +11,7 @@
 //! - [`acts`]: begun, ended, taken up after a crash; [`approvals`]: questions and answers
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
+//! - [`Error`]: what can go wrong
 //! - [`privacy`]: what a cloud model may see, and what may leave
 
 pub mod acts;

@@ -13,6 +13,7 @@ pub(super) enum Declaration {
         place: Place,
         name: String,
         kind: Kind,
+        is_append_only: bool,
         items: Vec<Item>,
     },
     /// `ALTER TABLE … ADD …`
@@ -119,7 +120,8 @@ fn table(kind: Kind, rest: &[&str], place: Place) -> Option<Declaration> {
     let rest = rest.strip_prefix(&["if", "not", "exists"]).unwrap_or(rest);
     let name = (*rest.first()?).to_owned();
     let open = rest.iter().position(|word| *word == "(")?;
-    Some(Declaration::Table { place, name, kind, items: items(&rest[open..]) })
+    let is_append_only = rest[..open].ends_with(&["append", "only"]);
+    Some(Declaration::Table { place, name, kind, is_append_only, items: items(&rest[open..]) })
 }
 
 /// What stands between the outer brackets, cut at the commas that are not inside others.

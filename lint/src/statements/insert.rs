@@ -76,6 +76,7 @@ fn expression(item: &SelectItem) -> Option<&Expr> {
 
 fn on_conflict(conflict: &OnConflict, table: &str, alias: &str, walk: &mut Walk<'_>) {
     let OnConflictAction::DoUpdate(update) = &conflict.action else { return };
+    walk.refuse_change(table);
     walk.assignments(&update.assignments);
     if !names_tenant(conflict.conflict_target.as_ref()) && !is_held(update, alias) {
         walk.complain(

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 
 pub(super) fn check(declaration: &Declaration, schema: &Schema) -> Vec<Finding> {
     match declaration {
-        Declaration::Table { place, name, kind, items } if kind.has_tenants() => {
+        Declaration::Table { place, name, kind, items, .. } if kind.has_tenants() => {
             let mut findings = tenant_column(place, name, items);
             findings.extend(items.iter().flat_map(|item| references(place, name, item, schema)));
             findings

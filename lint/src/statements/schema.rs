@@ -1,6 +1,6 @@
 //! Whose rows each table holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::declared::{self, Declaration};
 use super::literals::Literal;
@@ -30,6 +30,8 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     tables: BTreeMap<String, Kind>,
+    /// Tables whose rows are never changed or removed.
+    append_only: BTreeSet<String>,
 }
 
 /// The schema as code in one crate may see it.
@@ -68,8 +70,9 @@ impl Schema {
 
     fn add(&mut self, declaration: &Declaration) {
         match declaration {
-            Declaration::Table { name, kind, .. } => {
+            Declaration::Table { name, kind, is_append_only, .. } => {
                 self.tables.insert(name.clone(), *kind);
+                self.append_only.extend(is_append_only.then(|| name.clone()));
             }
             Declaration::Renamed { from, to } => {
                 if let Some(kind) = self.tables.get(from).copied() {
@@ -102,6 +105,10 @@ impl View<'_> {
             [schema, _] if self.in_store => is_engines_own(schema).then_some(Kind::Store),
             _ => None,
         }
+    }
+
+    pub fn is_append_only(&self, name: &str) -> bool {
+        self.schema.append_only.contains(&name.to_lowercase())
     }
 
     /// Whether any table goes by this name, seen from here or not.

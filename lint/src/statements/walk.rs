@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, FromTable, ObjectName, Query, Select, SetExpr, SqliteOnConflict,
-    Statement, Update, UpdateTableFromKind, Visit, Visitor,
+    Statement, TableFactor, TableWithJoins, Update, UpdateTableFromKind, Visit, Visitor,
 };
 
 use super::filter::{lower, parts};
@@ -127,7 +127,25 @@ impl Walk<'_> {
         }
     }
 
+    /// What is only ever added to is neither changed nor removed from, through whatever door.
+    fn keeps_rows(&mut self, target: &TableWithJoins) {
+        let TableFactor::Table { name, .. } = &target.relation else { return };
+        if let Some(table) = parts(name).last() {
+            self.refuse_change(table);
+        }
+    }
+
+    pub(super) fn refuse_change(&mut self, table: &str) {
+        if self.schema.is_append_only(table) {
+            self.complain(
+                format!("`{table}` is append-only"),
+                "add a row that says what changed; leave the others as they are",
+            );
+        }
+    }
+
     fn update(&mut self, update: &Update) {
+        self.keeps_rows(&update.table);
         if update.or == Some(SqliteOnConflict::Replace) {
             self.complain("OR REPLACE could remove another tenant's row", "say what a conflict should do");
         }
@@ -147,6 +165,7 @@ impl Walk<'_> {
             self.complain("a DELETE from several tables", "write one DELETE for each");
         }
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+        from.iter().for_each(|target| self.keeps_rows(target));
         let using = delete.using.iter().flatten();
         let level = Level::of(from.iter().chain(using), self);
         level.require(delete.selection.as_ref(), self);

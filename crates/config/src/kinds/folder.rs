@@ -1,4 +1,4 @@
-//! A folder on this machine. `~` is the home of whoever runs Munshi.
+//! A folder or a file on this machine. `~` is the home of whoever runs Munshi.
 
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,30 @@ impl Kind for DataFolder {
 
     fn show(value: &PathBuf) -> Shown {
         Shown::Text(value.display().to_string())
+    }
+}
+
+/// A file; empty for the default one.
+#[derive(Debug)]
+pub enum FileOrNone {}
+
+impl Kind for FileOrNone {
+    type Value = Option<PathBuf>;
+
+    fn expects() -> String {
+        "a path, such as \"/etc/munshi/vault.key\"".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Option<PathBuf>, Fault> {
+        let text = raw.text()?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        DataFolder::read(raw, home).map(Some)
+    }
+
+    fn show(value: &Option<PathBuf>) -> Shown {
+        Shown::Text(value.as_ref().map(|path| path.display().to_string()).unwrap_or_default())
     }
 }
 

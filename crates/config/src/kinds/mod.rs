@@ -24,7 +24,7 @@ pub use address::Address;
 pub(crate) use choice::choice;
 pub use choice::read_choice;
 pub use filter::LogFilter;
-pub use folder::{DataFolder, Home};
+pub use folder::{DataFolder, FileOrNone, Home};
 pub use json::JsonTable;
 pub use key::SecretKey;
 pub use list::{Places, Sayings, Words};

@@ -1,6 +1,7 @@
 //! One file per section. A key is one entry there: its doc, its kind and its default.
 //! A section that stands many times has no defaults but examples.
 
+mod audit;
 mod data;
 mod jobs;
 mod log;
@@ -9,7 +10,9 @@ mod routes;
 mod server;
 mod store;
 mod telemetry;
+mod vault;
 
+pub use audit::Audit;
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};
@@ -18,3 +21,4 @@ pub use routes::{Routes, Strategy};
 pub use server::Server;
 pub use store::Store;
 pub use telemetry::Telemetry;
+pub use vault::Vault;

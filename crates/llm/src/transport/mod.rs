@@ -107,6 +107,18 @@ impl Transport {
         Ok(Answer { head, body: Body::new(response, self.shared.limits.answer, deadlines) })
     }
 
+    /// Posts a JSON document to any address, once, and gives the answer's status; for telling others, not for models.
+    pub async fn post(&self, url: &str, body: String, within: Duration) -> Result<u16, Fault> {
+        let wrong = |_| Fault::Unreachable("the address can't be read".to_owned());
+        let url = reqwest::Url::parse(url).map_err(wrong)?;
+        let request = self.client(within)?.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        let response = timeout_at(Instant::now() + within, request.send())
+            .await
+            .map_err(|_| Fault::Timeout(Stage::Whole))?
+            .map_err(|error| unreachable_because(&error))?;
+        Ok(response.status().as_u16())
+    }
+
     fn client(&self, connect: Duration) -> Result<Client, Fault> {
         let mut clients = self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&connect) {

@@ -1,6 +1,7 @@
 //! Every command, one file each.
 
 mod apply;
+mod audit;
 mod backup;
 mod complete;
 mod completions;
@@ -17,6 +18,7 @@ mod serve;
 mod tenant;
 mod tier;
 mod understand;
+mod vault;
 
 use std::process::ExitCode;
 
@@ -48,6 +50,12 @@ pub(crate) enum Command {
     /// Look at background work, and run again what was given up
     #[command(subcommand, arg_required_else_help = true)]
     Jobs(jobs::Command),
+    /// Look at the record of what was done, and see that nobody changed it
+    #[command(subcommand, arg_required_else_help = true)]
+    Audit(audit::Command),
+    /// Keep secrets, such as keys of other services, sealed
+    #[command(subcommand, arg_required_else_help = true)]
+    Vault(vault::Command),
     /// Copy the database to a file, also while the server runs (SQLite)
     Backup(backup::Arguments),
     /// Put a backup in the database's place (SQLite)
@@ -78,6 +86,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Tier(command) => tier::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
         Command::Jobs(command) => jobs::run(context, command),
+        Command::Audit(command) => return audit::run(context, command),
+        Command::Vault(command) => vault::run(context, command),
         Command::Backup(arguments) => backup::run(context, arguments),
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),

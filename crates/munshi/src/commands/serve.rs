@@ -15,7 +15,7 @@ use crate::wiring::database::Database;
 use crate::wiring::lock::Lock;
 use crate::wiring::models::Models;
 use crate::wiring::server::Front;
-use crate::wiring::{folder, telemetry};
+use crate::wiring::{folder, telemetry, vault};
 
 /// What a waiting person or script needs to know.
 #[derive(Debug, Serialize)]
@@ -51,6 +51,8 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     let front = Front::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
     let db = database.open().await?;
+    // A key that is missing or wrong is told now, not when the first secret is needed.
+    vault::open(config, db.clone(), context.clock.clone()).await?;
     let mut signals = Signals::listen()?;
     announce(context, config, &database, front.server.address())?;
 

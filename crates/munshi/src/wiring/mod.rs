@@ -5,9 +5,11 @@
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
+//! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
 //! - [`installed`]: what a tier may name
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
+pub(crate) mod audit;
 pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod gateway;
@@ -17,6 +19,7 @@ pub(crate) mod models;
 mod readiness;
 pub(crate) mod server;
 pub(crate) mod telemetry;
+pub(crate) mod vault;
 
 use munshi_store::Migrations;
 
@@ -24,8 +27,13 @@ use crate::failure::Result;
 
 /// The tables of every crate. A crate with a `MIGRATIONS` list has its line here.
 pub(crate) fn migrations() -> Result<Migrations> {
-    let lists =
-        [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS];
+    let lists = [
+        munshi_store::MIGRATIONS,
+        munshi_jobs::MIGRATIONS,
+        munshi_llm::MIGRATIONS,
+        munshi_tiers::MIGRATIONS,
+        munshi_safety::MIGRATIONS,
+    ];
     Ok(Migrations::new(&lists)?)
 }
 

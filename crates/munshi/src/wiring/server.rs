@@ -10,6 +10,7 @@ use munshi_web::{App, Metrics, Server};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::audit;
 use super::readiness::Parts;
 use crate::failure::{Failure, Result};
 
@@ -34,7 +35,7 @@ impl Front {
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
     ) -> Result<()> {
-        let runner = Arc::new(runner(config, &db, clock.clone()));
+        let runner = Arc::new(runner(config, &db, clock.clone()).await?);
         let parts = Parts { db, runner: runner.clone(), started: clock.now(), clock, poll: config.jobs.poll };
         let app = App::new(Ids::system(), self.metrics, parts);
         let mut tasks = JoinSet::new();
@@ -67,9 +68,9 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
     broken.map_or(Ok(()), |failure| Err(failure.hint("the log says more; start Munshi again")))
 }
 
-fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Runner {
+async fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Result<Runner> {
     let random = Arc::new(SystemRandom);
-    let queue = Queue::new(clock.clone(), Ids::new(clock, random.clone()));
+    let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), random.clone()));
     let options = munshi_jobs::Options {
         workers: config.job_workers(),
         poll: config.jobs.poll,
@@ -77,12 +78,17 @@ fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Runner {
         keep_done: config.jobs.keep_done,
         grace: config.server.shutdown_grace,
     };
-    Runner::new(db.clone(), &queue, random, kinds(), options)
+    let registry = kinds(config, db, &queue, clock).await?;
+    Ok(Runner::new(db.clone(), &queue, random, registry, options))
 }
 
-/// Every kind of work there is. A crate that has jobs adds its own here.
-fn kinds() -> Registry {
-    Registry::default()
+/// Every kind of work there is, with its schedules. A crate that has jobs adds its own here.
+async fn kinds(config: &Config, db: &Db, queue: &Queue, clock: Arc<dyn Clock>) -> Result<Registry> {
+    let mut registry = Registry::default();
+    let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
+    munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
+    munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
+    Ok(registry)
 }
 
 fn web_options(config: &Config) -> munshi_web::Options {

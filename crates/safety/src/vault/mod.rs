@@ -1,1 +1,214 @@
 //! A tenant's secrets, at rest and on their way to the client that needs them.
+//!
+//! Everything else holds a [`SecretRef`], `vault:razorpay.key`, which is safe to show. Only the client that talks to the
+//! other side opens it, with [`Vault::open`] or [`Vault::open_in`], and gets a [`Secret`] that can't be printed.
+//!
+//! The installation has one key, outside the database; it wraps a key for each tenant, and that seals the tenant's
+//! secrets. So rotating the installation's key touches no secret, and destroying a tenant's key forgets them all, in
+//! backups too once the installation's key has been rotated and the old one deleted.
+//!
+//! # Layout
+//! - [`Secret`], [`SecretRef`]: a value that shows nothing; its name
+//! - [`Vault`]: setting, listing, opening, removing; `keys`: the tenants' own keys
+//! - `master`: the installation's key; `rotate`: bringing in another; `seal`: the cipher
+
+mod keys;
+mod master;
+mod rotate;
+mod seal;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+pub use master::KeySource;
+pub use rotate::Rotated;
+pub use secret::{Secret, SecretRef};
+
+use std::sync::{Arc, RwLock};
+
+use munshi_store::{Db, Door, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{Ids, Random, TenantId, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+
+use self::master::Master;
+use self::seal::Place;
+use crate::audit::{self, Actor, Event, NewEntry, PseudonymKey};
+use crate::error::{Error, Result};
+
+/// Looking after keys and secrets, across tenants.
+pub const VAULT: Door = Door::new("vault");
+
+/// The vault of the installation: one for the process.
+#[derive(Clone, Debug)]
+pub struct Vault {
+    db: Db,
+    source: Arc<KeySource>,
+    /// The keys as they were last read; read again when one is missing, since another process may rotate them.
+    masters: Arc<RwLock<Vec<Arc<Master>>>>,
+    random: Arc<dyn Random>,
+    ids: Ids,
+}
+
+/// What may be told of a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    pub name: String,
+    /// How often it has been set.
+    pub version: i64,
+    pub set_at: Timestamp,
+}
+
+/// Who does something to the vault, and when: it is written down with it.
+#[derive(Clone, Debug)]
+pub struct By {
+    pub actor: Actor,
+    pub now: Timestamp,
+}
+
+impl Vault {
+    /// Finds the key that this database's secrets are sealed with, and makes one where there are none yet. Any other
+    /// key is refused.
+    pub async fn start(
+        db: Db,
+        source: KeySource,
+        random: Arc<dyn Random>,
+        ids: Ids,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let vault = Self { db, source: Arc::new(source), masters: Arc::default(), random, ids };
+        vault.require_key(now).await?;
+        Ok(vault)
+    }
+
+    /// Seals a secret under its name; one that was there is replaced. Gives its version.
+    pub async fn set(&self, tenant: TenantId, name: &SecretRef, secret: Secret, by: By) -> Result<i64> {
+        let (vault, name) = (self.clone(), name.clone());
+        self.db
+            .platform(VAULT)
+            .write(move |tx| {
+                let key = vault.tenant_key(tx, tenant, by.now)?;
+                let version = version(tx, tenant, &name)?.unwrap_or(0) + 1;
+                let place = Place::Secret { tenant, name: name.name(), version };
+                let sealed = key.seal(secret.expose().as_bytes(), place, vault.random.as_ref())?;
+                tx.execute(
+                    across_tenants(
+                        "INSERT INTO vault_secrets (tenant_id, name, version, sealed, set_at)
+                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, name) DO UPDATE
+                         SET version = excluded.version, sealed = excluded.sealed, set_at = excluded.set_at",
+                    ),
+                    params![tenant, name.name(), version, sealed, by.now],
+                )?;
+                let payload = json!({ "version": version });
+                vault.record(tx, tenant, &by, Event::SECRET_SET, name.to_string(), payload)?;
+                Ok(version)
+            })
+            .await
+    }
+
+    /// Opens a secret of one tenant.
+    pub async fn open(&self, tenant: TenantId, reference: &SecretRef) -> Result<Secret> {
+        let (vault, reference) = (self.clone(), reference.clone());
+        self.db.read(tenant, move |tx| vault.open_in(tx, &reference)).await
+    }
+
+    /// Opens a secret of the transaction's tenant.
+    pub fn open_in(&self, tx: &mut Tx<'_>, reference: &SecretRef) -> Result<Secret> {
+        let tenant = tx.tenant();
+        let found = tx.optional(
+            "SELECT s.version, s.sealed, k.key_id, k.wrapped FROM vault_secrets s
+             JOIN vault_keys k ON k.tenant_id = s.tenant_id
+             WHERE s.tenant_id = $1 AND k.tenant_id = $1 AND s.name = $2",
+            params![reference.name()],
+            |row| Ok((row.get(0)?, row.get::<Vec<u8>>(1)?, row.get::<String>(2)?, row.get::<Vec<u8>>(3)?)),
+        )?;
+        let Some((version, sealed, key_id, wrapped)) = found else { return Err(missing(tenant, reference)) };
+        let key = self.unwrap_key(tenant, &key_id, &wrapped)?;
+        let opened = key.open(&sealed, Place::Secret { tenant, name: reference.name(), version })?;
+        let tampered = || Error::Tampered { what: format!("the secret {}", reference.name()) };
+        opened.as_ref().and_then(Secret::from_bytes).ok_or_else(tampered)
+    }
+
+    /// Every secret of a tenant, by name, without its value.
+    pub async fn list(&self, tenant: TenantId) -> Result<Vec<Listed>> {
+        list(&self.db, tenant).await
+    }
+
+    /// False when there was none of this name.
+    pub async fn remove(&self, tenant: TenantId, name: &SecretRef, by: By) -> Result<bool> {
+        let (vault, name) = (self.clone(), name.clone());
+        self.db
+            .platform(VAULT)
+            .write(move |tx| {
+                let removed = tx.execute(
+                    across_tenants("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2"),
+                    params![tenant, name.name()],
+                )?;
+                if removed == 0 {
+                    return Ok(false);
+                }
+                vault.record(tx, tenant, &by, Event::SECRET_REMOVED, name.to_string(), json!({}))?;
+                Ok(true)
+            })
+            .await
+    }
+
+    /// Forgets a tenant's secrets and destroys its key: what was sealed with it, here or in a copy, and what its
+    /// pseudonyms stood for, can't be known again. False when it had none.
+    pub async fn destroy(&self, tenant: TenantId, by: By) -> Result<bool> {
+        let vault = self.clone();
+        self.db.platform(VAULT).write(move |tx| keys::destroy(&vault, tx, tenant, &by)).await
+    }
+
+    /// What makes the tenant's pseudonyms. Keep it for as long as it is used: it costs a look at the database.
+    pub async fn pseudonym_key(&self, tenant: TenantId, now: Timestamp) -> Result<PseudonymKey> {
+        let vault = self.clone();
+        let found = self.db.read(tenant, move |tx| vault.known_key(tx)).await?;
+        let key = match found {
+            Some(key) => key,
+            None => {
+                let vault = self.clone();
+                self.db.platform(VAULT).write(move |tx| vault.tenant_key(tx, tenant, now)).await?
+            }
+        };
+        Ok(PseudonymKey::new(key.derive("munshi audit phone")))
+    }
+
+    fn record(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        by: &By,
+        event: Event,
+        subject: String,
+        payload: serde_json::Value,
+    ) -> Result<()> {
+        let entry = NewEntry { actor: by.actor.clone(), event, subject, payload };
+        tx.as_tenant(tenant, |tx| audit::append(tx, &entry, by.now, &self.ids).map(|_| ()))
+    }
+}
+
+/// Every secret of a tenant, by name, without its value; no key is needed for that.
+pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<Listed>> {
+    db.read(tenant, |tx| {
+        Ok(tx.all(
+            "SELECT name, version, set_at FROM vault_secrets WHERE tenant_id = $1 ORDER BY name",
+            &[],
+            |row| Ok(Listed { name: row.get(0)?, version: row.get(1)?, set_at: row.get(2)? }),
+        )?)
+    })
+    .await
+}
+
+fn version(tx: &mut PlatformTx<'_>, tenant: TenantId, name: &SecretRef) -> Result<Option<i64>> {
+    let text = (
+        "SELECT version FROM vault_secrets WHERE tenant_id = $1 AND name = $2",
+        "SELECT version FROM vault_secrets WHERE tenant_id = $1 AND name = $2 FOR UPDATE",
+    );
+    Ok(tx.optional(across_tenants(text), params![tenant, name.name()], |row| row.get(0))?)
+}
+
+fn missing(tenant: TenantId, reference: &SecretRef) -> Error {
+    let flag = if tenant == TenantId::PLATFORM { "" } else { " --tenant NAME" };
+    Error::NoSecret { name: reference.name().to_owned(), flag }
+}

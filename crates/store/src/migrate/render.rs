@@ -4,10 +4,12 @@
 //! - column types as capital words: `UUID TIMESTAMP JSON BYTES BOOL INT REAL TEXT VECTOR`;
 //! - tables that say whose they are: `CREATE TENANT TABLE t (…)` (one tenant's rows are all it ever sees),
 //!   `CREATE SHARED TABLE t VIA door (…)` (a tenant's own rows, or all through the door), and
-//!   `CREATE PLATFORM TABLE t VIA door (…)` (only through the door; `VIA any` for whichever);
+//!   `CREATE PLATFORM TABLE t VIA door (…)` (only through the door; `VIA any` for whichever); with `APPEND ONLY` before
+//!   the bracket, rows are added and read and never changed or removed;
 //! - `-- only sqlite`, `-- only postgres` and `-- both` lines around what must differ.
 //!
-//! On SQLite tables become STRICT; on Postgres they get row-level security, forced, and the app's rights.
+//! On SQLite tables become STRICT; on Postgres they get row-level security, forced, and the app's rights. What is
+//! append-only is held by triggers there and by missing rights here.
 
 use crate::error::{Error, Result};
 use crate::postgres::APP_ROLE;
@@ -29,6 +31,14 @@ const TYPES: [(&str, &str, &str); 9] = [
     ("TEXT", "TEXT", "text"),
     ("VECTOR", "BLOB", "vector"),
 ];
+
+/// A table as its migration declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Table {
+    name: String,
+    kind: Kind,
+    append_only: bool,
+}
 
 /// Whose rows a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +78,7 @@ struct Renderer<'a> {
     engine: Engine,
     out: String,
     /// The table being made, until its semicolon.
-    table: Option<(String, Kind)>,
+    table: Option<Table>,
     depth: u32,
 }
 
@@ -109,7 +119,9 @@ impl Renderer<'_> {
     fn create<'t>(&mut self, rest: &'t str) -> Result<&'t str> {
         let head = rest.split('(').next().unwrap_or_default();
         let words: Vec<&str> = head.split_whitespace().collect();
-        let (table, kind) = match words.as_slice() {
+        let append_only = words.ends_with(&["APPEND", "ONLY"]);
+        let declared = words.strip_suffix(&["APPEND", "ONLY"]).unwrap_or(&words);
+        let (table, kind) = match declared {
             ["TENANT", "TABLE", table] => (table, Kind::Tenant),
             ["SHARED", "TABLE", table, "VIA", door] => (table, Kind::Shared { door: (*door).to_owned() }),
             ["PLATFORM", "TABLE", table, "VIA", door] => (table, Kind::Platform { door: (*door).to_owned() }),
@@ -125,16 +137,17 @@ impl Renderer<'_> {
             }
         };
         self.out.push_str(&format!("CREATE TABLE {table} "));
-        self.table = Some(((*table).to_owned(), kind));
+        self.table = Some(Table { name: (*table).to_owned(), kind, append_only });
         Ok(&rest[head.len()..])
     }
 
     fn end_statement(&mut self) {
         self.out.push(';');
-        if let Some((table, kind)) = self.table.take()
-            && self.engine == Engine::Postgres
-        {
-            self.out.push_str(&row_level_security(&table, &kind));
+        let Some(table) = self.table.take() else { return };
+        match self.engine {
+            Engine::Postgres => self.out.push_str(&row_level_security(&table)),
+            Engine::Sqlite if table.append_only => self.out.push_str(&refusals(&table.name)),
+            Engine::Sqlite => {}
         }
     }
 
@@ -161,7 +174,21 @@ fn token_of(rest: &str, first: char) -> &str {
     &rest[..length]
 }
 
-fn row_level_security(table: &str, kind: &Kind) -> String {
+/// SQLite has no rights to take away.
+fn refusals(table: &str) -> String {
+    let refusal = |act: &str| {
+        format!(
+            "\nCREATE TRIGGER {table}_no_{name} BEFORE {act} ON {table} \
+             BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END;",
+            name = act.to_lowercase()
+        )
+    };
+    refusal("UPDATE") + &refusal("DELETE")
+}
+
+fn row_level_security(table: &Table) -> String {
+    let Table { name: table, kind, append_only } = table;
+    let rights = if *append_only { "SELECT, INSERT" } else { "SELECT, INSERT, UPDATE, DELETE" };
     let own = "tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), '')::uuid)";
     let through = |door: &str| match door {
         "any" => "(SELECT nullif(current_setting('app.door', true), '')) IS NOT NULL".to_owned(),
@@ -176,7 +203,7 @@ fn row_level_security(table: &str, kind: &Kind) -> String {
         "\nALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\
          \nALTER TABLE {table} FORCE ROW LEVEL SECURITY;\
          \nCREATE POLICY scope ON {table} USING ({rule}) WITH CHECK ({rule});\
-         \nGRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE};"
+         \nGRANT {rights} ON {table} TO {APP_ROLE};"
     )
 }
 
@@ -222,6 +249,19 @@ mod tests {
         assert!(text.contains("current_setting('app.door', true)) = 'keys'"), "{text}");
         assert!(text.contains("CREATE EXTENSION vector") && !text.contains("TABLE_FOR_SQLITE"), "{text}");
         assert!(!text.contains("STRICT"), "{text}");
+    }
+
+    #[test]
+    fn what_is_append_only_can_not_be_changed() {
+        let text = "CREATE SHARED TABLE log VIA log APPEND ONLY (tenant_id UUID NOT NULL);";
+        let postgres = render("0001_x", text, Engine::Postgres).unwrap();
+        assert!(postgres.contains("GRANT SELECT, INSERT ON log TO munshi_app;"), "{postgres}");
+        assert!(postgres.contains("app.door', true)) = 'log'"), "{postgres}");
+        let sqlite = render("0001_x", text, Engine::Sqlite).unwrap();
+        assert!(sqlite.contains("(tenant_id BLOB NOT NULL) STRICT;"), "{sqlite}");
+        for act in ["update BEFORE UPDATE", "delete BEFORE DELETE"] {
+            assert!(sqlite.contains(&format!("CREATE TRIGGER log_no_{act} ON log")), "{sqlite}");
+        }
     }
 
     #[test]

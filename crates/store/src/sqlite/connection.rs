@@ -42,6 +42,8 @@ impl Connection {
              PRAGMA fullfsync = ON;
              PRAGMA foreign_keys = ON;
              PRAGMA trusted_schema = OFF;
+             -- Otherwise a REPLACE removes rows without their triggers being asked.
+             PRAGMA recursive_triggers = ON;
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 67108864;",
         )

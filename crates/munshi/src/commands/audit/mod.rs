@@ -1,0 +1,60 @@
+//! `munshi audit …`: the record of what was done.
+
+mod export;
+mod tail;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use munshi_store::Db;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_types::{TenantId, TenantName};
+
+use crate::commands::tenant::missing;
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the newest entries
+    Tail(tail::Arguments),
+    /// See that nothing was changed, removed or added since it was written
+    Verify(verify::Arguments),
+    /// Print every entry as a line of JSON
+    Export(Whose),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Whose {
+    /// This tenant's; without it, the installation's own
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+}
+
+impl Whose {
+    pub(in crate::commands) fn installation() -> Self {
+        Self { tenant: None }
+    }
+
+    /// The installation where no tenant was named.
+    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<TenantId> {
+        Ok(self.named(db).await?.unwrap_or(TenantId::PLATFORM))
+    }
+
+    async fn named(&self, db: &Db) -> Result<Option<TenantId>> {
+        let Some(name) = self.tenant.clone() else { return Ok(None) };
+        let asked = name.clone();
+        let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
+        found.map(|tenant| Some(tenant.id)).ok_or_else(|| missing(&name))
+    }
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Tail(arguments) => tail::run(context, &arguments),
+        Command::Verify(arguments) => return verify::run(context, &arguments),
+        Command::Export(whose) => export::run(context, &whose),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}

@@ -1,0 +1,70 @@
+//! `munshi audit tail`
+
+use clap::Args;
+use munshi_safety::audit::{self, Entry};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Whose;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::database::Database;
+
+/// As much of a payload as a row shows; `--json` has it all.
+const PAYLOAD_COLUMNS: usize = 60;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    limit: u32,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    /// As `audit export` writes them.
+    items: Vec<Value>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let limit = arguments.limit;
+    let entries = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.whose.find(&db).await?;
+        Ok(db.read(tenant, move |tx| audit::tail(tx, limit)).await?)
+    })?;
+    let items = entries.iter().map(|entry| serde_json::from_str(&entry.to_line()));
+    let unreadable = |error| {
+        Failure::failed(format!("an entry holds no JSON ({error})")).hint("run `munshi audit verify`")
+    };
+    let listing = Listing { items: items.collect::<std::result::Result<_, _>>().map_err(unreadable)? };
+    context.output.answer(&listing, |_, painter| words(&entries, painter))
+}
+
+fn words(entries: &[Entry], painter: Painter) -> String {
+    if entries.is_empty() {
+        return "Nothing has been recorded yet.".to_owned();
+    }
+    let mut table = Table::new(&["SEQ", "TIME (UTC)", "WHO", "EVENT", "ABOUT", "WHAT"]);
+    for entry in entries {
+        let mut payload: String = entry.payload.chars().take(PAYLOAD_COLUMNS).collect();
+        if payload.len() < entry.payload.len() {
+            payload.push('…');
+        }
+        table.row([
+            entry.seq.to_string().into(),
+            moment(entry.made_at).into(),
+            format!("{} {}", entry.actor_kind, entry.actor_id).into(),
+            entry.event.as_str().into(),
+            entry.subject.as_str().into(),
+            Cell::new(payload, Tone::Dim),
+        ]);
+    }
+    table.render(painter)
+}

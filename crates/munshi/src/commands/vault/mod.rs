@@ -1,0 +1,73 @@
+//! `munshi vault …`: secrets, kept sealed.
+
+mod list;
+mod remove;
+mod rotate;
+mod set;
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use munshi_config::Config;
+use munshi_safety::audit::{Actor, ActorKind};
+use munshi_safety::vault::{By, SecretRef, Vault};
+use munshi_store::Db;
+use munshi_types::TenantId;
+
+use super::audit::Whose;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+use crate::wiring::vault;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Keep a secret under a name; its value comes from standard input, never from the command line
+    Set(set::Arguments),
+    /// List the names of secrets; values are never shown
+    List(Whose),
+    /// Remove a secret
+    Remove(remove::Arguments),
+    /// Change the key that all secrets are sealed with; run it again if it was cut short
+    Rotate(Operator),
+}
+
+/// Who does it, for the audit.
+#[derive(Debug, Args)]
+pub(crate) struct Operator {
+    /// Who does it, for the audit
+    #[arg(long = "as", value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
+    name: String,
+}
+
+impl Operator {
+    fn by(&self, context: &Context) -> By {
+        By { actor: Actor::new(ActorKind::Operator, self.name.as_str()), now: context.now() }
+    }
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+    match command {
+        Command::Set(arguments) => set::run(context, &arguments),
+        Command::List(whose) => list::run(context, &whose),
+        Command::Remove(arguments) => remove::run(context, &arguments),
+        Command::Rotate(operator) => rotate::run(context, &operator),
+    }
+}
+
+/// The vault of this installation, and whose secrets are meant.
+async fn open(context: &Context, config: &Config, whose: &Whose) -> Result<(Vault, TenantId)> {
+    let db: Db = Database::for_one_question(config)?.open().await?;
+    let tenant = whose.find(&db).await?;
+    Ok((vault::open(config, db, Arc::clone(&context.clock)).await?, tenant))
+}
+
+/// `razorpay.key`, or as it is written elsewhere, `vault:razorpay.key`.
+fn name(text: &str) -> std::result::Result<SecretRef, String> {
+    SecretRef::named(text.strip_prefix("vault:").unwrap_or(text)).map_err(|error| error.to_string())
+}
+
+fn missing(name: &SecretRef) -> Failure {
+    Failure::not_found(format!("there is no secret called {}", name.name()))
+        .hint("`munshi vault list` shows them all; with --tenant, a tenant's")
+}

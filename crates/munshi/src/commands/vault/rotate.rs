@@ -1,0 +1,31 @@
+//! `munshi vault rotate`
+
+use munshi_safety::vault::Rotated;
+
+use super::{Operator, open};
+use crate::commands::audit::Whose;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::count;
+
+pub(super) fn run(context: &Context, operator: &Operator) -> Result<()> {
+    let config = context.config()?;
+    let rotated = context.block_on(async {
+        let (vault, _) = open(context, &config, &Whose::installation()).await?;
+        Ok(vault.rotate(operator.by(context)).await?)
+    })?;
+    context.output.answer(&rotated, words)
+}
+
+fn words(rotated: &Rotated, _: Painter) -> String {
+    let Rotated { from, to, keys, resumed, advice } = rotated;
+    let how = if *resumed { "Finished the rotation" } else { "Rotated" };
+    let mut text =
+        format!("{how} from key {from} to key {to}; {} wrapped anew.\n", count(*keys, "tenant's key"));
+    let mut letters = advice.chars();
+    if let Some(first) = letters.next() {
+        text += &format!("{}{}.\n", first.to_uppercase(), letters.as_str());
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! `munshi vault set NAME`
+
+use std::io::{IsTerminal, Read, Write};
+
+use clap::Args;
+use munshi_safety::vault::{Secret, SecretRef};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::{Operator, Whose, name, open};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+/// More than any secret has.
+const LARGEST: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its name, such as razorpay.key; elsewhere it is written vault:razorpay.key
+    #[arg(value_parser = name)]
+    name: SecretRef,
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Debug, Serialize)]
+struct Kept {
+    name: String,
+    version: i64,
+    reference: SecretRef,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let config = context.config()?;
+    let secret = read(context)?;
+    let version = context.block_on(async {
+        let (vault, tenant) = open(context, &config, &arguments.whose).await?;
+        Ok(vault.set(tenant, &arguments.name, secret, arguments.operator.by(context)).await?)
+    })?;
+    let reference = arguments.name.clone();
+    let kept = Kept { name: reference.name().to_owned(), version, reference };
+    context.output.answer(&kept, |kept, _| {
+        format!("Kept {} (version {}). Speak of it as {}.", kept.name, kept.version, kept.reference)
+    })
+}
+
+/// From standard input, without the end of its line; at a terminal it is asked for and not shown.
+fn read(context: &Context) -> Result<Secret> {
+    let failed = |error: std::io::Error| Failure::failed(format!("the secret can't be read: {error}"));
+    let stdin = std::io::stdin();
+    let mut bytes = Zeroizing::new(Vec::new());
+    if stdin.is_terminal() {
+        context.output.aside(|_| "Type or paste the secret, then Enter; it is not shown.".to_owned());
+        let _silence = Silence::begin().map_err(failed)?;
+        let mut line = Zeroizing::new(String::new());
+        stdin.read_line(&mut line).map_err(failed)?;
+        bytes.extend_from_slice(line.as_bytes());
+    } else {
+        stdin.lock().take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Failure::usage("the secret is not text").hint("encode it, for example with base64"))?;
+    Ok(Secret::new(text.trim_end_matches(['\r', '\n']).to_owned())?)
+}
+
+/// The terminal shows nothing of what is typed until this goes.
+struct Silence(Termios);
+
+impl Silence {
+    fn begin() -> std::io::Result<Self> {
+        let before = tcgetattr(std::io::stdin())?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(std::io::stdin(), OptionalActions::Flush, &silent)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // A terminal that has gone away needs nothing put right.
+        let _gone = tcsetattr(std::io::stdin(), OptionalActions::Flush, &self.0);
+        let _closed = writeln!(std::io::stderr());
+    }
+}

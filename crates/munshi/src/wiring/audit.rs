@@ -1,0 +1,55 @@
+//! Where anchors of the audit go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_config::{Config, Url};
+use munshi_jobs::Queue;
+use munshi_llm::Transport;
+use munshi_safety::audit::anchors::{AnchorFile, Anchoring, Webhook};
+use munshi_store::Db;
+use munshi_types::{Clock, Ids, SystemRandom};
+
+use super::folder;
+use crate::failure::{Failure, Result};
+
+const FILE: &str = "audit-anchors.jsonl";
+
+/// How long the other side may take; then the job tries again later.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn anchoring(config: &Config, db: Db, queue: Queue, clock: Arc<dyn Clock>) -> Result<Anchoring> {
+    folder::prepare(config)?;
+    let file = AnchorFile::new(config.data.dir.join(FILE));
+    let entries = i64::try_from(config.audit.anchor_entries).unwrap_or(i64::MAX);
+    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+    let webhook = config.audit.anchor_webhook.clone().map(|url| Post::to(url, &clock)).transpose()?;
+    Ok(Anchoring::new(db, file, entries, queue, clock, ids).with_webhook(webhook))
+}
+
+#[derive(Debug)]
+struct Post {
+    url: Url,
+    transport: Transport,
+}
+
+impl Post {
+    fn to(url: Url, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Webhook>> {
+        let transport = Transport::new(clock.clone())
+            .map_err(|fault| Failure::failed(format!("anchors can't be sent: {fault}")))?;
+        Ok(Arc::new(Self { url, transport }))
+    }
+}
+
+#[async_trait]
+impl Webhook for Post {
+    async fn send(&self, body: &str) -> std::result::Result<(), String> {
+        let sent = self.transport.post(self.url.reveal(), body.to_owned(), PATIENCE).await;
+        match sent {
+            Ok(200..=299) => Ok(()),
+            Ok(status) => Err(format!("{} answered {status}", self.url)),
+            Err(fault) => Err(format!("{} was not reached: {fault}", self.url)),
+        }
+    }
+}

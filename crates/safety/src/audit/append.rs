@@ -1,0 +1,83 @@
+//! Adding an entry, in the transaction of what it records.
+
+use munshi_store::{Tx, params};
+use munshi_types::{EntryId, Ids, Timestamp};
+
+use super::entry::{Entry, Hash, NewEntry, cleaned};
+use super::read::hash_at;
+use crate::error::Result;
+
+/// Adds an entry to the chain of the transaction's tenant. It is there if and only if the transaction commits.
+///
+/// Call it last: on Postgres it holds the end of the tenant's chain until the transaction ends, so what stands after it
+/// makes others wait, and who locks anything after it may wait for each other forever.
+pub fn append(tx: &mut Tx<'_>, new: &NewEntry, now: Timestamp, ids: &Ids) -> Result<EntryId> {
+    let (seq, prev) = head(tx)?;
+    let mut entry = Entry {
+        tenant: tx.tenant(),
+        seq: seq + 1,
+        id: ids.next(),
+        made_at: now,
+        actor_kind: new.actor.kind.as_str().to_owned(),
+        actor_id: cleaned(&new.actor.id),
+        event: new.event.as_str().to_owned(),
+        subject: cleaned(&new.subject),
+        payload: new.body(),
+        prev,
+        hash: Hash::START,
+    };
+    entry.hash = entry.computed_hash();
+    insert(tx, &entry)?;
+    Ok(entry.id)
+}
+
+/// The end of the chain, held until the transaction ends; a chain without entries gets its row first.
+fn head(tx: &mut Tx<'_>) -> Result<(i64, Hash)> {
+    if let Some(head) = lock(tx)? {
+        return Ok(head);
+    }
+    tx.execute(
+        "INSERT INTO audit_heads (tenant_id, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (tenant_id) DO NOTHING",
+        params![&Hash::START.0[..]],
+    )?;
+    Ok(lock(tx)?.unwrap_or((0, Hash::START)))
+}
+
+fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, Hash)>> {
+    Ok(tx.optional(
+        (
+            "SELECT seq, hash FROM audit_heads WHERE tenant_id = $1",
+            "SELECT seq, hash FROM audit_heads WHERE tenant_id = $1 FOR UPDATE",
+        ),
+        &[],
+        |row| Ok((row.get(0)?, hash_at(row, 1)?)),
+    )?)
+}
+
+/// One statement moves the head and adds the entry: on SQLite by a trigger.
+fn insert(tx: &mut Tx<'_>, entry: &Entry) -> Result<()> {
+    tx.execute(
+        (
+            "INSERT INTO audit_entries (tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload,
+                                        prev_hash, hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            "WITH moved AS (UPDATE audit_heads SET seq = $2, hash = $11 WHERE tenant_id = $1)
+             INSERT INTO audit_entries (tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload,
+                                        prev_hash, hash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        ),
+        params![
+            entry.seq,
+            entry.id,
+            entry.made_at,
+            entry.actor_kind,
+            entry.actor_id,
+            entry.event,
+            entry.subject,
+            entry.payload,
+            &entry.prev.0[..],
+            &entry.hash.0[..]
+        ],
+    )?;
+    Ok(())
+}

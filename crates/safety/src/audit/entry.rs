@@ -1,0 +1,347 @@
+//! One entry: who did what to what, and the hash that ties it to the one before.
+
+use std::fmt;
+use std::str::FromStr;
+
+use munshi_types::{EntryId, TenantId, Timestamp};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::canonical::{canonical, write_text};
+use crate::error::{Error, Result};
+
+/// Longer names are cut: they come from outside as well.
+const LONGEST_NAME: usize = 200;
+
+/// Larger payloads are kept by their size and hash alone.
+const LARGEST_PAYLOAD: usize = 64 * 1024;
+
+/// What sort of somebody acted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActorKind {
+    /// A model, acting through a binding.
+    Agent,
+    /// Somebody the tenant knows.
+    Person,
+    /// Whoever runs the installation.
+    Operator,
+    /// Munshi itself, by the clock.
+    System,
+}
+
+impl ActorKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Person => "person",
+            Self::Operator => "operator",
+            Self::System => "system",
+        }
+    }
+}
+
+/// Who acted. The id is a name or an id of theirs, a pseudonym where it would be a phone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    pub kind: ActorKind,
+    pub id: String,
+}
+
+impl Actor {
+    pub fn new(kind: ActorKind, id: impl Into<String>) -> Self {
+        Self { kind, id: id.into() }
+    }
+}
+
+/// What happened, as `thing.past`: `act.applied`. The list is open; these are the ones everybody knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Event(std::borrow::Cow<'static, str>);
+
+impl Event {
+    pub const ACT_INTENDED: Self = Self::known("act.intended");
+    pub const ACT_APPLIED: Self = Self::known("act.applied");
+    pub const ACT_REFUSED: Self = Self::known("act.refused");
+    pub const ACT_FAILED: Self = Self::known("act.failed");
+    pub const ACT_UNKNOWN: Self = Self::known("act.unknown");
+    pub const APPROVAL_ASKED: Self = Self::known("approval.asked");
+    pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");
+    pub const APPROVAL_REFUSED: Self = Self::known("approval.refused");
+    pub const APPROVAL_EXPIRED: Self = Self::known("approval.expired");
+    pub const SECRET_SET: Self = Self::known("secret.set");
+    pub const SECRET_REMOVED: Self = Self::known("secret.removed");
+    pub const KEY_ROTATED: Self = Self::known("key.rotated");
+    pub const KEY_DESTROYED: Self = Self::known("key.destroyed");
+    pub const AUDIT_ANCHORED: Self = Self::known("audit.anchored");
+    pub const AUDIT_VERIFIED: Self = Self::known("audit.verified");
+    pub const AUDIT_BROKEN: Self = Self::known("audit.broken");
+
+    const fn known(word: &'static str) -> Self {
+        Self(std::borrow::Cow::Borrowed(word))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Event {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(small);
+        let words = text.split('.').count();
+        if (2..=4).contains(&words) && text.len() <= 60 && text.split('.').all(is_word) {
+            return Ok(Self(text.to_owned().into()));
+        }
+        Err(Error::Invalid(format!(
+            "`{}` is no event: write small words with dots between, like act.applied",
+            cleaned(text)
+        )))
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Something to be remembered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEntry {
+    pub actor: Actor,
+    pub event: Event,
+    /// What it was about, such as a tool's name or an act's id.
+    pub subject: String,
+    /// What else matters. No secret, and no phone but as a pseudonym.
+    pub payload: Value,
+}
+
+impl NewEntry {
+    /// The payload as it is kept.
+    pub(super) fn body(&self) -> String {
+        let text = canonical(&self.payload);
+        if text.len() <= LARGEST_PAYLOAD {
+            return text;
+        }
+        let hash = Hash(Sha256::digest(text.as_bytes()).into());
+        canonical(&json!({ "left_out": { "bytes": text.len(), "sha256": hash } }))
+    }
+}
+
+/// A link of the chain.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// Before the first entry.
+    pub const START: Self = Self([0; 32]);
+
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits = [0; 64];
+        for (byte, pair) in self.0.iter().zip(digits.chunks_exact_mut(2)) {
+            const HEX: &[u8; 16] = b"0123456789abcdef";
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        f.write_str(std::str::from_utf8(&digits).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Hash {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no hash: it has 64 hexadecimal digits");
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(wrong());
+        }
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// An entry as it is stored. What a row holds is kept as it stands there, so that whatever was done to it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub tenant: TenantId,
+    /// Counts from 1, without gaps.
+    pub seq: i64,
+    pub id: EntryId,
+    pub made_at: Timestamp,
+    pub actor_kind: String,
+    pub actor_id: String,
+    pub event: String,
+    pub subject: String,
+    /// Canonical JSON.
+    pub payload: String,
+    pub prev: Hash,
+    pub hash: Hash,
+}
+
+impl Entry {
+    /// SHA-256 of the hash before and the canonical row without its own hash.
+    pub fn computed_hash(&self) -> Hash {
+        let mut digest = Sha256::new();
+        digest.update(self.prev.0);
+        digest.update(self.canonical_row(None).as_bytes());
+        Hash(digest.finalize().into())
+    }
+
+    /// The entry as one line of JSON, canonical, its hash among the fields.
+    pub fn to_line(&self) -> String {
+        self.canonical_row(Some(self.hash))
+    }
+
+    /// Written field by field in the order of the keys: this runs with every act.
+    fn canonical_row(&self, hash: Option<Hash>) -> String {
+        let mut out = String::with_capacity(480 + self.payload.len());
+        out.push_str("{\"actor\":{\"id\":");
+        write_text(&self.actor_id, &mut out);
+        out.push_str(",\"kind\":");
+        write_text(&self.actor_kind, &mut out);
+        out.push_str("},\"at\":");
+        write_text(&self.made_at.to_string(), &mut out);
+        out.push_str(",\"event\":");
+        write_text(&self.event, &mut out);
+        if let Some(hash) = hash {
+            out.push_str(",\"hash\":");
+            write_text(&hash.to_string(), &mut out);
+        }
+        out.push_str(",\"id\":");
+        write_text(&self.id.to_string(), &mut out);
+        out.push_str(",\"payload\":");
+        out.push_str(&self.payload);
+        out.push_str(",\"prev\":");
+        write_text(&self.prev.to_string(), &mut out);
+        out.push_str(",\"seq\":");
+        out.push_str(&self.seq.to_string());
+        out.push_str(",\"subject\":");
+        write_text(&self.subject, &mut out);
+        out.push_str(",\"tenant\":");
+        write_text(&self.tenant.to_string(), &mut out);
+        out.push('}');
+        out
+    }
+}
+
+/// A name as it is kept: without signs that drive a terminal or that a column can't hold, and not endless.
+pub(super) fn cleaned(text: &str) -> String {
+    text.chars()
+        .take(LONGEST_NAME)
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            tenant: TenantId::PLATFORM,
+            seq: 7,
+            id: "01a1dd41-32c0-704f-b28c-400adb3d8fd2".parse().unwrap(),
+            made_at: "2026-11-15T03:30:00.25Z".parse().unwrap(),
+            actor_kind: "agent".to_owned(),
+            actor_id: "meera \"the\" clerk".to_owned(),
+            event: "act.applied".to_owned(),
+            subject: "ledger.add".to_owned(),
+            payload: "{\"a\":1,\"b\":[true]}".to_owned(),
+            prev: Hash([0xab; 32]),
+            hash: Hash([1; 32]),
+        }
+    }
+
+    #[test]
+    fn a_line_is_canonical_and_its_hash_can_be_made_by_anybody() {
+        let entry = entry();
+        let line: Value = serde_json::from_str(&entry.to_line()).unwrap();
+        assert_eq!(canonical(&line), entry.to_line());
+        // What docs/safety.md tells people to do with an exported line.
+        let mut row = line.clone();
+        row.as_object_mut().unwrap().remove("hash");
+        let mut digest = Sha256::new();
+        digest.update([0xab; 32]);
+        digest.update(canonical(&row).as_bytes());
+        assert_eq!(entry.computed_hash(), Hash(digest.finalize().into()));
+    }
+
+    #[test]
+    fn every_field_counts() {
+        let first = entry();
+        let others = [
+            Entry { tenant: TenantId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
+            Entry { seq: 8, ..first.clone() },
+            Entry { id: EntryId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
+            Entry { made_at: Timestamp::EPOCH, ..first.clone() },
+            Entry { actor_kind: "person".to_owned(), ..first.clone() },
+            Entry { actor_id: String::new(), ..first.clone() },
+            Entry { event: "act.refused".to_owned(), ..first.clone() },
+            Entry { subject: "ledger.drop".to_owned(), ..first.clone() },
+            Entry { payload: "{\"a\":1,\"b\":[false]}".to_owned(), ..first.clone() },
+            Entry { prev: Hash::START, ..first.clone() },
+        ];
+        for other in others {
+            assert_ne!(other.computed_hash(), first.computed_hash(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn events_are_words_with_dots() {
+        assert_eq!("pack.ledger_closed".parse::<Event>().unwrap().as_str(), "pack.ledger_closed");
+        for bad in ["", "act", "Act.applied", "act.", "a b.c", "a.b.c.d.e", "act.ap\u{0}plied"] {
+            assert!(bad.parse::<Event>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_payload_too_large_is_kept_by_its_hash() {
+        let entry = |text: String| NewEntry {
+            actor: Actor::new(ActorKind::System, "x"),
+            event: Event::ACT_APPLIED,
+            subject: String::new(),
+            payload: json!({ "text": text }),
+        };
+        let (small, large) = (entry("a".repeat(1000)).body(), entry("a".repeat(100_000)).body());
+        assert_eq!(small.len(), 1011);
+        assert!(
+            large.starts_with("{\"left_out\":{\"bytes\":100011,\"sha256\":\"") && large.len() < 200,
+            "{large}"
+        );
+    }
+
+    #[test]
+    fn a_hash_survives_text() {
+        let hash = entry().computed_hash();
+        assert_eq!(hash.to_string().parse::<Hash>().unwrap(), hash);
+        for bad in ["", "ab", &"g".repeat(64), &"é".repeat(32)] {
+            assert!(bad.parse::<Hash>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What can be wrong with a chain.
+
+use std::fmt;
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+/// The first bad entry, and what is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub seq: i64,
+    pub fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not match its hash, or not the hash that the next entry was written upon.
+    Changed,
+    /// It is gone.
+    Removed,
+    /// Nobody appended it.
+    Inserted,
+    /// It stands in another's place; this was its own.
+    Reordered { from: i64 },
+    /// The end of the chain is gone, up to an entry that the head or an anchor knows.
+    Cut { until: i64 },
+    /// It is the last, and the head's row says another.
+    Head,
+    /// It stands after the end that the head's row says.
+    PastTheHead,
+    /// The chain is whole in itself, but an anchor says otherwise: it was written anew, from here or later.
+    Rewritten { until: i64 },
+    /// A column holds what no column of an entry can hold.
+    Unreadable,
+}
+
+impl Fault {
+    /// The word for it in JSON and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+            Self::Inserted => "inserted",
+            Self::Reordered { .. } => "reordered",
+            Self::Cut { .. } => "cut",
+            Self::Head => "head",
+            Self::PastTheHead => "past_the_head",
+            Self::Rewritten { .. } => "rewritten",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seq = self.seq;
+        match self.fault {
+            Fault::Changed => write!(f, "entry {seq} was changed"),
+            Fault::Removed => write!(f, "entry {seq} was removed"),
+            Fault::Inserted => write!(f, "entry {seq} was inserted"),
+            Fault::Reordered { from } => write!(f, "entry {seq} was moved there from {from}"),
+            Fault::Cut { until } => write!(f, "the end was cut off: entries {seq} to {until} are gone"),
+            Fault::Head => write!(f, "entry {seq} is not the one the chain's head names"),
+            Fault::PastTheHead => write!(f, "entry {seq} stands past the end that the chain's head names"),
+            Fault::Rewritten { until } => {
+                write!(f, "entries were written anew between {seq} and {until}: an anchor has another hash")
+            }
+            Fault::Unreadable => write!(f, "entry {seq} holds something no entry can hold"),
+        }
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Finding", 3)?;
+        fields.serialize_field("seq", &self.seq)?;
+        fields.serialize_field("fault", self.fault.as_str())?;
+        fields.serialize_field("detail", &self.to_string())?;
+        fields.end()
+    }
+}

@@ -1,0 +1,38 @@
+//! What can go wrong, by what a caller does about it.
+
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] munshi_store::Error),
+
+    /// What was given can't be used as written: the words say what can.
+    #[error("{0}")]
+    Invalid(String),
+
+    /// The installation's key is not there, not readable, too widely readable, or not the right one. Somebody has to
+    /// look after the key; the words say which and how.
+    #[error("{0}")]
+    Key(String),
+
+    /// A secret that was never set, or was removed.
+    #[error("there is no secret called {name}: set it with `munshi vault set {name}{flag}`")]
+    NoSecret { name: String, flag: &'static str },
+
+    /// What is stored does not open with the right key: it was altered, or belongs to another tenant or name.
+    #[error("{what} can't be opened: it was altered, or stands in another's place. Set it again")]
+    Tampered { what: String },
+
+    /// A file beside the database can't be read or written.
+    #[error("{} can't be {doing}: {why}", path.display())]
+    File { path: PathBuf, doing: &'static str, why: String },
+}
+
+impl Error {
+    pub(crate) fn file(path: &std::path::Path, doing: &'static str, why: &std::io::Error) -> Self {
+        Self::File { path: path.to_owned(), doing, why: why.to_string() }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

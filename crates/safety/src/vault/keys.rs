@@ -1,0 +1,157 @@
+//! The tenants' own keys, each wrapped by the installation's.
+
+use std::sync::{Arc, PoisonError};
+
+use munshi_store::{PlatformTx, Tx, across_tenants, params};
+use munshi_types::{TenantId, Timestamp};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::master::Master;
+use super::seal::{Key, Place};
+use super::{By, VAULT, Vault};
+use crate::audit::Event;
+use crate::error::{Error, Result};
+
+impl Vault {
+    /// Sees that the key is the one this database knows, or, where it knows none, makes one and tells it.
+    pub(super) async fn require_key(&self, now: Timestamp) -> Result<()> {
+        let current = self.db.platform(VAULT).read(|tx| slot(tx, "current")).await?;
+        if current.is_none() {
+            self.source.make_first(self.random.as_ref())?;
+            let masters = self.reload()?;
+            let Some(first) = masters.first().map(|master| master.id.clone()) else { return Ok(()) };
+            let claim = move |tx: &mut PlatformTx<'_>| {
+                let text = "INSERT INTO vault_masters (slot, key_id, since) VALUES ('current', $1, $2)
+                            ON CONFLICT (slot) DO NOTHING";
+                tx.execute(across_tenants(text), params![first, now])?;
+                Ok::<_, Error>(())
+            };
+            self.db.platform(VAULT).write(claim).await?;
+        }
+        let current = self.db.platform(VAULT).read(|tx| slot(tx, "current")).await?;
+        current.map_or(Ok(()), |id| self.master(&id).map(|_| ()))
+    }
+
+    /// The installation's key of this id; the source is read again when it is not known yet.
+    pub(super) fn master(&self, id: &str) -> Result<Arc<Master>> {
+        let known = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let found = |masters: &[Arc<Master>]| masters.iter().find(|master| master.id == id).cloned();
+        if let Some(master) = found(&known) {
+            return Ok(master);
+        }
+        let masters = self.reload()?;
+        found(&masters).ok_or_else(|| self.wrong_key(id, &masters))
+    }
+
+    fn reload(&self) -> Result<Vec<Arc<Master>>> {
+        let masters = self.source.load()?;
+        self.masters.write().unwrap_or_else(PoisonError::into_inner).clone_from(&masters);
+        Ok(masters)
+    }
+
+    fn wrong_key(&self, wanted: &str, found: &[Arc<Master>]) -> Error {
+        let source = &self.source;
+        let what = match found.first() {
+            None => format!("the key file {source} is missing"),
+            Some(master) => format!("{source} holds another key ({})", master.id),
+        };
+        Error::Key(format!(
+            "{what}: this database's secrets are sealed with key {wanted}. Put that key back from where you keep it, \
+             or copy it from another node"
+        ))
+    }
+
+    /// The key of the transaction's tenant, if it has one.
+    pub(super) fn known_key(&self, tx: &mut Tx<'_>) -> Result<Option<Key>> {
+        let found =
+            tx.optional("SELECT key_id, wrapped FROM vault_keys WHERE tenant_id = $1", &[], |row| {
+                Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?))
+            })?;
+        found.map(|(key_id, wrapped)| self.unwrap_key(tx.tenant(), &key_id, &wrapped)).transpose()
+    }
+
+    /// A tenant's key, made if it has none. The current key of the installation is held meanwhile, so that no key is
+    /// wrapped by one that has just been retired.
+    pub(super) fn tenant_key(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        now: Timestamp,
+    ) -> Result<Key> {
+        if let Some(key) = self.stored_key(tx, tenant)? {
+            return Ok(key);
+        }
+        let text = (
+            "SELECT key_id FROM vault_masters WHERE slot = 'current'",
+            "SELECT key_id FROM vault_masters WHERE slot = 'current' FOR SHARE",
+        );
+        let current: String = tx.one(across_tenants(text), &[], |row| row.get(0))?;
+        let master = self.master(&current)?;
+        let key = Key::random(self.random.as_ref());
+        let wrapped = self.wrap(tenant, &key, &master)?;
+        tx.execute(
+            across_tenants(
+                "INSERT INTO vault_keys (tenant_id, key_id, wrapped, made_at) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (tenant_id) DO NOTHING",
+            ),
+            params![tenant, current, wrapped, now],
+        )?;
+        // Another may have been quicker; then theirs is the tenant's key.
+        self.stored_key(tx, tenant)?
+            .ok_or_else(|| Error::Key("the tenant's key was destroyed meanwhile".to_owned()))
+    }
+
+    fn stored_key(&self, tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Option<Key>> {
+        let found = tx.optional(
+            across_tenants("SELECT key_id, wrapped FROM vault_keys WHERE tenant_id = $1"),
+            params![tenant],
+            |row| Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?)),
+        )?;
+        found.map(|(key_id, wrapped)| self.unwrap_key(tenant, &key_id, &wrapped)).transpose()
+    }
+
+    pub(super) fn wrap(&self, tenant: TenantId, key: &Key, master: &Master) -> Result<Vec<u8>> {
+        let place = Place::TenantKey { tenant, key_id: &master.id };
+        master.key.seal(key.bytes(), place, self.random.as_ref())
+    }
+
+    pub(super) fn unwrap_key(&self, tenant: TenantId, key_id: &str, wrapped: &[u8]) -> Result<Key> {
+        let master = self.master(key_id)?;
+        let opened = master.key.open(wrapped, Place::TenantKey { tenant, key_id })?;
+        let opened = opened.filter(|bytes| bytes.len() == 32);
+        let Some(bytes) = opened else {
+            return Err(Error::Tampered { what: format!("the key of tenant {tenant}") });
+        };
+        let mut key = Zeroizing::new([0; 32]);
+        key.copy_from_slice(&bytes);
+        Ok(Key::new(key))
+    }
+}
+
+/// The id of the installation's key in a slot.
+pub(super) fn slot(tx: &mut PlatformTx<'_>, slot: &str) -> Result<Option<String>> {
+    Ok(tx.optional(
+        across_tenants("SELECT key_id FROM vault_masters WHERE slot = $1"),
+        params![slot],
+        |row| row.get(0),
+    )?)
+}
+
+/// The key is overwritten before its row goes, so that its bytes don't linger in a free page.
+pub(super) fn destroy(vault: &Vault, tx: &mut PlatformTx<'_>, tenant: TenantId, by: &By) -> Result<bool> {
+    tx.execute(across_tenants("DELETE FROM vault_secrets WHERE tenant_id = $1"), params![tenant])?;
+    let length: Option<Vec<u8>> = tx.optional(
+        across_tenants("SELECT wrapped FROM vault_keys WHERE tenant_id = $1"),
+        params![tenant],
+        |row| row.get(0),
+    )?;
+    let Some(wrapped) = length else { return Ok(false) };
+    tx.execute(
+        across_tenants("UPDATE vault_keys SET wrapped = $2 WHERE tenant_id = $1"),
+        params![tenant, vec![0_u8; wrapped.len()]],
+    )?;
+    tx.execute(across_tenants("DELETE FROM vault_keys WHERE tenant_id = $1"), params![tenant])?;
+    vault.record(tx, tenant, by, Event::KEY_DESTROYED, "vault".to_owned(), json!({}))?;
+    Ok(true)
+}

@@ -1,0 +1,213 @@
+//! The installation's key: where it is kept, and that it is kept well.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use munshi_types::Random;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::seal::Key;
+use super::secret::Secret;
+use crate::error::{Error, Result};
+
+/// Where the installation's key comes from.
+#[derive(Debug)]
+pub enum KeySource {
+    /// A file with the key in base64, made on first use. While the key is rotated, the next one is in a file beside it.
+    File(PathBuf),
+    /// From the settings, in base64; and the next one, for rotation.
+    Given { key: Secret, next: Option<Secret> },
+}
+
+/// One of the installation's keys. Its id says which without saying what.
+pub(super) struct Master {
+    pub(super) id: String,
+    pub(super) key: Key,
+}
+
+impl fmt::Debug for Master {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Master({})", self.id)
+    }
+}
+
+impl Master {
+    fn new(key: Key) -> Self {
+        let digest =
+            Sha256::new().chain_update(b"munshi vault key id\0").chain_update(key.bytes()).finalize();
+        Self { id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(), key }
+    }
+
+    fn read(text: &str, place: &str) -> Result<Self> {
+        let wrong = || {
+            let how = "it is 32 bytes in base64; `openssl rand -base64 32` makes one";
+            Error::Key(format!("{place} holds no key: {how}"))
+        };
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| wrong())?);
+        if bytes.len() != 32 {
+            return Err(wrong());
+        }
+        let mut key = Zeroizing::new([0; 32]);
+        key.copy_from_slice(&bytes);
+        Ok(Self::new(Key::new(key)))
+    }
+}
+
+impl KeySource {
+    /// Every key there is: the one in use, and the next where one is being brought in.
+    pub(super) fn load(&self) -> Result<Vec<Arc<Master>>> {
+        let keys = match self {
+            Self::File(path) => [read_file(path)?, read_file(&next_of(path))?],
+            Self::Given { key, next } => [
+                Some(Master::read(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
+                next.as_ref()
+                    .map(|next| Master::read(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
+                    .transpose()?,
+            ],
+        };
+        Ok(keys.into_iter().flatten().map(Arc::new).collect())
+    }
+
+    /// Makes the first key, where it is a file that is not there yet.
+    pub(super) fn make_first(&self, random: &dyn Random) -> Result<()> {
+        match self {
+            Self::File(path) if !path.exists() => make_file(path, random),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next key, made where it is a file that is not there yet.
+    pub(super) fn next(&self, random: &dyn Random) -> Result<Arc<Master>> {
+        match self {
+            Self::File(path) => {
+                let next = next_of(path);
+                if !next.exists() {
+                    make_file(&next, random)?;
+                }
+                read_file(&next)?
+                    .map(Arc::new)
+                    .ok_or_else(|| Error::Key(format!("{} is gone", next.display())))
+            }
+            Self::Given { next: Some(_), .. } => {
+                self.load()?.pop().ok_or_else(|| Error::Key("there is no next key".to_owned()))
+            }
+            Self::Given { next: None, .. } => Err(Error::Key(
+                "the key comes from the settings, so the next one must too: set vault.next_key \
+                 (MUNSHI__VAULT__NEXT_KEY) to 32 bytes in base64, on every node, then run this again"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// Puts the next key in the place of the one before, which stays beside it for backups from before. Says what is
+    /// left for a person to do.
+    pub(super) fn settle(&self, retired: &str) -> Result<String> {
+        let Self::File(path) = self else {
+            return Ok(
+                "set vault.key to what vault.next_key is now, on every node, and leave vault.next_key out"
+                    .to_owned(),
+            );
+        };
+        let (next, mut kept) = (next_of(path), path.as_os_str().to_owned());
+        kept.push(format!(".retired-{retired}"));
+        let kept = PathBuf::from(kept);
+        let failed = |error: std::io::Error| Error::file(path, "replaced", &error);
+        if next.exists() {
+            match fs::hard_link(path, &kept) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+                _ => {}
+            }
+            fs::rename(&next, path).and_then(|()| sync_folder_of(path)).map_err(failed)?;
+        }
+        Ok(format!(
+            "keep a copy of {} away from this machine. The key before is {}: backups from before need it; delete it \
+             when you have none",
+            path.display(),
+            kept.display()
+        ))
+    }
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Given { .. } => f.write_str("vault.key (MUNSHI__VAULT__KEY)"),
+        }
+    }
+}
+
+fn next_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".next");
+    PathBuf::from(name)
+}
+
+/// None when there is no such file.
+fn read_file(path: &Path) -> Result<Option<Master>> {
+    let failed = |error: &std::io::Error| Error::file(path, "read", error);
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(|error| failed(&error))?,
+    };
+    refuse_onlookers(&file, path)?;
+    let mut text = Zeroizing::new(String::new());
+    file.take(4096).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    Master::read(&text, &path.display().to_string()).map(Some)
+}
+
+#[cfg(unix)]
+fn refuse_onlookers(file: &File, path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = file.metadata().map_err(|error| Error::file(path, "read", &error))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Error::Key(format!(
+        "{path} can be read by others (mode {mode:o}): run `chmod 600 {path}`, and if others are on this machine, \
+         `munshi vault rotate` after that"
+    )))
+}
+
+#[cfg(not(unix))]
+fn refuse_onlookers(_: &File, _: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// A new key in a new file, on disk before anything is sealed by it. A file that is there is never overwritten.
+fn make_file(path: &Path, random: &dyn Random) -> Result<()> {
+    let failed = |error: std::io::Error| Error::file(path, "made", &error);
+    let text = Zeroizing::new(STANDARD.encode(Key::random(random).bytes()) + "\n");
+    // Under its own name only when it is whole: a crash must not leave half a key.
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".partial-{}", std::process::id()));
+    let partial = PathBuf::from(partial);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&partial).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+    let linked = match fs::hard_link(&partial, path) {
+        // Somebody else made one at the same moment; theirs will do.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    };
+    fs::remove_file(&partial).map_err(failed)?;
+    linked.and_then(|()| sync_folder_of(path)).map_err(failed)
+}
+
+fn sync_folder_of(path: &Path) -> std::io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}

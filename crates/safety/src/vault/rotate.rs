@@ -1,0 +1,136 @@
+//! Bringing in another key of the installation, step by step, so that a crash between any two leaves everything
+//! readable and running it again goes on where it stopped.
+//!
+//! 1. The next key is made, on disk, beside the one in use.
+//! 2. The database is told: from now on tenants' keys are wrapped by the next one; the one before is retiring.
+//! 3. Tenants' keys are wrapped anew, some at a time. Each row says which key it needs, and both are there.
+//! 4. The next key takes the place of the one before.
+//! 5. The database forgets the one before.
+
+use munshi_store::{PlatformTx, across_tenants, params};
+use munshi_types::TenantId;
+use serde::Serialize;
+use serde_json::json;
+
+use super::keys::slot;
+use super::{By, VAULT, Vault};
+use crate::audit::Event;
+use crate::error::{Error, Result};
+
+/// How many tenants' keys are wrapped anew in one transaction.
+const STEP: u32 = 100;
+
+/// What rotating did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rotated {
+    /// The ids of the keys, old and new.
+    pub from: String,
+    pub to: String,
+    /// How many tenants' keys were wrapped anew, this time.
+    pub keys: u64,
+    /// Whether a rotation was finished that had been cut short.
+    pub resumed: bool,
+    /// What is left for a person to do.
+    pub advice: String,
+}
+
+/// The ids of both keys, and whether a rotation was under way already.
+pub(super) struct Begun {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) resumed: bool,
+}
+
+impl Vault {
+    /// Replaces the installation's key by another. Run again after a crash, it goes on where it stopped. Others may use
+    /// the vault meanwhile, also in other processes.
+    pub async fn rotate(&self, by: By) -> Result<Rotated> {
+        let begun = self.begin_rotation(&by).await?;
+        let mut keys = 0;
+        loop {
+            match self.rewrap(&begun).await? {
+                0 => break,
+                some => keys += some,
+            }
+        }
+        let advice = self.source.settle(&begun.from)?;
+        self.end_rotation(&begun, by, keys).await?;
+        Ok(Rotated { from: begun.from, to: begun.to, keys, resumed: begun.resumed, advice })
+    }
+
+    pub(super) async fn begin_rotation(&self, by: &By) -> Result<Begun> {
+        let slots = |tx: &mut PlatformTx<'_>| Ok::<_, Error>((slot(tx, "current")?, slot(tx, "retiring")?));
+        let (current, retiring) = self.db.platform(VAULT).read(slots).await?;
+        let current = current.ok_or_else(|| Error::Key("there is no key to rotate yet".to_owned()))?;
+        if let Some(from) = retiring {
+            self.master(&current)?;
+            return Ok(Begun { from, to: current, resumed: true });
+        }
+        self.master(&current)?;
+        let next = self.source.next(self.random.as_ref())?.id.clone();
+        if next == current {
+            return Err(Error::Key("the next key is the one in use already: give another".to_owned()));
+        }
+        let (from, to, now) = (current.clone(), next.clone(), by.now);
+        let switch = move |tx: &mut PlatformTx<'_>| {
+            let changed = tx.execute(
+                across_tenants(
+                    "UPDATE vault_masters SET key_id = $1, since = $3 WHERE slot = 'current' AND key_id = $2",
+                ),
+                params![to, from, now],
+            )?;
+            if changed == 0 {
+                return Err(Error::Key("somebody else is rotating the key: try again later".to_owned()));
+            }
+            tx.execute(
+                across_tenants("INSERT INTO vault_masters (slot, key_id, since) VALUES ('retiring', $1, $2)"),
+                params![from, now],
+            )?;
+            Ok(())
+        };
+        self.db.platform(VAULT).write(switch).await?;
+        Ok(Begun { from: current, to: next, resumed: false })
+    }
+
+    /// Wraps some tenants' keys anew and says how many; 0 when none is left.
+    pub(super) async fn rewrap(&self, begun: &Begun) -> Result<u64> {
+        let (vault, from, to) = (self.clone(), begun.from.clone(), begun.to.clone());
+        self.db.platform(VAULT).write(move |tx| vault.rewrap_some(tx, &from, &to)).await
+    }
+
+    fn rewrap_some(&self, tx: &mut PlatformTx<'_>, from: &str, to: &str) -> Result<u64> {
+        let text = (
+            "SELECT tenant_id, wrapped FROM vault_keys WHERE key_id = $1 ORDER BY tenant_id LIMIT $2",
+            "SELECT tenant_id, wrapped FROM vault_keys WHERE key_id = $1 ORDER BY tenant_id LIMIT $2 FOR UPDATE",
+        );
+        let rows: Vec<(TenantId, Vec<u8>)> =
+            tx.all(across_tenants(text), params![from, STEP], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let master = self.master(to)?;
+        for (tenant, wrapped) in &rows {
+            let key = self.unwrap_key(*tenant, from, wrapped)?;
+            tx.execute(
+                across_tenants(
+                    "UPDATE vault_keys SET key_id = $2, wrapped = $3 WHERE tenant_id = $1 AND key_id = $4",
+                ),
+                params![*tenant, to, self.wrap(*tenant, &key, &master)?, from],
+            )?;
+        }
+        Ok(rows.len() as u64)
+    }
+
+    pub(super) async fn end_rotation(&self, begun: &Begun, by: By, keys: u64) -> Result<()> {
+        let (vault, from, to) = (self.clone(), begun.from.clone(), begun.to.clone());
+        let end = move |tx: &mut PlatformTx<'_>| {
+            tx.execute(
+                across_tenants("DELETE FROM vault_masters WHERE slot = 'retiring' AND key_id = $1"),
+                params![from],
+            )?;
+            let payload = json!({ "from": from, "to": to, "keys": keys });
+            vault.record(tx, TenantId::PLATFORM, &by, Event::KEY_ROTATED, "vault".to_owned(), payload)
+        };
+        self.db.platform(VAULT).write(end).await
+    }
+}

@@ -1,0 +1,130 @@
+//! A chain to work on, and somebody with every right to spoil it.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::sync::Arc;
+
+use munshi_jobs::Queue;
+use munshi_safety::Result;
+use munshi_safety::audit::anchors::{AnchorFile, Anchoring};
+use munshi_safety::audit::{self, Actor, ActorKind, Entry, Event, NewEntry};
+use munshi_store::Address;
+use munshi_test_support::{Engine, TestDb};
+use munshi_types::{EntryId, Id, TenantId};
+use serde_json::json;
+
+pub fn entry(number: i64) -> NewEntry {
+    NewEntry {
+        actor: Actor::new(ActorKind::Agent, format!("agent's {number}")),
+        event: Event::ACT_APPLIED,
+        subject: "ledger.add".to_owned(),
+        payload: json!({ "amount": number, "to": "राजन", "why": ["a \"b\"", null, 0.5] }),
+    }
+}
+
+pub async fn append(test: &TestDb, tenant: TenantId, number: i64) -> Result<EntryId> {
+    let (ids, now) = (test.ids.clone(), munshi_types::Clock::now(test.clock.as_ref()));
+    test.db.write(tenant, move |tx| audit::append(tx, &entry(number), now, &ids)).await
+}
+
+/// A tenant with a chain of so many entries.
+pub async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
+    let tenant = test.tenant(name).await;
+    for number in 1..=entries {
+        append(test, tenant, number).await.unwrap();
+    }
+    tenant
+}
+
+pub async fn entries(test: &TestDb, tenant: TenantId) -> Vec<Entry> {
+    test.db.read(tenant, |tx| audit::page(tx, i64::MIN, 10_000)).await.unwrap()
+}
+
+pub fn anchoring(test: &TestDb, every: i64) -> Anchoring {
+    let file = AnchorFile::new(test.place.folder().join("anchors.jsonl"));
+    let queue = Queue::new(test.clock.clone(), test.ids.clone());
+    Anchoring::new(test.db.clone(), file, every, queue, test.clock.clone(), test.ids.clone())
+}
+
+pub fn bytes(test: &TestDb, bytes: &[u8]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    match test.engine() {
+        Engine::Sqlite => format!("x'{hex}'"),
+        Engine::Postgres => format!("'\\x{hex}'::bytea"),
+    }
+}
+
+pub fn uuid(test: &TestDb, id: impl Id) -> String {
+    match test.engine() {
+        Engine::Sqlite => bytes(test, id.as_uuid().as_bytes()),
+        Engine::Postgres => format!("'{id}'::uuid"),
+    }
+}
+
+/// Runs statements as somebody who is held by no rule: the server's superuser, or whoever has the file and takes the
+/// triggers away.
+pub fn by_force(test: &TestDb, statements: &str) {
+    match &test.address {
+        Address::Postgres(_) => test.place.as_superuser(statements),
+        Address::Sqlite(path) => {
+            let raw = rusqlite::Connection::open(path).unwrap();
+            raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+            let triggers = ["audit_entries_no_update", "audit_entries_no_delete", "audit_heads_follow"];
+            let drops: String =
+                triggers.iter().map(|name| format!("DROP TRIGGER IF EXISTS {name};")).collect();
+            raw.execute_batch(&format!("BEGIN IMMEDIATE; {drops} {statements}; COMMIT")).unwrap();
+        }
+    }
+}
+
+/// Puts these rows in the place of a tenant's chain; the head stays as it was.
+pub fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
+    let mut text = format!("DELETE FROM audit_entries WHERE tenant_id = {};", uuid(test, tenant));
+    for row in rows {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let time = match test.engine() {
+            Engine::Sqlite => row.made_at.as_micros().to_string(),
+            Engine::Postgres => format!("'{}'::timestamptz", row.made_at),
+        };
+        text += &format!(
+            "INSERT INTO audit_entries VALUES ({}, {}, {}, {time}, {}, {}, {}, {}, {}, {}, {});",
+            uuid(test, row.tenant),
+            row.seq,
+            uuid(test, row.id),
+            quoted(&row.actor_kind),
+            quoted(&row.actor_id),
+            quoted(&row.event),
+            quoted(&row.subject),
+            quoted(&row.payload),
+            bytes(test, &row.prev.0),
+            bytes(test, &row.hash.0),
+        );
+    }
+    by_force(test, &text);
+}
+
+/// What somebody does who knows how hashes are made: every row from here on follows the one before again.
+pub fn rehash(rows: &mut [Entry]) {
+    let mut prev = audit::Hash::START;
+    for (row, seq) in rows.iter_mut().zip(1..) {
+        row.seq = seq;
+        row.prev = prev;
+        row.hash = row.computed_hash();
+        prev = row.hash;
+    }
+}
+
+/// And puts the head right, too.
+pub fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::Hash) {
+    by_force(
+        test,
+        &format!(
+            "UPDATE audit_heads SET seq = {seq}, hash = {} WHERE tenant_id = {}",
+            bytes(test, &hash.0),
+            uuid(test, tenant)
+        ),
+    );
+}
+
+pub fn shared<T>(value: T) -> Arc<T> {
+    Arc::new(value)
+}
