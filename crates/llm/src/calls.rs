@@ -131,6 +131,7 @@ pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
     tx.one(
         "SELECT CAST(coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens
                   + cache_write_1h_tokens), 0) AS BIGINT) AS tokens,
+                CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output,
                 CAST(coalesce(sum(cost), 0) AS BIGINT) AS cost,
                 count(*) - count(cost) AS unpriced
          FROM llm_calls WHERE tenant_id = $1 AND started_at >= $2",
@@ -138,8 +139,9 @@ pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
         |row| {
             let is_known = row.get::<i64>("unpriced")? == 0;
             let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);
+            let output = u64::try_from(row.get::<i64>("output")?).unwrap_or(0);
             let cost = Cost::from_micros(row.get("cost")?);
-            Ok(Spend { tokens, cost: is_known.then_some(cost) })
+            Ok(Spend { tokens, output, cost: is_known.then_some(cost) })
         },
     )
 }

@@ -11,8 +11,8 @@
 //! - [`acts`]: begun, ended, taken up after a crash; [`approvals`]: questions and answers
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
-//! - [`Error`]: what can go wrong
 //! - [`privacy`]: what a cloud model may see, and what may leave
+//! - [`Error`]: what can go wrong
 
 pub mod acts;
 pub mod approvals;
@@ -29,4 +29,4 @@ pub use error::{Error, Result};
 use munshi_store::{Migration, migration};
 
 pub const MIGRATIONS: &[Migration] =
-    &[migration!("0007_audit"), migration!("0008_vault"), migration!("0010_acts")];
+    &[migration!("0007_audit"), migration!("0008_vault"), migration!("0009_usage"), migration!("0010_acts")];

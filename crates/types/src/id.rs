@@ -96,6 +96,8 @@ macro_rules! for_each_id {
             ApprovalId = "approval";
             /// One entry of a tenant's audit.
             EntryId = "entry";
+            /// What was set aside of a budget, until it is settled.
+            ReservationId = "reservation";
         }
     };
 }

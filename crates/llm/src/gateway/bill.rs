@@ -18,7 +18,7 @@ pub(crate) struct Estimate {
 impl Estimate {
     pub(crate) fn of(target: &Target, request: &ChatRequest, prices: &PriceBook, now: Timestamp) -> Self {
         if target.stays_here() {
-            return Self { input: 0, most: Spend { tokens: 0, cost: Some(Cost::ZERO) } };
+            return Self { input: 0, most: Spend { cost: Some(Cost::ZERO), ..Spend::default() } };
         }
         let input = estimate_request(target, request);
         let output = u64::from(request.max_output_tokens);
@@ -27,7 +27,7 @@ impl Estimate {
             .map(|usage| prices.cost(target, &usage, now))
             .max()
             .flatten();
-        Self { input, most: Spend { tokens: input + output, cost: dearest } }
+        Self { input, most: Spend { tokens: input + output, output, cost: dearest } }
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use munshi_types::ReservationId;
+use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::money::Cost;
@@ -12,22 +14,20 @@ use crate::money::Cost;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spend {
     pub tokens: u64,
-    /// None where the price is unknown; a budget in money then counts tokens only.
+    /// How many of the tokens were written by the model, for those who keep books.
+    pub output: u64,
+    /// None where the price is unknown. A durable budget counts it at a worst price then, one in memory by its tokens.
     pub cost: Option<Cost>,
 }
-
-/// A promise of the budget, to be settled once.
-#[derive(Debug, PartialEq, Eq, Hash, Clone, Copy)]
-pub struct Reservation(pub u64);
 
 /// Who decides whether a call may be made. The durable one lives with the safety pipeline.
 #[async_trait]
 pub trait Budget: Send + Sync {
     /// Sets the spend aside, or refuses with [`Fault::OverBudget`] saying which limit.
-    async fn reserve(&self, most: Spend) -> Result<Reservation, Fault>;
+    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault>;
 
-    /// Replaces what was set aside by what was spent.
-    async fn settle(&self, reservation: Reservation, spent: Spend);
+    /// Replaces what was set aside by what was spent. Done again, it changes nothing.
+    async fn settle(&self, reservation: ReservationId, spent: Spend);
 }
 
 /// No limit: for a person at the command line who pays for what they type.
@@ -36,11 +36,11 @@ pub struct Unlimited;
 
 #[async_trait]
 impl Budget for Unlimited {
-    async fn reserve(&self, _most: Spend) -> Result<Reservation, Fault> {
-        Ok(Reservation(0))
+    async fn reserve(&self, _most: Spend) -> Result<ReservationId, Fault> {
+        Ok(ReservationId::from_uuid(Uuid::nil()))
     }
 
-    async fn settle(&self, _reservation: Reservation, _spent: Spend) {}
+    async fn settle(&self, _reservation: ReservationId, _spent: Spend) {}
 }
 
 /// A budget of one run, in memory.
@@ -53,8 +53,8 @@ pub struct MemoryBudget {
 #[derive(Debug, Default)]
 struct State {
     spent: Spend,
-    held: HashMap<u64, Spend>,
-    next: u64,
+    held: HashMap<ReservationId, Spend>,
+    next: u128,
 }
 
 impl MemoryBudget {
@@ -77,12 +77,13 @@ fn sum(a: Spend, b: Spend) -> Spend {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (one, other) => one.or(other),
     };
-    Spend { tokens: a.tokens.saturating_add(b.tokens), cost }
+    let (tokens, output) = (a.tokens.saturating_add(b.tokens), a.output.saturating_add(b.output));
+    Spend { tokens, output, cost }
 }
 
 #[async_trait]
 impl Budget for MemoryBudget {
-    async fn reserve(&self, most: Spend) -> Result<Reservation, Fault> {
+    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
         let mut state = self.lock();
         let taken = state.held.values().fold(state.spent, |total, held| sum(total, *held));
         let after = sum(taken, most);
@@ -101,14 +102,14 @@ impl Budget for MemoryBudget {
             )));
         }
         state.next += 1;
-        let id = state.next;
+        let id = ReservationId::from_uuid(Uuid::from_u128(state.next));
         state.held.insert(id, most);
-        Ok(Reservation(id))
+        Ok(id)
     }
 
-    async fn settle(&self, reservation: Reservation, spent: Spend) {
+    async fn settle(&self, reservation: ReservationId, spent: Spend) {
         let mut state = self.lock();
-        if state.held.remove(&reservation.0).is_some() {
+        if state.held.remove(&reservation).is_some() {
             state.spent = sum(state.spent, spent);
         }
     }
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     fn spend(tokens: u64, micros: i64) -> Spend {
-        Spend { tokens, cost: Some(Cost::from_micros(micros)) }
+        Spend { tokens, output: 0, cost: Some(Cost::from_micros(micros)) }
     }
 
     #[tokio::test]

@@ -80,7 +80,7 @@ impl Gateway {
             if target.stays_here() { 0 } else { texts.iter().map(|text| count_for(target, text)).sum() };
         let usage = Usage { input, ..Usage::default() };
         let cost = shared.prices_for(account).cost(target, &usage, shared.clock.now());
-        let estimate = Estimate { input, most: Spend { tokens: input, cost } };
+        let estimate = Estimate { input, most: Spend { tokens: input, output: 0, cost } };
         let purpose = Purpose { account, wanted: Use::Embeddings, number, permission };
         let mut meter = Meter::start(shared, target, purpose, estimate).await?;
         let outcome = shared.provider.embed(target, texts).await;

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use munshi_types::ReservationId;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use super::Shared;
-use super::budget::{Budget, Reservation, Spend};
+use super::budget::{Budget, Spend};
 use crate::fault::Fault;
 
 /// Dropped unsettled, all of it is given back.
 pub(crate) struct Held {
-    reservation: Option<Reservation>,
+    reservation: Option<ReservationId>,
     budget: Arc<dyn Budget>,
     tasks: TaskTracker,
 }

@@ -118,7 +118,7 @@ impl Meter {
         self.shared.health.report(&self.target.name, self.permission, ending.fault());
         let cost = self.shared.prices_for(&self.account).cost(&self.target, &usage, self.started_at);
         self.account.tab.add(self.record(ending, usage, cost, request_id));
-        held.settle(Spend { tokens: usage.total(), cost })
+        held.settle(Spend { tokens: usage.total(), output: usage.output, cost })
     }
 
     fn record(

@@ -28,7 +28,7 @@ use munshi_types::{Clock, Ids, Random};
 use tokio_util::task::TaskTracker;
 
 pub use breaker::{Breaker, Finding, Permission};
-pub use budget::{Budget, MemoryBudget, Reservation, Spend, Unlimited};
+pub use budget::{Budget, MemoryBudget, Spend, Unlimited};
 pub use call::{Account, Call};
 pub use courtesy::courtesy;
 pub use live::Live;

@@ -11,7 +11,7 @@ use munshi_test_support::models::{Turn, USED, saying};
 use crate::scene::{Scene, down};
 
 fn limited(scene: &mut Scene, tokens: u64) {
-    scene.budget = Arc::new(MemoryBudget::new(Spend { tokens, cost: None }));
+    scene.budget = Arc::new(MemoryBudget::new(Spend { tokens, ..Spend::default() }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,14 +99,14 @@ struct Slow {
 
 #[async_trait::async_trait]
 impl munshi_llm::gateway::Budget for Slow {
-    async fn reserve(&self, _: Spend) -> Result<munshi_llm::gateway::Reservation, Fault> {
+    async fn reserve(&self, _: Spend) -> Result<munshi_types::ReservationId, Fault> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         self.held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok(munshi_llm::gateway::Reservation(1))
+        Ok(munshi_types::Ids::system().next())
     }
 
-    async fn settle(&self, _: munshi_llm::gateway::Reservation, _: Spend) {
+    async fn settle(&self, _: munshi_types::ReservationId, _: Spend) {
         self.held.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
     }
 }

@@ -44,7 +44,7 @@ on_both_engines! {
         assert_eq!(page.items[1].detail.as_deref(), Some("the provider failed (503): busy"));
         assert!(page.items[0].first_token_micros.is_some() && page.items[1].first_token_micros.is_none());
         let used = test.db.read(theirs, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
-        assert_eq!(used, Spend { tokens: 15, cost: Some(Cost::from_micros(60)) });
+        assert_eq!(used, Spend { tokens: 15, output: 5, cost: Some(Cost::from_micros(60)) });
     }
 
     async fn a_caller_writes_records_in_its_own_transaction(test: TestDb) {
@@ -76,7 +76,7 @@ on_both_engines! {
         (record.tenant, record.cost) = (tenant, None);
         test.db.write(tenant, move |tx| calls::record(tx, &record)).await.unwrap();
         let used = test.db.read(tenant, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
-        assert_eq!(used, Spend { tokens: 15, cost: None });
+        assert_eq!(used, Spend { tokens: 15, output: 5, cost: None });
     }
 
     async fn another_process_can_see_which_targets_are_resting(test: TestDb) {

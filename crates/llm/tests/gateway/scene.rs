@@ -83,7 +83,11 @@ impl Scene {
             clock: Arc::new(TokioClock(Instant::now())),
             random: Arc::new(Middle),
         });
-        let budget = MemoryBudget::new(Spend { tokens: 1 << 40, cost: Some(Cost::from_micros(1 << 40)) });
+        let budget = MemoryBudget::new(Spend {
+            tokens: 1 << 40,
+            cost: Some(Cost::from_micros(1 << 40)),
+            ..Spend::default()
+        });
         let request = ChatRequest {
             messages: vec![Message::user("how are you?")],
             max_output_tokens: 100,

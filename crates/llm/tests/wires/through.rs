@@ -42,7 +42,7 @@ fn through(target: &Target, wire: &str) -> Through {
         random: Arc::new(Least),
     });
     let tab: Arc<MemoryTab> = Arc::default();
-    let budget = Arc::new(MemoryBudget::new(Spend { tokens: 1 << 40, cost: None }));
+    let budget = Arc::new(MemoryBudget::new(Spend { tokens: 1 << 40, ..Spend::default() }));
     let account = Account {
         tenant: TenantId::PLATFORM,
         about: About::default(),

@@ -14,9 +14,16 @@ use munshi_types::{Clock, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{MIGRATIONS, Death, Shop, World, events, notes};
+use crate::support::{Death, MIGRATIONS, Shop, World, events, notes};
 
-async fn say(shop: &Shop, db: &Db, approval: &Approval, who: &Principal, answer: Said, now: Timestamp) -> Answered {
+async fn say(
+    shop: &Shop,
+    db: &Db,
+    approval: &Approval,
+    who: &Principal,
+    answer: Said,
+    now: Timestamp,
+) -> Answered {
     say_with(shop, db, approval, who, answer, None, Covers::Act, now).await
 }
 
@@ -207,6 +214,7 @@ pub(crate) async fn answer_outcome(test: &TestDb, shop: &Shop, answer: Said) -> 
         })
         .await
         .unwrap();
-    let question = pending.items.into_iter().find(|approval| approval.kind == approvals::Kind::Outcome).unwrap();
+    let question =
+        pending.items.into_iter().find(|approval| approval.kind == approvals::Kind::Outcome).unwrap();
     say(shop, &test.db, &question, &shop.owner, answer, test.clock.now()).await
 }

@@ -49,7 +49,13 @@ fn the_child_acts_and_dies() {
             let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
             let (office, owner) = (shop.office.clone(), shop.owner.clone());
             let answered = db.write(part.tenant, move |tx| {
-                let said = approvals::Said { who: &owner, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+                let said = approvals::Said {
+                    who: &owner,
+                    answer: Said::Yes,
+                    shown: None,
+                    covers: Covers::Act,
+                    via: "test",
+                };
                 approvals::answer(tx, &office, approval.id, &said, munshi_types::Clock::now(&SystemClock))
             });
             assert!(matches!(answered.await.unwrap(), Answered::Granted(_)));
@@ -75,7 +81,8 @@ async fn after_death(engine: Engine, tool: &str, dies: &str) -> Scene {
         Engine::Sqlite => format!("sqlite:{}", folder.join("munshi.db").display()),
         Engine::Postgres => test.place.postgres_url("munshi_owner"),
     };
-    let part = Part { url, folder: folder.clone(), tenant, act, tool: tool.to_owned(), dies: dies.to_owned() };
+    let part =
+        Part { url, folder: folder.clone(), tenant, act, tool: tool.to_owned(), dies: dies.to_owned() };
     let role = serde_json::to_string(&part).unwrap();
     let child = tokio::task::spawn_blocking(move || {
         process::again("crashes::the_child_acts_and_dies", &role).spawn().unwrap().wait_with_output().unwrap()
@@ -84,7 +91,8 @@ async fn after_death(engine: Engine, tool: &str, dies: &str) -> Scene {
     assert!(output.status.code().is_none(), "the child was not killed: {output:?}");
     // The child worked by the real clock; an hour later every lease is over.
     test.clock.set(munshi_types::Clock::now(&SystemClock).plus(Duration::from_secs(3600)));
-    let shop = Shop::of(test.db.clone(), tenant, test.clock.clone(), test.ids.clone(), &folder, Death::Never).await;
+    let shop =
+        Shop::of(test.db.clone(), tenant, test.clock.clone(), test.ids.clone(), &folder, Death::Never).await;
     Scene { test, shop, act }
 }
 

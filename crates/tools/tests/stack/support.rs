@@ -13,8 +13,8 @@ use munshi_safety::policy::{self, Policy};
 use munshi_store::{Db, Migration, Tx, params};
 use munshi_test_support::TestDb;
 use munshi_tools::{
-    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo, Want,
-    Write,
+    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo,
+    Want, Write,
 };
 use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId, ToolSpec};
 use serde_json::{Value, json};
@@ -159,7 +159,8 @@ struct Count;
 
 impl Look for Count {
     fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
-        let count: i64 = tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+        let count: i64 =
+            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
         Ok(Done::with(json!({ "count": count })))
     }
 }
@@ -196,7 +197,12 @@ pub fn registry(folder: &Path, death: Death) -> Registry {
     let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
     add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count)));
     add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death })));
-    add(&mut registry, spec("drop_note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death: Death::Never })));
+    add(
+        &mut registry,
+        spec("drop_note", Effect::Inside),
+        house(),
+        Body::Write(Arc::new(Notes { death: Death::Never })),
+    );
     add(&mut registry, spec("fetch", Effect::Read), foreign(), far(&plain, false));
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(&World::at(folder, death, true), false));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(&plain, true));
@@ -219,7 +225,12 @@ pub fn open_policy() -> Policy {
 
 pub fn open_conduct() -> Arc<Conduct> {
     let all = || vec!["*".parse().unwrap()];
-    Arc::new(Conduct { autonomy: munshi_types::Autonomy::Act, read: all(), write: all(), ..Conduct::default() })
+    Arc::new(Conduct {
+        autonomy: munshi_types::Autonomy::Act,
+        read: all(),
+        write: all(),
+        ..Conduct::default()
+    })
 }
 
 pub struct Shop {
@@ -235,7 +246,15 @@ pub struct Shop {
 impl Shop {
     pub async fn open(test: &TestDb) -> Self {
         let tenant = test.tenant("shop").await;
-        Self::of(test.db.clone(), tenant, test.clock.clone(), test.ids.clone(), &test.place.folder(), Death::Never).await
+        Self::of(
+            test.db.clone(),
+            tenant,
+            test.clock.clone(),
+            test.ids.clone(),
+            &test.place.folder(),
+            Death::Never,
+        )
+        .await
     }
 
     /// The shop in a database that has its tenant already.
@@ -310,7 +329,9 @@ impl Shop {
 }
 
 pub async fn notes(db: &Db, tenant: TenantId) -> i64 {
-    let count = |tx: &mut Tx<'_>| tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0));
+    let count = |tx: &mut Tx<'_>| {
+        tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))
+    };
     db.read(tenant, count).await.unwrap()
 }
 

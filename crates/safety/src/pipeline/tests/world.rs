@@ -76,7 +76,13 @@ fn globs(dice: &Dice, most: usize) -> Vec<ScopeGlob> {
 fn conduct(dice: &Dice) -> Conduct {
     if dice.one_in(2) {
         let all = || vec!["*".parse().unwrap()];
-        return Conduct { autonomy: Autonomy::Act, read: all(), write: all(), deny: globs(dice, 1), ask: Vec::new() };
+        return Conduct {
+            autonomy: Autonomy::Act,
+            read: all(),
+            write: all(),
+            deny: globs(dice, 1),
+            ask: Vec::new(),
+        };
     }
     Conduct {
         autonomy: *dice.pick(&[

@@ -1,0 +1,161 @@
+//! How much: in the four measures that are counted and limited.
+
+use std::fmt;
+use std::str::FromStr;
+
+use munshi_llm::gateway::Spend;
+use munshi_llm::money::Cost;
+use serde::{Deserialize, Serialize};
+
+use super::rates::Rates;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// A message of a person that is answered, or a job they have delegated: one conversation each.
+    Interactions,
+    /// Work a person has handed over.
+    Jobs,
+    Tokens,
+    /// Millionths of a dollar.
+    Money,
+}
+
+impl Measure {
+    pub const ALL: [Self; 4] = [Self::Interactions, Self::Jobs, Self::Tokens, Self::Money];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactions => "interactions",
+            Self::Jobs => "jobs",
+            Self::Tokens => "tokens",
+            Self::Money => "money",
+        }
+    }
+
+    /// `50`, `$0.500000`
+    pub fn shown(self, amount: i64) -> String {
+        match self {
+            Self::Money => Cost::from_micros(amount).to_string(),
+            _ => amount.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|known| known.as_str() == text);
+        found.ok_or_else(|| {
+            format!("`{text}` is nothing that is counted: use interactions, jobs, tokens or money")
+        })
+    }
+}
+
+/// What something may use at most, or did use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    pub interactions: u64,
+    pub jobs: u64,
+    pub tokens: u64,
+    /// How many of the tokens were written by a model; only kept for the books.
+    pub output: u64,
+    /// None where the price is unknown: it then counts as the tokens at the worst price of the settings.
+    pub money: Option<Cost>,
+}
+
+impl Amount {
+    pub const NOTHING: Self =
+        Self { interactions: 0, jobs: 0, tokens: 0, output: 0, money: Some(Cost::ZERO) };
+
+    /// A message that will be answered.
+    pub const fn interaction() -> Self {
+        Self { interactions: 1, ..Self::NOTHING }
+    }
+
+    /// Work that is handed over: one conversation, however many steps it takes. Its steps run in the background lane.
+    pub const fn delegated_job() -> Self {
+        Self { interactions: 1, jobs: 1, ..Self::NOTHING }
+    }
+
+    pub const fn money(cost: Cost) -> Self {
+        Self { money: Some(cost), ..Self::NOTHING }
+    }
+
+    /// The same with nothing for an answer that was only an excuse: what it cost us is kept, the person is not billed.
+    #[must_use]
+    pub const fn degraded(self) -> Self {
+        Self { interactions: 0, jobs: 0, ..self }
+    }
+
+    pub(crate) fn figures(&self, rates: &Rates) -> Figures {
+        let money = self.money.unwrap_or_else(|| rates.worst(self.tokens));
+        Figures([whole(self.interactions), whole(self.jobs), whole(self.tokens), within(money.as_micros())])
+    }
+
+    pub(crate) fn output_tokens(&self) -> i64 {
+        whole(self.output)
+    }
+}
+
+impl From<Spend> for Amount {
+    fn from(spend: Spend) -> Self {
+        Self { tokens: spend.tokens, output: spend.output, money: spend.cost, ..Self::NOTHING }
+    }
+}
+
+/// One number for each measure, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures(pub(crate) [i64; 4]);
+
+impl Figures {
+    pub(crate) const fn of(&self, measure: Measure) -> i64 {
+        self.0[measure as usize]
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine = mine.saturating_add(theirs);
+        }
+    }
+}
+
+/// Bounded, so that a server that lies about its counts can't make a sum overflow.
+fn whole(count: u64) -> i64 {
+    within(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn within(amount: i64) -> i64 {
+    amount.clamp(0, 1 << 45)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_price_counts_at_the_worst_one_and_nothing_wraps() {
+        let rates = Rates { unknown_price: Cost::from_micros(30_000_000), ..Rates::default() };
+        let unknown = Amount { tokens: 10_000, money: None, ..Amount::NOTHING };
+        assert_eq!(unknown.figures(&rates).of(Measure::Money), 300_000);
+        let absurd = Amount { tokens: u64::MAX, jobs: u64::MAX, money: None, ..Amount::NOTHING };
+        assert_eq!(absurd.figures(&rates), Figures([0, 1 << 45, 1 << 45, 1 << 45]));
+        let negative = Amount::money(Cost::from_micros(-5));
+        assert_eq!(negative.figures(&rates), Figures::default(), "nobody is paid for using less");
+    }
+
+    #[test]
+    fn an_excuse_is_not_billed() {
+        let spent = Amount { tokens: 7, money: Some(Cost::from_micros(3)), ..Amount::delegated_job() };
+        let kept = spent.degraded();
+        assert_eq!((kept.interactions, kept.jobs, kept.tokens, kept.money), (0, 0, 7, spent.money));
+    }
+}

@@ -1,0 +1,74 @@
+//! The gateway's budget, in the database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_llm::Fault;
+use munshi_llm::gateway::{Budget, Spend};
+use munshi_store::Db;
+use munshi_types::{Clock, ReservationId, TenantId};
+
+use super::account::Account;
+use super::amount::Amount;
+use super::reserve::Governor;
+use super::settle::Settled;
+use crate::error::Error;
+
+/// For the calls of one account. Every attempt at a model reserves its tokens and money here and settles them after; the
+/// interaction itself is reserved with the message, by whoever stores it.
+#[derive(Clone)]
+pub struct DurableBudget {
+    pub db: Db,
+    pub governor: Arc<Governor>,
+    pub tenant: TenantId,
+    pub account: Account,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How often settling is tried while the database can't be reached, and the first pause between; it doubles.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(200);
+
+#[async_trait]
+impl Budget for DurableBudget {
+    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
+        let (governor, account, now) = (self.governor.clone(), self.account.clone(), self.clock.now());
+        let most = Amount::from(most);
+        let unit = move |tx: &mut munshi_store::Tx<'_>| governor.reserve(tx, &account, &most, now);
+        match self.db.write(self.tenant, unit).await {
+            Ok(reserved) => Ok(reserved.id),
+            Err(Error::OverBudget(refused)) => Err(Fault::OverBudget(refused.to_string())),
+            Err(error) => {
+                tracing::error!(%error, "a budget can't be asked");
+                Err(Fault::OverBudget("the budget can't be asked".to_owned()))
+            }
+        }
+    }
+
+    async fn settle(&self, reservation: ReservationId, spent: Spend) {
+        let spent = Amount::from(spent);
+        let mut pause = PAUSE;
+        for number in 1..=TRIES {
+            let governor = self.governor.clone();
+            let unit = move |tx: &mut munshi_store::Tx<'_>| governor.settle(tx, reservation, &spent);
+            match self.db.write(self.tenant, unit).await {
+                Ok(Settled::Now) => return,
+                Ok(Settled::Late) => {
+                    tracing::warn!(%reservation, "a call was settled after its reservation had expired");
+                    return;
+                }
+                // After a commit whose outcome was unknown, the try before has done it.
+                Ok(Settled::NotHeld) => {
+                    tracing::debug!(%reservation, "nothing was held to settle");
+                    return;
+                }
+                Err(error) if number == TRIES => {
+                    tracing::error!(%reservation, %error, ?spent, "what a call has spent could not be booked");
+                }
+                Err(_) => tokio::time::sleep(pause).await,
+            }
+            pause *= 2;
+        }
+    }
+}

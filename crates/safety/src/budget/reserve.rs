@@ -1,0 +1,192 @@
+//! Setting aside the most that something may use, before it is done.
+//!
+//! The usual way is two statements: one that raises what is held in every counter at once if all of them have room, and
+//! one that writes the reservation down. Only where that finds no room does anybody look closer: the day may be new, the
+//! limits may have changed, somebody's reservation may have expired.
+
+use munshi_store::{Tx, params};
+use munshi_types::{Ids, ReservationId, Timestamp};
+
+use super::account::{Account, Slot, slots};
+use super::amount::{Amount, Figures, Measure};
+use super::counters::{self, Counter};
+use super::expire;
+use super::plan::Plan;
+use super::refusal::{Frees, Refused};
+use super::settings::Settings;
+use super::stored::{LimitOn, Terms};
+use crate::error::{Error, Result};
+
+/// Decides what may be spent. One for the program; clones share nothing but what they were made of.
+#[derive(Clone, Debug)]
+pub struct Governor {
+    pub(crate) settings: Settings,
+    pub(crate) ids: Ids,
+    /// Which settings these are, for counters to know.
+    stamp: i64,
+}
+
+/// What was set aside. It is settled, released, or expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    pub id: ReservationId,
+    pub expires_at: Timestamp,
+}
+
+impl Governor {
+    pub fn new(settings: Settings, ids: Ids) -> Self {
+        let stamp = settings.stamp();
+        Self { settings, ids, stamp }
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Sets the most aside in the caller's own transaction: no limit of tenant, binding or person is ever passed,
+    /// whoever else asks at the same moment. A refusal is [`Error::OverBudget`] and leaves the transaction usable.
+    ///
+    /// On Postgres this locks counters, so it comes first in a transaction: quota, then run, then audit last.
+    pub fn reserve(
+        &self,
+        tx: &mut Tx<'_>,
+        account: &Account,
+        most: &Amount,
+        now: Timestamp,
+    ) -> Result<Reserved> {
+        let day = account.day(now);
+        let slots = slots(account.lane, account.binding, account.person, day);
+        let asked = most.figures(&self.settings.rates);
+        if !counters::hold(tx, &slots, &asked, self.stamp)? {
+            self.look_closer(tx, account, &slots, &asked, now)?;
+        }
+        let reserved = Reserved { id: self.ids.next(), expires_at: now.plus(self.settings.hold) };
+        let Figures([interactions, jobs, tokens, money]) = asked;
+        tx.execute(
+            "INSERT INTO usage_reservations (tenant_id, id, lane, binding_id, person_id, day, interactions, jobs, tokens,
+               money, state, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'held', $11)",
+            params![
+                reserved.id,
+                account.lane.as_str(),
+                account.binding,
+                account.person,
+                day.to_string(),
+                interactions,
+                jobs,
+                tokens,
+                money,
+                reserved.expires_at
+            ],
+        )?;
+        Ok(reserved)
+    }
+
+    /// Brings the counters up to date and tries again, or says what stands in the way.
+    fn look_closer(
+        &self,
+        tx: &mut Tx<'_>,
+        account: &Account,
+        slots: &[Slot],
+        asked: &Figures,
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut found = counters::find(tx, slots)?;
+        if self.refresh(tx, account, slots, &found)? {
+            if counters::hold(tx, slots, asked, self.stamp)? {
+                return Ok(());
+            }
+            found = counters::find(tx, slots)?;
+        }
+        // What is used frees nothing before its day or month ends; what is held may have expired.
+        let is_used_up = found.iter().any(|counter| counter.is_used_up(asked));
+        if !is_used_up && expire::reclaim_month(tx, account.lane, slots, &self.settings, now)? > 0 {
+            if counters::hold(tx, slots, asked, self.stamp)? {
+                return Ok(());
+            }
+            found = counters::find(tx, slots)?;
+        }
+        let what = Asked { account, slots, asked, now, default_plan: self.settings.plan };
+        match what.refusal(tx, &found)? {
+            Some(refused) => Err(Error::OverBudget(Box::new(refused))),
+            // Another has freed it between two looks.
+            None if counters::hold(tx, slots, asked, self.stamp)? => Ok(()),
+            None => {
+                Err(munshi_store::Error::Busy("the budget changed meanwhile: ask again".to_owned()).into())
+            }
+        }
+    }
+
+    /// Makes the counters that are not there yet, and gives all of them the limits of now; false where all had them.
+    fn refresh(&self, tx: &mut Tx<'_>, account: &Account, slots: &[Slot], found: &[Counter]) -> Result<bool> {
+        let is_fresh = |counter: &Counter| counter.limits_from == self.stamp.saturating_add(counter.changes);
+        if found.len() == slots.len() && found.iter().all(is_fresh) {
+            return Ok(false);
+        }
+        let terms = Terms::load(tx)?;
+        let limits_from = self.stamp.saturating_add(terms.changes);
+        for slot in slots {
+            let known = found.iter().find(|counter| counter.slot == slot.key);
+            if known.is_none_or(|counter| counter.limits_from != limits_from) {
+                let limits = terms.limits(&self.settings, account.lane, slot);
+                counters::refresh(tx, account.lane, slot, &limits, limits_from, &account.zone)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+struct Asked<'a> {
+    account: &'a Account,
+    slots: &'a [Slot],
+    asked: &'a Figures,
+    now: Timestamp,
+    default_plan: Plan,
+}
+
+impl Asked<'_> {
+    /// Of all limits in the way, the one that frees last.
+    fn refusal(&self, tx: &mut Tx<'_>, found: &[Counter]) -> Result<Option<Refused>> {
+        let is_used_up = found.iter().any(|counter| counter.is_used_up(self.asked));
+        let under_way = if is_used_up { None } else { self.under_way(tx)? };
+        let refused = self.slots.iter().flat_map(|slot| {
+            let counter = found.iter().find(|counter| counter.slot == slot.key);
+            counter.into_iter().flat_map(move |counter| self.in_the_way(slot, counter, under_way))
+        });
+        Ok(refused.max_by_key(|refused| refused.frees))
+    }
+
+    /// When the next of what is held will have expired.
+    fn under_way(&self, tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+        Ok(tx.one(
+            "SELECT min(expires_at) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND expires_at > $2",
+            params![self.now],
+            |row| row.get(0),
+        )?)
+    }
+
+    fn in_the_way(
+        &self,
+        slot: &Slot,
+        counter: &Counter,
+        under_way: Option<Timestamp>,
+    ) -> impl Iterator<Item = Refused> {
+        let ends_at = slot.ends_at(&self.account.zone);
+        Measure::ALL.into_iter().filter_map(move |measure| {
+            let (used, held) = (counter.used.of(measure), counter.held.of(measure));
+            let asked = self.asked.of(measure);
+            let limit = counter.limits.0[measure as usize]
+                .filter(|limit| asked > 0 && used + held + asked > *limit)?;
+            let frees = match under_way {
+                _ if asked > limit => Frees::Never,
+                Some(at) if used + asked <= limit => Frees::UnderWay(at.min(ends_at)),
+                _ => Frees::PeriodEnds(ends_at),
+            };
+            let (lane, scope, period) = (self.account.lane, slot.scope, slot.period);
+            let on = LimitOn { lane, scope, id: (!slot.id.is_nil()).then_some(slot.id), period, measure };
+            let zone = self.account.zone.clone();
+            let plan = counter.plan.unwrap_or(self.default_plan);
+            Some(Refused { on, limit, used, held, asked, frees, plan, zone })
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Replacing what was set aside by the truth, once.
+
+use jiff::civil::Date;
+use munshi_store::{Row, Tx, params};
+use munshi_types::{BindingId, PersonId, ReservationId};
+
+use super::account::{Lane, Slot, slots};
+use super::amount::{Amount, Figures};
+use super::counters;
+use super::reserve::Governor;
+use crate::error::Result;
+
+/// What became of settling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    Now,
+    /// It had expired, so others may have used the room meanwhile; what was spent is booked all the same.
+    Late,
+    /// It was settled or released before, or expired so long ago that it is forgotten: nothing was booked.
+    NotHeld,
+}
+
+impl Governor {
+    /// Books what was spent, also where it is more than was set aside, in the day in which it was set aside. Done again,
+    /// it books nothing.
+    pub fn settle(&self, tx: &mut Tx<'_>, id: ReservationId, spent: &Amount) -> Result<Settled> {
+        let Some(taken) = Taken::take(tx, id)? else { return Ok(Settled::NotHeld) };
+        let (settled, held) = match taken.state {
+            State::Held => (Settled::Now, taken.held),
+            State::Expired => (Settled::Late, Figures::default()),
+        };
+        let used = spent.figures(&self.settings.rates);
+        counters::book(tx, &taken.slots(), &held, &used, spent.output_tokens())?;
+        Ok(settled)
+    }
+
+    /// Gives all of it back: what it was for was not done.
+    pub fn release(&self, tx: &mut Tx<'_>, id: ReservationId) -> Result<Settled> {
+        self.settle(tx, id, &Amount::NOTHING)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Held,
+    Expired,
+}
+
+/// A reservation that is ours to end, since we have its row.
+pub(crate) struct Taken {
+    pub(crate) lane: Lane,
+    binding: Option<BindingId>,
+    person: Option<PersonId>,
+    day: Date,
+    pub(crate) held: Figures,
+    pub(crate) state: State,
+}
+
+impl Taken {
+    fn take(tx: &mut Tx<'_>, id: ReservationId) -> Result<Option<Self>> {
+        Ok(tx.optional(
+            "DELETE FROM usage_reservations WHERE tenant_id = $1 AND id = $2
+             RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
+            params![id],
+            Self::read,
+        )?)
+    }
+
+    /// Columns in the order of the statement above.
+    pub(crate) fn read(row: &Row<'_>) -> munshi_store::Result<Self> {
+        let decode = munshi_store::Error::Decode;
+        let day: String = row.get(3)?;
+        Ok(Self {
+            lane: row.get::<String>(0)?.parse().map_err(decode)?,
+            binding: row.get(1)?,
+            person: row.get(2)?,
+            day: day.parse().map_err(|error| decode(format!("`{day}` is no day: {error}")))?,
+            held: Figures([row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?]),
+            state: if row.get::<String>(8)? == "held" { State::Held } else { State::Expired },
+        })
+    }
+
+    pub(crate) fn slots(&self) -> Vec<Slot> {
+        slots(self.lane, self.binding, self.person, self.day)
+    }
+}

@@ -1,0 +1,42 @@
+//! The durable budget as the gateway asks it.
+
+use std::sync::Arc;
+
+use munshi_llm::Fault;
+use munshi_llm::gateway::{Budget, Spend};
+use munshi_llm::money::Cost;
+use munshi_safety::budget::{DurableBudget, Lane, LimitTo, Measure, Period, Scope};
+use munshi_test_support::on_both_engines;
+
+use crate::support::{Scene, on};
+
+fn spend(tokens: u64, micros: i64) -> Spend {
+    Spend { tokens, output: tokens / 2, cost: Some(Cost::from_micros(micros)) }
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_safety::MIGRATIONS];
+
+    async fn calls_are_bounded_and_booked(test: TestDb) {
+        let scene = Scene::of(&test).await;
+        let account = scene.person();
+        scene.limit(on(Lane::People, Scope::Person, Period::Day, Measure::Money), LimitTo::AtMost(1_000)).await;
+        let budget: Arc<dyn Budget> = Arc::new(DurableBudget {
+            db: scene.db.clone(),
+            governor: scene.governor.clone(),
+            tenant: scene.tenant,
+            account,
+            clock: scene.clock.clone(),
+        });
+        let id = budget.reserve(spend(100, 900)).await.unwrap();
+        let Err(Fault::OverBudget(why)) = budget.reserve(spend(100, 101)).await else { panic!("over the limit") };
+        assert!(why.starts_with("this person's limit for the day is $0.001000"), "{why}");
+        budget.settle(id, spend(60, 400)).await;
+        budget.settle(id, spend(60, 400)).await;
+        assert_eq!(scene.month(Measure::Money).await, (400, 0));
+        assert_eq!(scene.month(Measure::Tokens).await, (60, 0));
+        // The model of this machine costs nothing, so nothing stops it.
+        let free = budget.reserve(Spend { cost: Some(Cost::ZERO), ..Spend::default() }).await.unwrap();
+        budget.settle(free, Spend { cost: Some(Cost::ZERO), ..Spend::default() }).await;
+    }
+}

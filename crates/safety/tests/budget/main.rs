@@ -1,0 +1,13 @@
+//! Budgets on both engines: limits, settling, expiry, edges of days and months, and many callers at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+mod concurrency;
+mod edges;
+mod gateway;
+mod limits;
+mod rate;
+mod settle;
+mod sweep;
+mod usage;
