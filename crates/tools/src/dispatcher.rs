@@ -1,7 +1,6 @@
 //! The one way to call a tool.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use munshi_safety::acts::{self, Act, Begun, Mode, Office, Outcome, Permit, State};
 use munshi_safety::approvals::Approval;
@@ -474,6 +473,3 @@ fn past(act: Act, tool: Option<&Tool>) -> Answer {
         State::Waiting | State::Intended | State::Rehearsing => Answer::Running { act: id },
     }
 }
-
-/// How long a sweep lets a tool take that is no longer installed.
-pub(crate) const GONE: Duration = Duration::from_secs(1);

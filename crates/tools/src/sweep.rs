@@ -7,7 +7,7 @@ use munshi_safety::approvals;
 
 use crate::attempts;
 use crate::body::Body;
-use crate::dispatcher::{Dispatcher, GONE};
+use crate::dispatcher::Dispatcher;
 use crate::error::Result;
 use crate::journal::Journal;
 
@@ -56,8 +56,8 @@ impl Dispatcher {
         let registry = self.registry.clone();
         let recovery = self.db.write(lapsed.tenant, move |tx| {
             let tool = acts::find(tx, lapsed.act)?.and_then(|act| registry.get(&act.tool).cloned());
-            let limit = tool.as_ref().map_or(GONE, |tool| tool.known.spec.timeout);
-            let recovery = acts::recover(tx, &office, lapsed.act, limit, clock.now())?;
+            let known = tool.as_ref().map(|tool| tool.known.as_ref());
+            let recovery = acts::recover(tx, &office, lapsed.act, known, clock.now())?;
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
         match recovery.await? {

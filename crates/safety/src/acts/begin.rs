@@ -1,7 +1,7 @@
 //! From a proposal to a permit, a question or a no.
 
 use munshi_store::Tx;
-use munshi_types::Timestamp;
+use munshi_types::{ReservationId, Timestamp};
 use serde_json::json;
 
 use super::books::Books;
@@ -38,7 +38,7 @@ pub fn begin(
     now: Timestamp,
 ) -> Result<(Begun, Untold)> {
     let digest = Digest::of(proposal);
-    let known = row::find(tx, proposal.act)?;
+    let known = row::find_held(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
             return Err(Error::Invalid(
@@ -53,7 +53,7 @@ pub fn begin(
     }
     let policy = office.policy(tx)?;
     let ask = Ask { proposal, policy: &policy };
-    let mut books = Books { tx, digest, now, held: None };
+    let mut books = Books { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
     let mut desk = Desk { tx, office, proposal, policy: &policy, digest, held, again: known.is_some(), now };
@@ -72,7 +72,7 @@ struct Desk<'a, 't> {
     proposal: &'a Proposal,
     policy: &'a Policy,
     digest: Digest,
-    held: Option<uuid::Uuid>,
+    held: Option<ReservationId>,
     /// The act has its row already: it was waiting.
     again: bool,
     now: Timestamp,
@@ -152,13 +152,14 @@ impl Desk<'_, '_> {
             attempt: 1,
             began_at: self.now,
             reservation: None,
+            cost: tool.spec.cost,
             actor: actor(self.proposal),
         }
     }
 
     fn release(&mut self) -> Result<()> {
         match self.held.take() {
-            Some(held) => limits::release(self.tx, held, self.now),
+            Some(held) => limits::release(self.tx, self.office, held),
             None => Ok(()),
         }
     }

@@ -2,26 +2,27 @@
 
 use munshi_identity::{Address, Person, persons};
 use munshi_store::Tx;
-use munshi_types::Timestamp;
-use uuid::Uuid;
+use munshi_types::{ReservationId, Timestamp};
 
 use super::digest::Digest;
 use super::limits::{self, Room};
+use super::office::Office;
 use crate::approvals;
 use crate::error::Result;
 use crate::pipeline::{Ask, Given, Ground, Reason};
 
 pub(super) struct Books<'a, 't> {
     pub tx: &'a mut Tx<'t>,
+    pub office: &'a Office,
     pub digest: Digest,
     pub now: Timestamp,
     /// What was set aside on the way.
-    pub held: Option<Uuid>,
+    pub held: Option<ReservationId>,
 }
 
 impl Ground for Books<'_, '_> {
     fn take(&mut self, ask: &Ask<'_>) -> Result<Option<String>> {
-        match limits::take(self.tx, ask, self.now)? {
+        match limits::take(self.tx, self.office, ask, self.now)? {
             Room::Taken(held) => {
                 self.held = held;
                 Ok(None)

@@ -35,10 +35,10 @@ pub fn finish(
     if permit.mode == Mode::Rehearse {
         return rehearsed(tx, &permit, outcome, now);
     }
-    match (permit.reservation, outcome) {
-        (Some(held), Outcome::Failed { .. }) => limits::release(tx, held, now)?,
-        (Some(held), _) => limits::settle(tx, held, now)?,
-        (None, _) => {}
+    match (permit.reservation, permit.cost, outcome) {
+        (Some(held), _, Outcome::Failed { .. }) => limits::release(tx, office, held)?,
+        (Some(held), Some(cost), _) => limits::settle(tx, office, held, cost)?,
+        _ => {}
     }
     let (state, event, kept, payload) = told(outcome);
     let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();

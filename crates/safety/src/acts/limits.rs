@@ -1,25 +1,69 @@
-//! Room for an act.
+//! Room for an act: how often tools may be called, and what a call costs.
 
 use munshi_store::Tx;
-use munshi_types::Timestamp;
-use uuid::Uuid;
+use munshi_types::{Money, ReservationId, Timestamp};
 
-use crate::error::Result;
+use super::office::Office;
+use crate::budget::rate::{self, Rate, Take};
+use crate::budget::{Account, Amount, Lane};
+use crate::error::{Error, Result};
 use crate::pipeline::Ask;
 
 pub(super) enum Room {
-    Taken(Option<Uuid>),
+    Taken(Option<ReservationId>),
+    /// Which limit, and when it frees.
     None(String),
 }
 
-pub(super) fn take(_tx: &mut Tx<'_>, _ask: &Ask<'_>, _now: Timestamp) -> Result<Room> {
-    Ok(Room::Taken(None))
+/// Counts the call, and sets its cost aside where it has one.
+pub(super) fn take(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, now: Timestamp) -> Result<Room> {
+    let Some(tool) = &ask.tool else { return Ok(Room::Taken(None)) };
+    let rates = ask.policy.rates;
+    let mut buckets = vec![("tools", rates.calls_per_minute)];
+    if tool.spec.effect.writes() {
+        buckets.push(("tools that write", rates.writes_per_minute));
+    }
+    for (name, limit) in buckets {
+        if let Take::Wait(wait) = rate::take(tx, name, Rate::per_minute(limit), now)? {
+            let seconds = wait.as_secs() + 1;
+            return Ok(Room::None(format!(
+                "No more than {limit} calls a minute to {name}: free in {seconds} s."
+            )));
+        }
+    }
+    match tool.spec.cost {
+        Some(cost) => set_aside(tx, office, ask, cost, now),
+        None => Ok(Room::Taken(None)),
+    }
 }
 
-pub(super) fn release(_tx: &mut Tx<'_>, _held: Uuid, _now: Timestamp) -> Result<()> {
+fn set_aside(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, cost: Money, now: Timestamp) -> Result<Room> {
+    let caller = &ask.caller;
+    let account = Account {
+        binding: caller.binding,
+        person: caller.principal.person,
+        lane: if caller.background { Lane::Background } else { Lane::People },
+        zone: caller.zone.clone(),
+    };
+    match office.governor.reserve(tx, &account, &price(office, cost), now) {
+        Ok(reserved) => Ok(Room::Taken(Some(reserved.id))),
+        Err(Error::OverBudget(refused)) => Ok(Room::None(format!("{refused}."))),
+        Err(error) => Err(error),
+    }
+}
+
+/// What a tool says it costs, in the currency of the limits.
+fn price(office: &Office, cost: Money) -> Amount {
+    Amount::money(office.governor.settings().rates.dollars(cost))
+}
+
+pub(super) fn release(tx: &mut Tx<'_>, office: &Office, held: ReservationId) -> Result<()> {
+    office.governor.release(tx, held)?;
     Ok(())
 }
 
-pub(super) fn settle(_tx: &mut Tx<'_>, _held: Uuid, _now: Timestamp) -> Result<()> {
+/// What was set aside is what it cost: a tool's price is fixed.
+pub(super) fn settle(tx: &mut Tx<'_>, office: &Office, held: ReservationId, cost: Money) -> Result<()> {
+    office.governor.settle(tx, held, &price(office, cost))?;
     Ok(())
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use munshi_store::Tx;
 use munshi_types::{Ids, TenantId};
 
+use crate::budget::Governor;
+
 use crate::error::Result;
 use crate::policy::{self, Policy};
 
@@ -17,12 +19,13 @@ const KEPT: usize = 1_000;
 
 pub struct Office {
     pub ids: Ids,
+    pub governor: Governor,
     policies: Mutex<HashMap<TenantId, (i64, Arc<Policy>)>>,
 }
 
 impl Office {
-    pub fn new(ids: Ids) -> Self {
-        Self { ids, policies: Mutex::default() }
+    pub fn new(ids: Ids, governor: Governor) -> Self {
+        Self { ids, governor, policies: Mutex::default() }
     }
 
     /// The policy in force in this transaction. Only its number is asked for each time.

@@ -1,8 +1,7 @@
 //! The leave to call a tool, once.
 
-use munshi_types::{ActId, Effect, TenantId, Timestamp, ToolName};
+use munshi_types::{ActId, Effect, Money, ReservationId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
-use uuid::Uuid;
 
 /// Says that this act was decided and its intent written down. Only this crate makes one; a tool can't be called
 /// without; it can't be copied, and ending the act uses it up.
@@ -26,7 +25,8 @@ pub struct Permit {
     pub(super) mode: Mode,
     pub(super) attempt: i64,
     pub(super) began_at: Timestamp,
-    pub(super) reservation: Option<Uuid>,
+    pub(super) cost: Option<Money>,
+    pub(super) reservation: Option<ReservationId>,
     pub(super) actor: String,
 }
 

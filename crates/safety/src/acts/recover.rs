@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Door, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{ActId, Effect, TenantId, Timestamp};
+use munshi_types::{ActId, Effect, Money, TenantId, Timestamp};
 use serde_json::json;
 
 use super::limits;
@@ -13,6 +13,10 @@ use super::row::{self, Act, State};
 use crate::approvals;
 use crate::audit::{self, Actor, ActorKind, Event, NewEntry};
 use crate::error::Result;
+use crate::pipeline::Known;
+
+/// How long a tool may take that is no longer installed.
+const GONE: Duration = Duration::from_secs(1);
 
 /// An act past its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ pub fn recover(
     tx: &mut Tx<'_>,
     office: &Office,
     id: ActId,
-    timeout: Duration,
+    tool: Option<&Known>,
     now: Timestamp,
 ) -> Result<Recovery> {
     let Some(act) = row::find(tx, id)? else { return Ok(Recovery::Gone) };
@@ -62,18 +66,20 @@ pub fn recover(
         row::end(tx, id, State::Rehearsing, State::Rehearsed, Some(&nothing), None, now)?;
         return Ok(Recovery::Gone);
     }
+    let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
+    let cost = tool.and_then(|tool| tool.spec.cost);
     if act.state != State::Intended || !row::lease_again(tx, &act, now.plus(Office::lease(timeout)), now)? {
         return Ok(Recovery::Gone);
     }
     match act.effect {
-        Effect::Read | Effect::Keyed => Ok(Recovery::Again(again(tx, act)?)),
-        Effect::Checked => Ok(Recovery::LookUp(again(tx, act)?)),
+        Effect::Read | Effect::Keyed => Ok(Recovery::Again(again(tx, act, cost)?)),
+        Effect::Checked => Ok(Recovery::LookUp(again(tx, act, cost)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
-        Effect::Inside | Effect::Once => give_up(tx, office, &act, now),
+        Effect::Inside | Effect::Once => give_up(tx, office, &act, cost, now),
     }
 }
 
-fn again(tx: &Tx<'_>, act: Act) -> Result<Permit> {
+fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
     Ok(Permit {
         act: act.id,
         tenant: tx.tenant(),
@@ -86,16 +92,23 @@ fn again(tx: &Tx<'_>, act: Act) -> Result<Permit> {
         mode: Mode::Apply,
         attempt: act.attempt + 1,
         began_at: act.began_at,
+        cost,
         reservation: act.reservation,
         actor: act.binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string()),
     })
 }
 
-fn give_up(tx: &mut Tx<'_>, office: &Office, act: &Act, now: Timestamp) -> Result<Recovery> {
+fn give_up(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    act: &Act,
+    cost: Option<Money>,
+    now: Timestamp,
+) -> Result<Recovery> {
     let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
     row::end(tx, act.id, State::Intended, State::Unknown, Some(&kept), None, now)?;
-    if let Some(held) = act.reservation {
-        limits::settle(tx, held, now)?;
+    if let (Some(held), Some(cost)) = (act.reservation, cost) {
+        limits::settle(tx, office, held, cost)?;
     }
     approvals::ask_outcome(tx, office, act.id, now)?;
     let entry = NewEntry {

@@ -1,10 +1,9 @@
 //! The table of acts.
 
 use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
-use munshi_types::{ActId, BindingId, Effect, Id, PersonId, RunId, Timestamp};
+use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::digest::Digest;
 use crate::error::Result;
@@ -80,7 +79,7 @@ pub struct Act {
     pub ended_at: Option<Timestamp>,
     pub micros: Option<i64>,
     pub result: Option<Value>,
-    pub(super) reservation: Option<Uuid>,
+    pub(super) reservation: Option<ReservationId>,
 }
 
 /// What the proposal rested on beside its arguments, so that it can be taken up again.
@@ -97,7 +96,7 @@ pub(super) struct Decided<'a> {
     pub state: State,
     /// The stage that refused, and its code.
     pub stopped: Option<(&'a str, &'a str)>,
-    pub held: Option<Uuid>,
+    pub held: Option<ReservationId>,
     pub lease: Option<Timestamp>,
     /// The arguments as they leave, where that differs.
     pub leaving: Option<&'a Value>,
@@ -250,6 +249,19 @@ fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()>
         None => tx.execute("DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2", params![id])?,
     };
     Ok(())
+}
+
+/// The act, held until the transaction ends: of two who come for it, the second sees what the first did.
+pub(super) fn find_held(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
+    let held = tx.optional(
+        (
+            "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2",
+            "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2 FOR UPDATE",
+        ),
+        params![id],
+        |row| row.get::<ActId>(0),
+    )?;
+    held.map_or(Ok(None), |id| find(tx, id))
 }
 
 pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {

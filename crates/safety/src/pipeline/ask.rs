@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_types::{ActId, BindingId, Conduct, RunId};
+use munshi_types::{ActId, BindingId, Conduct, RunId, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -66,6 +66,8 @@ pub struct Caller {
     pub run: Option<RunId>,
     /// The conversation, within which somebody may have said "don't ask again".
     pub session: Option<Uuid>,
+    /// The tenant's: its days begin by it.
+    pub zone: Zone,
     /// Not a person's turn: a heartbeat, a schedule.
     pub background: bool,
 }

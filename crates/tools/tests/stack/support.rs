@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::{self, Act, Office, Permit};
+use munshi_safety::budget::{Governor, Settings};
 use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::{Db, Migration, Tx, params};
@@ -20,13 +21,13 @@ use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId,
 use serde_json::{Value, json};
 
 /// Where the tool that writes in our own transaction leaves its effect.
-pub const NOTES: &[Migration] = &[Migration {
+pub(crate) const NOTES: &[Migration] = &[Migration {
     name: "9001_notes",
     text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
            PRIMARY KEY (tenant_id, act_id));",
 }];
 
-pub const MIGRATIONS: [&[Migration]; 5] = [
+pub(crate) const MIGRATIONS: [&[Migration]; 5] = [
     munshi_store::MIGRATIONS,
     munshi_jobs::MIGRATIONS,
     munshi_identity::MIGRATIONS,
@@ -36,7 +37,7 @@ pub const MIGRATIONS: [&[Migration]; 5] = [
 
 /// Where a process is to die: before or after its effect on the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Death {
+pub(crate) enum Death {
     Never,
     Before,
     After,
@@ -44,7 +45,7 @@ pub enum Death {
 
 /// The world outside: a file with a line for each effect.
 #[derive(Clone, Debug)]
-pub struct World {
+pub(crate) struct World {
     file: PathBuf,
     death: Death,
     /// Once the file is there, calls answer instead of dying.
@@ -52,11 +53,11 @@ pub struct World {
 }
 
 impl World {
-    pub fn at(folder: &Path, death: Death, keyed: bool) -> Self {
+    pub(crate) fn at(folder: &Path, death: Death, keyed: bool) -> Self {
         Self { file: folder.join(if keyed { "keyed.txt" } else { "plain.txt" }), death, keyed }
     }
 
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
@@ -81,7 +82,7 @@ impl World {
 }
 
 /// As if the power went: nothing is cleaned up.
-pub fn die() -> ! {
+pub(crate) fn die() -> ! {
     let id = std::process::id().to_string();
     let _ = std::process::Command::new("kill").args(["-9", &id]).status();
     std::process::abort()
@@ -181,16 +182,16 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
     }
 }
 
-pub fn house() -> Connector {
+pub(crate) fn house() -> Connector {
     Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None }
 }
 
-pub fn foreign() -> Connector {
+pub(crate) fn foreign() -> Connector {
     Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, declares: true, conduct: None }
 }
 
 /// A tool of each effect. `death` says where the process dies in each of them.
-pub fn registry(folder: &Path, death: Death) -> Registry {
+pub(crate) fn registry(folder: &Path, death: Death) -> Registry {
     let mut registry = Registry::default();
     let plain = World::at(folder, death, false);
     let far = |world: &World, can_look| Body::Far(Arc::new(Outside { world: world.clone(), can_look }));
@@ -217,13 +218,13 @@ pub fn registry(folder: &Path, death: Death) -> Registry {
 }
 
 /// Everything open and acting by itself: what stops an act is then its own nature.
-pub fn open_policy() -> Policy {
+pub(crate) fn open_policy() -> Policy {
     let text = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
                 [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
     policy::parse(text).unwrap()
 }
 
-pub fn open_conduct() -> Arc<Conduct> {
+pub(crate) fn open_conduct() -> Arc<Conduct> {
     let all = || vec!["*".parse().unwrap()];
     Arc::new(Conduct {
         autonomy: munshi_types::Autonomy::Act,
@@ -233,18 +234,18 @@ pub fn open_conduct() -> Arc<Conduct> {
     })
 }
 
-pub struct Shop {
-    pub tenant: TenantId,
-    pub owner: Principal,
-    pub staff: Principal,
-    pub dispatcher: Dispatcher,
-    pub office: Arc<Office>,
-    pub ids: Ids,
-    pub folder: PathBuf,
+pub(crate) struct Shop {
+    pub(crate) tenant: TenantId,
+    pub(crate) owner: Principal,
+    pub(crate) staff: Principal,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) office: Arc<Office>,
+    pub(crate) ids: Ids,
+    pub(crate) folder: PathBuf,
 }
 
 impl Shop {
-    pub async fn open(test: &TestDb) -> Self {
+    pub(crate) async fn open(test: &TestDb) -> Self {
         let tenant = test.tenant("shop").await;
         Self::of(
             test.db.clone(),
@@ -258,7 +259,7 @@ impl Shop {
     }
 
     /// The shop in a database that has its tenant already.
-    pub async fn of(
+    pub(crate) async fn of(
         db: Db,
         tenant: TenantId,
         clock: Arc<dyn Clock>,
@@ -282,14 +283,14 @@ impl Shop {
             })
             .await
             .unwrap();
-        let office = Arc::new(Office::new(ids.clone()));
+        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
         let registry = Arc::new(registry(folder, death));
         let dispatcher = Dispatcher::new(db, office.clone(), registry, clock);
         let (owner, staff) = people;
         Self { tenant, owner, staff, dispatcher, office, ids, folder: folder.to_owned() }
     }
 
-    pub fn want(&self, name: &str, arguments: Value) -> Want {
+    pub(crate) fn want(&self, name: &str, arguments: Value) -> Want {
         Want {
             act: self.ids.next(),
             name: name.to_owned(),
@@ -302,6 +303,7 @@ impl Shop {
                 binding: None,
                 run: None,
                 session: None,
+                zone: munshi_types::Zone::default(),
                 background: false,
             },
             agent: open_conduct(),
@@ -310,25 +312,25 @@ impl Shop {
         }
     }
 
-    pub async fn call(&self, want: Want) -> Answer {
+    pub(crate) async fn call(&self, want: Want) -> Answer {
         self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
     }
 
-    pub async fn resume(&self, act: ActId) -> Answer {
+    pub(crate) async fn resume(&self, act: ActId) -> Answer {
         self.dispatcher.resume(self.tenant, act, open_conduct(), Arc::new(NoJournal)).await.unwrap().unwrap()
     }
 
-    pub async fn act(&self, db: &Db, id: ActId) -> Option<Act> {
+    pub(crate) async fn act(&self, db: &Db, id: ActId) -> Option<Act> {
         db.read(self.tenant, move |tx| acts::find(tx, id)).await.unwrap()
     }
 
-    pub async fn set_policy(&self, db: &Db, text: &str, now: munshi_types::Timestamp) {
+    pub(crate) async fn set_policy(&self, db: &Db, text: &str, now: munshi_types::Timestamp) {
         let policy = policy::parse(text).unwrap();
         db.write(self.tenant, move |tx| policy::put(tx, &policy, "test", "", now)).await.unwrap();
     }
 }
 
-pub async fn notes(db: &Db, tenant: TenantId) -> i64 {
+pub(crate) async fn notes(db: &Db, tenant: TenantId) -> i64 {
     let count = |tx: &mut Tx<'_>| {
         tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))
     };
@@ -336,7 +338,7 @@ pub async fn notes(db: &Db, tenant: TenantId) -> i64 {
 }
 
 /// The events of the audit, oldest first.
-pub async fn events(db: &Db, tenant: TenantId) -> Vec<String> {
+pub(crate) async fn events(db: &Db, tenant: TenantId) -> Vec<String> {
     let entries = db.read(tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();
     entries.into_iter().map(|entry| entry.event).collect()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
 use munshi_types::{
     ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Random, Reach, ScopeGlob, SeededRandom, Sending,
-    TenantId, ToolSpec,
+    TenantId, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -185,7 +185,15 @@ fn caller(dice: &Dice, tenant: TenantId) -> Caller {
         Door::Agents,
     ]);
     let session = dice.one_in(2).then(|| dice.id());
-    Caller { principal, door, binding: None, run: None, session, background: dice.one_in(8) }
+    Caller {
+        principal,
+        door,
+        binding: None,
+        run: None,
+        session,
+        zone: Zone::default(),
+        background: dice.one_in(8),
+    }
 }
 
 /// What a hostile model writes into arguments: honest, malformed, forged, injected.
