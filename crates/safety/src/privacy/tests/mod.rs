@@ -1,0 +1,3 @@
+//! There and back, in every script.
+
+mod there_and_back;
