@@ -305,8 +305,10 @@ impl Spotter {
         }
         let script = script?;
         let word = Word::new(&plain.text).filter(|word| word.fold.len() < 60)?;
-        let like = self.best(&word, script);
-        if let Some((at, _)) = like.filter(|(_, score)| *score >= SAME) {
+        // A word everybody knows is only the name when nothing tells the two apart.
+        let everyday = !lexicon::senses(&word.fold).is_empty();
+        let like = self.best(&word, script).filter(|(_, score)| *score >= 1.0 || !everyday);
+        if let Some((at, _)) = like.filter(|(at, score)| self.is_sure(*at, &word, *score)) {
             return Some(whole(Some(at), vec![at]));
         }
         // A name with an ending is often like the name; the cut says where it ends.
@@ -314,6 +316,14 @@ impl Spotter {
         cut.or_else(|| like.map(|(at, _)| whole(None, vec![at])))
             .or_else(|| self.cut(&plain, text, script, ACROSS))
             .or_else(|| self.doubted(&plain, &word, script).map(|at| whole(None, vec![at])))
+    }
+
+    /// Whether a word that scored so against a known one is that name and no other. Tamil writes Gita and Kita alike, so what
+    /// is known in Tamil letters alone says little of a word in others.
+    fn is_sure(&self, at: usize, word: &Word, score: f32) -> bool {
+        let voiceless =
+            self.known.get(at).and_then(|known| known.word.as_ref()).is_some_and(|known| known.voiceless);
+        score >= 1.0 || (score >= SAME && (word.voiceless || !voiceless))
     }
 
     /// The known word that may be inside one that is as likely another name.
@@ -345,12 +355,8 @@ impl Spotter {
 
     /// A name with an ending, a word of respect or another name written onto it.
     fn cut(&self, plain: &Plain, text: &str, script: Script, least: f32) -> Option<Verdict> {
-        let made = |to: usize, at: usize, score: f32, inherent: bool| Verdict {
-            parts: vec![Spot {
-                range: 0..plain.origin(to, text.len()),
-                name: (score >= SAME).then_some(at),
-                inherent,
-            }],
+        let made = |to: usize, at: usize, sure: bool, inherent: bool| Verdict {
+            parts: vec![Spot { range: 0..plain.origin(to, text.len()), name: sure.then_some(at), inherent }],
             by: vec![at],
         };
         let mut cuts: Vec<usize> = ends(&plain.text, script).collect();
@@ -364,7 +370,9 @@ impl Spotter {
             if let Some((at, score, inherent)) = self.front(&plain.text, to, script)
                 && score >= least
             {
-                return Some(made(to, at, score, inherent));
+                let word = plain.text.get(..to).and_then(Word::new);
+                let sure = word.is_none_or(|word| self.is_sure(at, &word, score));
+                return Some(made(to, at, sure, inherent));
             }
         }
         if script != Script::Latin || plain.text.len() < 6 {
@@ -388,18 +396,20 @@ impl Spotter {
         let (front, rest) = plain.split_at_checked(to)?;
         let sign = rest.chars().next().is_some_and(hanging::is_sign);
         let bare = front.chars().last().is_some_and(hanging::is_consonant);
-        let found = if sign {
-            None
-        } else {
+        let open = || {
             let spelled = self.spelled.get(front).map(|at| (*at, 1.0));
             spelled.or_else(|| self.best(&Word::new(front)?, script)).map(|(at, score)| (at, score, false))
         };
-        found.or_else(|| {
+        let closed = || {
             let virama = hanging::virama(script).filter(|_| bare)?;
-            let closed = format!("{front}{virama}");
-            let (at, score) = self.best(&Word::new(&closed)?, script)?;
+            let (at, score) = self.best(&Word::new(&format!("{front}{virama}"))?, script)?;
             Some((at, score, !sign))
-        })
+        };
+        // A vowel that hangs on the last consonant takes that consonant's own away.
+        match if sign { None } else { open() } {
+            Some(found) if found.1 >= SAME => Some(found),
+            found => closed().or(found),
+        }
     }
 }
 

@@ -96,15 +96,29 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
             (open, before) = (true, Some(letter));
             signs.clear();
         } else if !unseen(letter) {
-            close(&mut found, letter, &mut open, &mut signs);
+            let next = text.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
+            close(&mut found, (letter, next), &mut open, &mut signs);
             before = Some(letter);
         }
+    }
+    for run in &mut found {
+        let start = run.groups.first().map_or(0, |group| group.range.start);
+        run.amount |= is_short(run) && follows_comma(text.get(..start).unwrap_or_default());
     }
     found
 }
 
+/// Whether the groups of a run are as short as commas leave them.
+fn is_short(run: &Run) -> bool {
+    run.groups.len() == 1 && run.groups.iter().all(|group| group.values.len() < 4)
+}
+
+fn follows_comma(front: &str) -> bool {
+    front.strip_suffix(',').is_some_and(|number| number.ends_with(|letter| digit(letter).is_some()))
+}
+
 /// Takes a letter that is no digit: part of the run, or its end.
-fn close(found: &mut [Run], letter: char, open: &mut bool, signs: &mut Vec<char>) {
+fn close(found: &mut [Run], (letter, next): (char, Option<char>), open: &mut bool, signs: &mut Vec<char>) {
     if !*open {
         return;
     }
@@ -114,21 +128,20 @@ fn close(found: &mut [Run], letter: char, open: &mut bool, signs: &mut Vec<char>
     }
     if let Some(run) = found.last_mut() {
         run.glued |= letter.is_alphabetic() && signs.is_empty();
-        // 1,25,000 and 500% count something; the groups after a comma do, too.
-        run.amount |= signs.is_empty() && matches!(letter, ',' | '%' | '/');
+        // 1,25,000 and 500% and 500/- count something; a list of long numbers does not.
+        let grouped = letter == ',' && next.and_then(digit).is_some() && is_short(run);
+        let ended = letter == '%' || (letter == '/' && matches!(next, Some('-' | '=')));
+        run.amount |= signs.is_empty() && (grouped || ended);
     }
     *open = false;
     signs.clear();
 }
 
-/// Whether a text ends with a currency, or with the comma of a number.
+/// Whether a text ends with a currency.
 fn is_priced(front: &str) -> bool {
     let front = front.trim_end_matches(|letter: char| letter == ' ' || letter == '.' || unseen(letter));
     if front.ends_with(['₹', '$', '€', '£']) {
         return true;
-    }
-    if let Some(number) = front.strip_suffix(',') {
-        return number.ends_with(|letter| digit(letter).is_some());
     }
     let word = front.rsplit(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     ["rs", "inr", "usd", "re"].iter().any(|currency| word.eq_ignore_ascii_case(currency))
@@ -144,6 +157,8 @@ pub(crate) fn words_before(text: &str, at: usize) -> Vec<String> {
     let front = text.get(from..at).unwrap_or_default();
     // A full stop ends what was said before it; in `no.` it does not.
     let front = front.rsplit(['\n', '।', '!', '?', ';']).next().unwrap_or_default();
+    // What stands for something hidden says nothing of what follows.
+    let front = front.rsplit("hidden]").next().unwrap_or_default();
     let mut words: Vec<String> = lettered(front)
         .into_iter()
         .map(|word| {

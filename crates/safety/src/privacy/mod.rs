@@ -9,7 +9,7 @@
 //! - [`known`]: whom a turn knows; [`session`]: which token stands for what; [`mask`], [`restore`]: there and back
 //! - `join`: names and the endings written onto them
 //! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused
-//! - [`profile`], [`fields`]: what may leave through a tool or a log
+//! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
 //! - [`scrub`]: secrets
 //!
 //! To hide another kind of value, add it to [`Kind`], find it in [`patterns`], and say in [`profile`] who hides it.
@@ -28,15 +28,16 @@ pub mod restore;
 pub mod scrub;
 pub mod session;
 mod token;
+mod traces;
 
 pub use aadhaar::refuse_aadhaar;
-//pub use fields::Fields;
+pub use fields::Fields;
 pub use kind::{Found, Kind};
 pub use known::{Entity, Known};
 pub use mask::Mask;
-//pub use profile::{Profile, Redaction};
+pub use profile::{Profile, Redaction};
 pub use restore::Restorer;
-//pub use scrub::Scrubber;
+pub use scrub::Scrubber;
 pub use session::{Crossed, Session};
 
 #[cfg(test)]

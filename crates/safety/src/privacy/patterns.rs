@@ -86,15 +86,14 @@ fn addresses(text: &str, found: &mut Vec<Found>) {
         let host =
             back.get(..end.map_or(back.len(), |(to, _)| to)).unwrap_or_default().trim_end_matches(['.', '-']);
         let name = front.get(start..).unwrap_or_default().trim_start_matches(['.', '-', '+', '%']);
-        if name.chars().filter(|letter| letter.is_alphanumeric()).count() < 2
-            || !host.starts_with(char::is_alphabetic)
-            || host.len() < 2
-        {
-            continue;
-        }
         let dotted = host
             .rsplit_once('.')
             .is_some_and(|(_, top)| top.chars().count() > 1 && top.chars().all(char::is_alphabetic));
+        let least = if dotted { 1 } else { 2 };
+        let long = name.chars().filter(|letter| letter.is_alphanumeric()).count() >= least;
+        if !long || !host.starts_with(char::is_alphabetic) || host.len() < 2 {
+            continue;
+        }
         let kind = if dotted { Kind::Email } else { Kind::Upi };
         found.push(Found { kind, range: at - name.len()..at + sign.len() + host.len() });
     }
@@ -164,7 +163,8 @@ fn numbers(text: &str, run: &Run, found: &mut Vec<Found>) {
     let before = words_before(text, start);
     let said = |list: &[&str]| before.iter().any(|word| list.contains(&word.as_str()));
     let named = if said(ACCOUNT) && !run.amount { Some(Kind::Account) } else { None };
-    if let Some(range) = card(run, said(aadhaar::OTHERS)) {
+    let other = said(aadhaar::OTHERS) || (named.is_some() && !said(&["kard", "card", "kredit", "debit"]));
+    if let Some(range) = card(run, other) {
         found.push(Found { kind: Kind::Card, range });
         return;
     }
@@ -293,14 +293,22 @@ mod tests {
             ("pan abcpk1234f", Kind::Pan, "abcpk1234f"),
             ("IFSC HDFC0001234", Kind::Ifsc, "HDFC0001234"),
             ("card 4111 1111 1111 1111", Kind::Card, "4111 1111 1111 1111"),
-            ("a/c no 123456789", Kind::Account, "123456789"),
+            ("a/c no 123456789, ok", Kind::Account, "123456789"),
+            ("x@y.co", Kind::Email, "x@y.co"),
             ("खाता 50100123456789", Kind::Account, "50100123456789"),
             ("account 5010 0123 4567 89", Kind::Account, "5010 0123 4567 89"),
             ("2345 6789 0124", Kind::Aadhaar, "2345 6789 0124"),
         ] {
             assert_eq!(all(text), [(kind, said)], "{text}");
         }
-        assert_eq!(all("9876543210 aur 8765432109").len(), 2);
+        for two in [
+            "9876543210 aur 8765432109",
+            "9876543210/8765432109",
+            "9876543210,8765432109",
+            "98765 43210 87654 32109",
+        ] {
+            assert_eq!(all(two).len(), 2, "{two}");
+        }
         assert_eq!(all("98765 43210 500 bhejo"), [(Kind::Phone, "98765 43210")]);
     }
 
