@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`fold`]: words of every script and spelling brought to one key
 //! - [`lexicon`]: the words themselves, compiled from `lexicon/` by the build script
+//! - [`letters`]: the words of a long text, for searching; [`sums`]: the sums that identity numbers keep
 //! - [`token`]: a message cut into words, digits and signs
 //! - [`detect`]: which language and script
 //! - [`number`], [`numbers`]: number words and digits
@@ -26,6 +27,7 @@ pub mod detect;
 pub mod fold;
 pub mod format;
 mod identifiers;
+pub mod letters;
 pub mod lexicon;
 mod named;
 pub mod names;
@@ -35,6 +37,7 @@ mod ordinal;
 pub mod phrasebook;
 mod reader;
 pub mod search;
+pub mod sums;
 pub mod token;
 pub mod understand;
 pub mod unit;

@@ -2,12 +2,17 @@
 //!
 //! - [`name_key`]: one key per name, so that Rajan, Raajan, राजन, ராஜன் and রাজন meet
 //! - [`score`]: how alike two names are
+//! - [`cues`]: names nobody listed, by what stands beside them
+//! - [`spot`]: known names in a long text, so that others do not read them
 //! - [`directory`]: a list of contacts, and who among them a message means
 //!
 //! Names whose consonants differ are different people: Ramesh is never Suresh, however few letters change.
 
+pub mod cues;
 pub mod directory;
 mod endings;
+mod hanging;
+pub mod spot;
 #[cfg(test)]
 mod tests;
 

@@ -137,7 +137,7 @@ pub(crate) const fn separator(letter: char) -> Option<char> {
 }
 
 /// Characters that are not seen and separate nothing: joiners, soft hyphens, marks of direction.
-pub(crate) const fn unseen(letter: char) -> bool {
+pub const fn unseen(letter: char) -> bool {
     matches!(
         letter,
         '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
@@ -146,7 +146,7 @@ pub(crate) const fn unseen(letter: char) -> bool {
 }
 
 /// Spaces that may group the digits of one number or part two.
-pub(crate) const fn gap(letter: char) -> bool {
+pub const fn gap(letter: char) -> bool {
     matches!(letter, ' ' | '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}')
 }
 

@@ -94,7 +94,7 @@ pub(super) const HONORIFICS: &[&str] = &[
 ];
 
 /// Names of families and trades, as the fold leaves them: after a first name they are part of it.
-const FAMILIES: &[&str] = &[
+pub(super) const FAMILIES: &[&str] = &[
     "gupta",
     "sharma",
     "kumar",

@@ -1,1 +1,44 @@
 //! What a cloud model may see, and what may leave.
+//!
+//! Nothing here does I/O. A turn makes [`Known`] from the people it knows, takes the conversation's [`Session`], and
+//! [`Mask`]s every text on its way to a cloud model; what comes back goes through a [`Restorer`], or through
+//! [`Session::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
+//!
+//! # Layout
+//! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
+//! - [`known`]: whom a turn knows; [`session`]: which token stands for what; [`mask`], [`restore`]: there and back
+//! - `join`: names and the endings written onto them
+//! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused
+//! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
+//! - [`scrub`]: secrets
+//!
+//! To hide another kind of value, add it to [`Kind`], find it in [`patterns`], and say in [`profile`] who hides it.
+
+pub mod aadhaar;
+mod compact;
+mod digits;
+pub mod fields;
+mod join;
+pub mod kind;
+pub mod known;
+pub mod mask;
+pub mod patterns;
+pub mod profile;
+pub mod restore;
+pub mod scrub;
+pub mod session;
+mod token;
+mod traces;
+
+pub use aadhaar::refuse_aadhaar;
+pub use fields::Fields;
+pub use kind::{Found, Kind};
+pub use known::{Entity, Known};
+pub use mask::Mask;
+pub use profile::{Profile, Redaction};
+pub use restore::Restorer;
+pub use scrub::Scrubber;
+pub use session::{Crossed, Session};
+
+#[cfg(test)]
+mod tests;

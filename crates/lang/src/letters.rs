@@ -1,0 +1,186 @@
+//! The words of a text as they lie there, without a look into the lexicon: for long texts that are only searched.
+//!
+//! Letters of other alphabets that look like Latin ones are read as those, since whoever writes a name with them
+//! wants it read.
+
+use std::ops::Range;
+
+use munshi_types::Script;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::token::{digit, unseen};
+
+/// A stretch of letters of one script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lettered {
+    pub range: Range<usize>,
+    /// None for an alphabet nobody here reads.
+    pub script: Option<Script>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Script(Script),
+    Foreign,
+    /// Belongs to whatever it stands in.
+    Joins,
+    Parts,
+}
+
+/// The Latin letter a letter of another alphabet looks like: Cyrillic, Greek, full-width.
+pub const fn lookalike(letter: char) -> Option<char> {
+    let plain = match letter {
+        'а' | 'А' | 'α' | 'Α' | 'ɑ' => 'a',
+        'в' | 'В' | 'Β' | 'Ь' | 'ь' => 'b',
+        'с' | 'С' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'Е' | 'Ε' | 'ё' => 'e',
+        'ɡ' => 'g',
+        'һ' | 'Н' | 'Η' | 'н' => 'h',
+        'і' | 'І' | 'ι' | 'Ι' | 'ı' | 'ї' => 'i',
+        'ј' | 'Ј' => 'j',
+        'к' | 'К' | 'κ' | 'Κ' => 'k',
+        'ӏ' | 'Ӏ' => 'l',
+        'м' | 'М' | 'Μ' => 'm',
+        'Ν' | 'п' => 'n',
+        'о' | 'О' | 'ο' | 'Ο' | 'σ' => 'o',
+        'р' | 'Р' | 'ρ' | 'Ρ' => 'p',
+        'ԛ' => 'q',
+        'г' | 'ᴦ' => 'r',
+        'ѕ' | 'Ѕ' => 's',
+        'т' | 'Т' | 'τ' | 'Τ' => 't',
+        'υ' | 'ս' => 'u',
+        'ѵ' | 'ν' => 'v',
+        'ԝ' | 'ω' => 'w',
+        'х' | 'Х' | 'χ' | 'Χ' => 'x',
+        'у' | 'У' | 'Υ' | 'ү' => 'y',
+        'Ζ' | 'ᴢ' => 'z',
+        'ａ'..='ｚ' => return char::from_u32(letter as u32 - 'ａ' as u32 + 'a' as u32),
+        'Ａ'..='Ｚ' => return char::from_u32(letter as u32 - 'Ａ' as u32 + 'a' as u32),
+        _ => return None,
+    };
+    Some(plain)
+}
+
+fn class(letter: char) -> Class {
+    if letter.is_ascii() {
+        return if letter.is_ascii_alphabetic() { Class::Script(Script::Latin) } else { Class::Parts };
+    }
+    if unseen(letter) || matches!(letter, '\u{300}'..='\u{36F}') {
+        return Class::Joins;
+    }
+    if digit(letter).is_some() || matches!(letter, '৳' | '৲' | '૱' | '௹' | '×' | '÷') {
+        return Class::Parts;
+    }
+    if lookalike(letter).is_some() {
+        return Class::Script(Script::Latin);
+    }
+    match Script::of(letter) {
+        Some(script) => Class::Script(script),
+        None if letter.is_alphabetic() => Class::Foreign,
+        None => Class::Parts,
+    }
+}
+
+/// The words of a text, in order.
+pub fn lettered(text: &str) -> Vec<Lettered> {
+    let mut found: Vec<Lettered> = Vec::with_capacity(text.len() / 6);
+    let mut open: Option<(Class, Range<usize>)> = None;
+    let close = |open: Option<(Class, Range<usize>)>, found: &mut Vec<Lettered>| {
+        if let Some((class, range)) = open {
+            let script = if let Class::Script(script) = class { Some(script) } else { None };
+            found.push(Lettered { range, script });
+        }
+    };
+    for (at, letter) in text.char_indices() {
+        match (class(letter), &mut open) {
+            // What joins is kept once a letter follows, so that a word does not end unseen.
+            (Class::Joins, _) => {}
+            (Class::Parts, _) => close(open.take(), &mut found),
+            (class, Some((now, range))) if *now == class => range.end = at + letter.len_utf8(),
+            (class, _) => {
+                close(open.take(), &mut found);
+                open = Some((class, at..at + letter.len_utf8()));
+            }
+        }
+    }
+    close(open, &mut found);
+    found
+}
+
+/// A word in lower case, composed, lookalikes and what is not seen taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plain {
+    pub text: String,
+    /// For every byte of it where its letter begins in the word as written; none when that is the same.
+    at: Option<Vec<usize>>,
+}
+
+impl Plain {
+    pub fn new(word: &str) -> Self {
+        let usual = |letter: char| {
+            letter.is_ascii()
+                || (!unseen(letter) && matches!(Script::of(letter), Some(script) if script != Script::Latin))
+        };
+        if word.chars().all(usual) {
+            return Self { text: word.to_ascii_lowercase(), at: None };
+        }
+        let (mut text, mut at) = (String::with_capacity(word.len()), Vec::with_capacity(word.len()));
+        for (from, letter) in word.char_indices().filter(|(_, letter)| !unseen(*letter)) {
+            let letter = lookalike(letter).unwrap_or(letter);
+            // Marks over a letter go into it, so that the letter and its composed form are one.
+            let composed = matches!(letter, '\u{300}'..='\u{36F}')
+                .then(|| {
+                    text.chars().last().map(|before| [before, letter].into_iter().nfc().collect::<String>())
+                })
+                .flatten();
+            if let Some(composed) = composed {
+                let base = text.pop().map_or(0, char::len_utf8);
+                let start = at.get(at.len().saturating_sub(base)).copied().unwrap_or(from);
+                at.truncate(at.len().saturating_sub(base));
+                text.push_str(&composed);
+                at.resize(text.len(), start);
+            } else {
+                text.extend(letter.to_lowercase());
+                at.resize(text.len(), from);
+            }
+        }
+        Self { text, at: Some(at) }
+    }
+
+    /// Where a place in the plain text lies in a word that is `whole` bytes long.
+    pub fn origin(&self, place: usize, whole: usize) -> usize {
+        match &self.at {
+            None => place,
+            Some(at) => at.get(place).copied().unwrap_or(whole),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        lettered(text).into_iter().map(|word| &text[word.range]).collect()
+    }
+
+    #[test]
+    fn words_end_where_scripts_change() {
+        assert_eq!(
+            texts("Raju's 5kg रमेशको Rameshको r\u{200B}aju."),
+            ["Raju", "s", "kg", "रमेशको", "Ramesh", "को", "r\u{200B}aju"]
+        );
+        assert_eq!(texts("Rаmеsh\u{200D} ₹500 李"), ["Rаmеsh", "李"]);
+    }
+
+    #[test]
+    fn plain_words_know_where_they_came_from() {
+        let word = "R\u{200B}аJU";
+        let plain = Plain::new(word);
+        assert_eq!(plain.text, "raju");
+        assert_eq!(plain.origin(1, word.len()), 4);
+        assert_eq!(plain.origin(4, word.len()), word.len());
+        assert_eq!(Plain::new("e\u{301}a").text, "éa");
+    }
+}

@@ -1,0 +1,457 @@
+//! Known names in a long text, wherever they stand: any script, any case, any ending.
+//!
+//! A directory asks whom a message means and doubts; this asks only what must not be read by others. Every word of a
+//! known name counts by itself, so Ramesh Kumar is found in `Ramesh`, `Kumar ji` and रमेशको alike.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use munshi_types::Script;
+
+use super::hanging::{self, DOUBTFUL};
+use super::{SAME, Word, is_honorific, word_score};
+use crate::fold;
+use crate::letters::{Lettered, Plain, lettered};
+use crate::lexicon::{self, Meaning};
+
+/// From this score a word of another script is taken for the name: spelling across scripts is freer.
+const ACROSS: f32 = 0.84;
+
+/// Words of firms that name nobody, as the fold leaves them.
+pub(super) const TRADES: &[&str] = &[
+    "traders",
+    "trader",
+    "trading",
+    "store",
+    "stores",
+    "shop",
+    "dukan",
+    "kirana",
+    "medical",
+    "medicals",
+    "general",
+    "enterprise",
+    "enterprises",
+    "agenci",
+    "agency",
+    "agencies",
+    "electronics",
+    "electricals",
+    "mobile",
+    "mobiles",
+    "hardvare",
+    "hardware",
+    "suplier",
+    "supliers",
+    "suplaiar",
+    "sveets",
+    "svits",
+    "hotel",
+    "bakeri",
+    "bakery",
+    "dairi",
+    "dairy",
+    "kompani",
+    "company",
+    "ko",
+    "sons",
+    "bros",
+    "brothers",
+    "pvt",
+    "ltd",
+    "limited",
+    "private",
+    "industries",
+    "textiles",
+    "cloth",
+    "garments",
+    "super",
+    "market",
+    "mart",
+    "bazar",
+    "center",
+    "centre",
+    "services",
+    "service",
+    "distributors",
+    "vholesale",
+    "fruits",
+    "vegetables",
+    "milk",
+    "dudh",
+    "vala",
+    "vale",
+    "vali",
+    "the",
+    "and",
+    "of",
+    "new",
+    "shri",
+    "sri",
+    "bank",
+    "customer",
+    "cash",
+    "kaish",
+];
+
+/// How much a word of a name is also something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    Name,
+    /// Also a number, a day or a unit: Das, Som.
+    Clash,
+    /// Also an everyday word, a word of respect or of trade: left alone unless something says it is the name.
+    Common,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    word: Option<Word>,
+    script: Option<Script>,
+    weight: Weight,
+    /// It is somebody's whole name.
+    alone: bool,
+    /// Whose names it is a word of.
+    owners: Vec<u32>,
+}
+
+/// A known name found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The name without its ending.
+    pub range: Range<usize>,
+    /// Its place among [`Spotter::names`]; none when the word is only like a known one.
+    pub name: Option<usize>,
+    /// The name was cut off before a vowel that its last consonant carries unwritten: ರಮೇಶ್, ರಮೇಶನಿಗೆ.
+    pub inherent: bool,
+}
+
+/// Words of known names, ready to be found. Built once for a list, read for every text.
+#[derive(Clone, Debug, Default)]
+pub struct Spotter {
+    names: Vec<String>,
+    known: Vec<Known>,
+    /// For every word the first that is the same name in another script, or itself.
+    roots: Vec<usize>,
+    spelled: HashMap<String, usize>,
+    bones: HashMap<String, Vec<usize>>,
+}
+
+/// What one word of a text is.
+#[derive(Clone, Debug, Default)]
+struct Verdict {
+    /// Parts of the word, from its beginning.
+    parts: Vec<Spot>,
+    /// The known words that spoke for it.
+    by: Vec<usize>,
+}
+
+impl Spotter {
+    /// From names, each with whose it is.
+    pub fn new<'n>(names: impl IntoIterator<Item = (u32, &'n str)>) -> Self {
+        let mut spotter = Self::default();
+        for (owner, name) in names {
+            let words = lettered(name);
+            let alone = words.len() == 1;
+            for word in words {
+                spotter.add(name.get(word.range.clone()).unwrap_or_default(), word.script, owner, alone);
+            }
+        }
+        spotter
+    }
+
+    /// The words as their owners spell them.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn add(&mut self, text: &str, script: Option<Script>, owner: u32, alone: bool) {
+        let plain = Plain::new(text).text;
+        if plain.chars().count() < 2 {
+            return;
+        }
+        if let Some(known) = self.spelled.get(&plain).and_then(|at| self.known.get_mut(*at)) {
+            known.alone |= alone;
+            if known.owners.last() != Some(&owner) {
+                known.owners.push(owner);
+            }
+            return;
+        }
+        let word = script.and_then(|_| Word::new(&plain));
+        let at = self.names.len();
+        if let Some(word) = &word {
+            self.bones.entry(word.bones.clone()).or_default().push(at);
+        }
+        let weight = weight(&plain);
+        self.names.push(text.chars().filter(|letter| !crate::token::unseen(*letter)).collect());
+        self.known.push(Known { word, script, weight, alone, owners: vec![owner] });
+        self.spelled.insert(plain, at);
+        self.roots.push(self.root_of(at));
+    }
+
+    /// The word that stands for a name in all its scripts.
+    pub fn root(&self, name: usize) -> usize {
+        self.roots.get(name).copied().unwrap_or(name)
+    }
+
+    /// A name as it is spelled in each script that is known of it.
+    pub fn spellings(&self, name: usize) -> impl Iterator<Item = (Option<Script>, &str)> {
+        let root = self.root(name);
+        let same = self.roots.iter().enumerate().filter(move |(_, other)| **other == root);
+        same.filter_map(|(at, _)| Some((self.known.get(at)?.script, self.names.get(at)?.as_str())))
+    }
+
+    fn root_of(&self, at: usize) -> usize {
+        let same = || {
+            let known = self.known.get(at)?;
+            let word = known.word.as_ref()?;
+            let earlier = self.bones.get(&word.bones)?.iter().copied().take_while(|other| *other < at);
+            earlier.filter(|other| self.root(*other) == *other).find(|other| {
+                self.known.get(*other).is_some_and(|other| {
+                    let score = other.word.as_ref().map_or(0.0, |other| word_score(word, other));
+                    let owned = other.owners.iter().any(|owner| known.owners.contains(owner));
+                    other.script != known.script && (score >= SAME || (owned && score >= ACROSS))
+                })
+            })
+        };
+        same().unwrap_or(at)
+    }
+
+    /// Every known name in a text, in order.
+    pub fn find(&self, text: &str) -> Vec<Spot> {
+        self.find_in(text, &lettered(text))
+    }
+
+    /// As [`find`](Self::find), for a text whose words are known.
+    pub fn find_in(&self, text: &str, words: &[Lettered]) -> Vec<Spot> {
+        if self.names.is_empty() {
+            return Vec::new();
+        }
+        let mut seen: HashMap<&str, Option<Verdict>> = HashMap::with_capacity(words.len() / 2);
+        let of = |word: &Lettered| text.get(word.range.clone()).unwrap_or_default();
+        for word in words {
+            seen.entry(of(word)).or_insert_with(|| self.judge(of(word), word.script));
+        }
+        let mut found = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let Some(Some(verdict)) = seen.get(of(word)) else { continue };
+            let near = |place: Option<usize>| place.and_then(|place| words.get(place));
+            let beside = [near(at.checked_sub(1)), near(Some(at + 1))];
+            let shared = beside.iter().flatten().any(|other| {
+                let other = seen.get(of(other)).and_then(Option::as_ref);
+                other.is_some_and(|other| self.share_owner(verdict, other))
+            });
+            let beside = beside.map(|word| word.map(of).unwrap_or_default());
+            if shared || self.is_meant(verdict, of(word), beside) {
+                found.extend(verdict.parts.iter().map(|part| Spot {
+                    range: word.range.start + part.range.start..word.range.start + part.range.end,
+                    ..part.clone()
+                }));
+            }
+        }
+        found
+    }
+
+    fn share_owner(&self, one: &Verdict, other: &Verdict) -> bool {
+        let owners = |verdict: &Verdict| -> Vec<u32> {
+            verdict
+                .by
+                .iter()
+                .filter_map(|at| self.known.get(*at))
+                .flat_map(|known| known.owners.iter().copied())
+                .collect()
+        };
+        // Only weak words ask, and those are few.
+        let weak = |known: &Known| known.weight != Weight::Name;
+        if !one.by.iter().filter_map(|at| self.known.get(*at)).any(weak) || one.by == other.by {
+            return false;
+        }
+        let others = owners(other);
+        owners(one).iter().any(|owner| others.contains(owner))
+    }
+
+    /// Whether a word that is also something else is the name here.
+    fn is_meant(&self, verdict: &Verdict, said: &str, beside: [&str; 2]) -> bool {
+        let speaks = |known: &Known| match known.weight {
+            Weight::Name => true,
+            Weight::Clash => !is_counted(beside),
+            Weight::Common => {
+                let large = said.starts_with(char::is_uppercase) && !beside.iter().any(|near| is_large(near));
+                known.alone && (large || (known.script == Some(Script::Latin) && is_marked(beside[1])))
+            }
+        };
+        let exact = |at: &usize| {
+            let known = self.known.get(*at);
+            known.is_some_and(|known| {
+                known.script != Some(Script::Latin) && known.alone && self.is_spelled(said, *at)
+            })
+        };
+        verdict.by.iter().filter_map(|at| self.known.get(*at)).any(speaks) || verdict.by.iter().any(exact)
+    }
+
+    fn is_spelled(&self, said: &str, at: usize) -> bool {
+        self.spelled.get(&Plain::new(said).text) == Some(&at)
+    }
+
+    /// What a word is by itself.
+    fn judge(&self, text: &str, script: Option<Script>) -> Option<Verdict> {
+        let plain = Plain::new(text);
+        let whole = |at: Option<usize>, by: Vec<usize>| Verdict {
+            parts: vec![Spot { range: 0..text.len(), name: at, inherent: false }],
+            by,
+        };
+        if let Some(at) = self.spelled.get(&plain.text) {
+            return Some(whole(Some(*at), vec![*at]));
+        }
+        let script = script?;
+        let word = Word::new(&plain.text).filter(|word| word.fold.len() < 60)?;
+        // A word everybody knows is only the name when nothing tells the two apart.
+        let everyday = !lexicon::senses(&word.fold).is_empty();
+        let like = self.best(&word, script).filter(|(_, score)| *score >= 1.0 || !everyday);
+        if let Some((at, _)) = like.filter(|(at, score)| self.is_sure(*at, &word, *score)) {
+            return Some(whole(Some(at), vec![at]));
+        }
+        // A name with an ending is often like the name; the cut says where it ends.
+        let cut = self.cut(&plain, text, script, SAME);
+        cut.or_else(|| like.map(|(at, _)| whole(None, vec![at])))
+            .or_else(|| self.cut(&plain, text, script, ACROSS))
+            .or_else(|| self.doubted(&plain, &word, script).map(|at| whole(None, vec![at])))
+    }
+
+    /// Whether a word that scored so against a known one is that name and no other. Tamil writes Gita and Kita alike, so what
+    /// is known in Tamil letters alone says little of a word in others.
+    fn is_sure(&self, at: usize, word: &Word, score: f32) -> bool {
+        let voiceless =
+            self.known.get(at).and_then(|known| known.word.as_ref()).is_some_and(|known| known.voiceless);
+        score >= 1.0 || (score >= SAME && (word.voiceless || !voiceless))
+    }
+
+    /// The known word that may be inside one that is as likely another name.
+    fn doubted(&self, plain: &Plain, word: &Word, script: Script) -> Option<usize> {
+        // A word everybody knows is no name with an ending.
+        if script != Script::Latin || plain.text.len() < 5 || !lexicon::senses(&word.fold).is_empty() {
+            return None;
+        }
+        DOUBTFUL.iter().find_map(|ending| {
+            let front = plain.text.strip_suffix(*ending).filter(|front| front.len() > 2)?;
+            self.best(&Word::new(front)?, script).map(|(at, _)| at)
+        })
+    }
+
+    /// The known word that a word is, in this or another script.
+    fn best(&self, word: &Word, script: Script) -> Option<(usize, f32)> {
+        let alike = self.bones.get(&word.bones)?;
+        let scored = alike.iter().filter_map(|at| {
+            let known = self.known.get(*at)?;
+            let other = known.word.as_ref()?;
+            let score = word_score(word, other);
+            let least = if known.script == Some(script) { SAME } else { ACROSS };
+            // Two letters are a name only as they are spelled.
+            let short = word.fold.len() < 3 && known.script == Some(script);
+            (score >= least && !short).then_some((*at, score))
+        });
+        scored.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)))
+    }
+
+    /// A name with an ending, a word of respect or another name written onto it.
+    fn cut(&self, plain: &Plain, text: &str, script: Script, least: f32) -> Option<Verdict> {
+        let made = |to: usize, at: usize, sure: bool, inherent: bool| Verdict {
+            parts: vec![Spot { range: 0..plain.origin(to, text.len()), name: sure.then_some(at), inherent }],
+            by: vec![at],
+        };
+        let mut cuts: Vec<usize> = ends(&plain.text, script).collect();
+        for place in 0..cuts.len() {
+            let front = plain.text.get(..cuts[place])?;
+            cuts.extend(ends(front, script));
+        }
+        // Ramuku is Ramu before it is Ram.
+        cuts.sort_unstable_by(|one, other| other.cmp(one));
+        for to in cuts {
+            if let Some((at, score, inherent)) = self.front(&plain.text, to, script)
+                && score >= least
+            {
+                let word = plain.text.get(..to).and_then(Word::new);
+                let sure = word.is_none_or(|word| self.is_sure(at, &word, score));
+                return Some(made(to, at, sure, inherent));
+            }
+        }
+        if script != Script::Latin || plain.text.len() < 6 {
+            return None;
+        }
+        // Two names run together: rameshkumar, RameshKumar.
+        (3..=plain.text.len() - 3).rev().filter(|to| plain.text.is_char_boundary(*to)).find_map(|to| {
+            let (front, rest) = plain.text.split_at(to);
+            let (one, other) = (*self.spelled.get(front)?, *self.spelled.get(rest)?);
+            let place = plain.origin(to, text.len());
+            let part = |range, name| Spot { range, name: Some(name), inherent: false };
+            Some(Verdict {
+                parts: vec![part(0..place, one), part(place..text.len(), other)],
+                by: vec![one, other],
+            })
+        })
+    }
+
+    /// The known word before a place, with or without the vowel its last consonant carries there.
+    fn front(&self, plain: &str, to: usize, script: Script) -> Option<(usize, f32, bool)> {
+        let (front, rest) = plain.split_at_checked(to)?;
+        let sign = rest.chars().next().is_some_and(hanging::is_sign);
+        let bare = front.chars().last().is_some_and(hanging::is_consonant);
+        let open = || {
+            let spelled = self.spelled.get(front).map(|at| (*at, 1.0));
+            spelled.or_else(|| self.best(&Word::new(front)?, script)).map(|(at, score)| (at, score, false))
+        };
+        let closed = || {
+            let virama = hanging::virama(script).filter(|_| bare)?;
+            let (at, score) = self.best(&Word::new(&format!("{front}{virama}"))?, script)?;
+            Some((at, score, !sign))
+        };
+        // A vowel that hangs on the last consonant takes that consonant's own away.
+        match if sign { None } else { open() } {
+            Some(found) if found.1 >= SAME => Some(found),
+            found => closed().or(found),
+        }
+    }
+}
+
+/// Where the endings of a word begin.
+fn ends(word: &str, script: Script) -> impl Iterator<Item = usize> {
+    hanging::native(script).iter().filter_map(move |ending| {
+        let front = word.strip_suffix(ending)?;
+        hanging::enough(script, front, ending).then_some(front.len())
+    })
+}
+
+fn weight(plain: &str) -> Weight {
+    let key = fold::key(plain);
+    let senses = lexicon::senses(&key);
+    let common = senses.iter().any(|sense| sense.meaning == Meaning::Word);
+    if common || is_honorific(&key) || TRADES.contains(&key.as_str()) || TRADES.contains(&plain) {
+        Weight::Common
+    } else if senses.is_empty() {
+        Weight::Name
+    } else {
+        Weight::Clash
+    }
+}
+
+/// Whether the words beside one make a number, a day or a measure of it.
+fn is_counted(beside: [&str; 2]) -> bool {
+    let counts = |word: &str| {
+        lexicon::senses(&fold::key(word)).iter().any(|sense| {
+            !matches!(
+                sense.meaning,
+                Meaning::Word | Meaning::To | Meaning::Range | Meaning::Money | Meaning::This
+            )
+        })
+    };
+    beside.iter().any(|word| !word.is_empty() && counts(word))
+}
+
+/// Whether a word says that the one before it is a person.
+fn is_marked(word: &str) -> bool {
+    matches!(fold::key(word).as_str(), "ne" | "ji" | "bhai")
+}
+
+fn is_large(word: &str) -> bool {
+    word.starts_with(char::is_uppercase)
+}

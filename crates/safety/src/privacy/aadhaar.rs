@@ -1,0 +1,174 @@
+//! Aadhaar numbers, which are refused at the door: they are neither stored nor sent on.
+
+use super::digits::{Group, Run, is_round, runs, span, values, words_before};
+use super::kind::{Found, Kind};
+use munshi_lang::sums::verhoeff;
+
+/// What the person is told, in the phrasebook.
+pub const PHRASE: &str = "aadhaar-refused";
+
+/// "Aadhaar", as the fold leaves it from the scripts.
+const AADHAAR: &[&str] =
+    &["adhar", "adar", "atar", "athar", "atharu", "adharu", "uid", "uidai", "aadhaar", "ather"];
+
+/// Words for numbers of other things: one in ten of those keeps the sum by chance.
+pub(super) const OTHERS: &[&str] = &[
+    "ref",
+    "refno",
+    "reference",
+    "refarens",
+    "rrn",
+    "utr",
+    "txn",
+    "tkshn",
+    "transaction",
+    "transakshan",
+    "transakshn",
+    "order",
+    "ordar",
+    "invoice",
+    "invois",
+    "bil",
+    "bill",
+    "avb",
+    "tracking",
+    "traking",
+    "ticket",
+    "tiket",
+    "pnr",
+    "upi",
+    "imps",
+    "neft",
+    "rtgs",
+    "id",
+    "serial",
+    "imei",
+    "voucher",
+    "chalan",
+    "receipt",
+    "rasid",
+    "policy",
+    "polisi",
+    "loan",
+    "lon",
+    "consumer",
+    "meter",
+];
+
+/// The first Aadhaar number in a text, in digits of any script, spaced, dashed or with marks nobody sees between.
+pub fn refuse_aadhaar(text: &str) -> Option<Found> {
+    runs(text).iter().find_map(|run| in_run(text, run).into_iter().next())
+}
+
+/// The Aadhaar numbers of a run.
+pub(super) fn in_run(text: &str, run: &Run) -> Vec<Found> {
+    let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
+    if total < 12 || run.glued {
+        return Vec::new();
+    }
+    let mut found: Vec<Found> = Vec::new();
+    for groups in run.windows(12..13) {
+        let range = span(groups);
+        if found.last().is_none_or(|last| last.range.end <= range.start) && is_aadhaar(text, run, groups) {
+            found.push(Found { kind: Kind::Aadhaar, range });
+        }
+    }
+    found
+}
+
+fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
+    let digits = values(groups);
+    if !matches!(digits.first(), Some(2..=9)) || !verhoeff(&digits) {
+        return false;
+    }
+    let range = span(groups);
+    let before = words_before(text, range.start);
+    if before.iter().any(|word| AADHAAR.contains(&word.as_str())) {
+        return true;
+    }
+    let mobile = matches!(digits.as_slice(), [9, 1, 6..=9, ..]);
+    let usual =
+        groups.len() == 1 || is_in_fours(groups) || groups.iter().all(|group| group.values.len() == 1);
+    let whole = groups.len() == run.groups.len() || groups.len() == 3 && !continues_in_fours(run, groups);
+    let other = run.amount
+        || run.plus
+        || mobile
+        || is_round(groups)
+        || before.iter().any(|word| OTHERS.contains(&word.as_str()));
+    usual && whole && !other
+}
+
+fn is_in_fours(groups: &[Group]) -> bool {
+    groups.len() == 3 && groups.iter().all(|group| group.values.len() == 4)
+}
+
+/// Whether the number goes on beside a window: a card has four fours.
+fn continues_in_fours(run: &Run, groups: &[Group]) -> bool {
+    let range = span(groups);
+    run.groups.iter().any(|group| {
+        let outside = group.range.end <= range.start || group.range.start >= range.end;
+        outside && group.values.len() >= 4 && !is_round(&[group.clone(), group.clone()])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aadhaar_numbers_are_found_however_they_are_written() {
+        for text in [
+            "234567890124",
+            "mera aadhaar 2345 6789 0124 hai",
+            "2345-6789-0124",
+            "२३४५ ६७८९ ०१२४",
+            "২৩৪৫৬৭৮৯০১২৪",
+            "௨௩௪௫ ௬௭௮௯ ௦௧௨௪",
+            "2345\u{200B}6789\u{200B}0124",
+            "2 3 4 5 6 7 8 9 0 1 2 4",
+            "आधार 23 45 67 89 01 24",
+            "aadhaar no: 2345 6789 0124, naam Ramesh",
+            "2345 6789 0124 500 rupaye",
+            "2345.6789.0124",
+        ] {
+            let found = refuse_aadhaar(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(found.kind, Kind::Aadhaar);
+            let digits = text[found.range].chars().filter_map(munshi_lang::token::digit).count();
+            assert_eq!(digits, 12, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_no_aadhaar() {
+        for text in [
+            "234567890125",
+            "2345678901240",
+            "12345678901245",
+            "+91 98765 43210",
+            "919876543210",
+            "UPI ref 234567890124",
+            "order id 2345 6789 0124",
+            "4111 1111 1111 1111",
+            "₹2,34,567",
+            "134567890124",
+            "AB234567890124",
+            "Rs 234567890124",
+            "",
+        ] {
+            assert_eq!(refuse_aadhaar(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_wrong_digit_is_let_through() {
+        let right = [2u8, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 4];
+        for at in 0..12 {
+            for other in 0..10 {
+                let mut digits = right;
+                digits[at] = other;
+                let text: String = digits.iter().map(|value| char::from(b'0' + value)).collect();
+                assert_eq!(refuse_aadhaar(&text).is_some(), digits == right, "{text}");
+            }
+        }
+    }
+}

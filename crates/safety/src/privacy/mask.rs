@@ -1,0 +1,188 @@
+//! Replaces what points at somebody by tokens, in every text that goes to a cloud model.
+
+use std::ops::Range;
+
+use munshi_lang::letters::{Plain, lettered};
+use munshi_lang::names::cues;
+use munshi_types::Script;
+use serde_json::Value;
+
+use super::join;
+use super::kind::Kind;
+use super::known::{self, Known};
+use super::patterns;
+use super::session::{Crossed, Session};
+use super::token::{self, Read};
+
+/// What the model is told of tokens, once in its prompt.
+pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC103 (an account) stand for real values. \
+     Write them exactly as they are, as you would write the value itself; add case endings right after them. \
+     Never translate, change, explain or invent them.";
+
+/// One turn's way to hide: the entities it knows, and the tokens of its conversation.
+pub struct Mask<'t> {
+    known: &'t Known,
+    session: &'t mut Session,
+}
+
+/// Something to hide.
+struct Hide {
+    range: Range<usize>,
+    what: What,
+    inherent: bool,
+}
+
+enum What {
+    /// A known name, by its place among the spotter's.
+    Name(usize),
+    /// A name as it was said.
+    Said,
+    /// A known value with its kind and how it is stored.
+    Value(Kind, String),
+    Pattern(Kind),
+}
+
+impl<'t> Mask<'t> {
+    /// Refused when the names are another tenant's.
+    pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
+        if known.tenant() == session.tenant { Ok(Self { known, session }) } else { Err(Crossed) }
+    }
+
+    /// A text as a cloud model may see it.
+    pub fn text(&mut self, text: &str) -> String {
+        let hides = self.find(text);
+        if hides.is_empty() {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len() + hides.len() * 4);
+        let mut at = 0;
+        for hide in hides {
+            out.push_str(text.get(at..hide.range.start).unwrap_or_default());
+            let said = text.get(hide.range.clone()).unwrap_or_default();
+            at = hide.range.end;
+            let next = text.get(at..).and_then(|rest| rest.chars().next());
+            let whole = !hide.inherent && next.and_then(join::letter_of).is_none();
+            out.push_str(&self.token(&hide, said, whole));
+            if hide.inherent {
+                out.extend(said.chars().last().and_then(join::inherent_of));
+            } else if matches!(hide.what, What::Name(_) | What::Said)
+                && let Some((sign, letter)) = next.and_then(|sign| Some((sign, join::letter_of(sign)?)))
+            {
+                out.push(letter);
+                at += sign.len_utf8();
+            }
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        out
+    }
+
+    /// A tool's result as a cloud model may see it, keys too. A number that points at somebody becomes its token.
+    pub fn json(&mut self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Number(number) => {
+                let said = number.to_string();
+                let masked = self.text(&said);
+                if masked == said { value.clone() } else { Value::String(masked) }
+            }
+            Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.iter().map(|(key, value)| (self.text(key), self.json(value))).collect())
+            }
+            Value::Null | Value::Bool(_) => value.clone(),
+        }
+    }
+
+    /// Everything to hide in a text, in order, none over another.
+    fn find(&self, text: &str) -> Vec<Hide> {
+        let mut all: Vec<Hide> = Vec::new();
+        let mut add =
+            |range: Range<usize>, what: What, inherent: bool| all.push(Hide { range, what, inherent });
+        for (found, (kind, stored)) in self.known.values(text) {
+            add(found.range, What::Value(*kind, stored.clone()), false);
+        }
+        for found in patterns::find(text) {
+            add(found.range, What::Pattern(found.kind), false);
+        }
+        for range in lookalikes(text) {
+            add(range, What::Pattern(Kind::Lookalike), false);
+        }
+        let words = lettered(text);
+        for spot in self.known.spotter().find_in(text, &words) {
+            add(spot.range, spot.name.map_or(What::Said, What::Name), spot.inherent);
+        }
+        for range in cues::strangers(text, &words) {
+            add(range, What::Said, false);
+        }
+        settle(all)
+    }
+
+    fn token(&mut self, hide: &Hide, said: &str, whole: bool) -> String {
+        match &hide.what {
+            What::Name(name) => {
+                let spotter = self.known.spotter();
+                let root = spotter.root(*name);
+                let stored = spotter.names().get(root).map_or("", String::as_str);
+                let key = Plain::new(stored).text;
+                let spelled =
+                    || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
+                let token = self.session.token(Kind::Name, key.clone(), spelled);
+                // A stem without its last vowel is no spelling of the name.
+                if let Some(script) = said.chars().find_map(Script::of).filter(|_| whole) {
+                    self.session.learn(&key, script, &Plain::new(said).text);
+                }
+                token
+            }
+            What::Said => {
+                self.session.token(Kind::Name, Plain::new(said).text, || vec![(None, said.to_owned())])
+            }
+            What::Value(kind, stored) => {
+                self.session.token(*kind, known::key(*kind, stored), || vec![(None, stored.clone())])
+            }
+            What::Pattern(Kind::Lookalike) => {
+                self.session.token(Kind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
+            }
+            What::Pattern(kind) => {
+                self.session.token(*kind, known::key(*kind, said), || vec![(None, said.to_owned())])
+            }
+        }
+    }
+}
+
+/// What looks like a token before anything was masked: somebody wrote it, and it must come back as it is.
+fn lookalikes(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, letter) in text.char_indices() {
+        if token::begins(letter)
+            && found.last().is_none_or(|last| last.end <= at)
+            && let Read::Token { length, .. } = token::read(text.get(at..).unwrap_or_default())
+        {
+            found.push(at..at + length);
+        }
+    }
+    found
+}
+
+/// Where finds lie over each other the widest speaks; where they only touch each other's ends, both are hidden as one.
+fn settle(mut all: Vec<Hide>) -> Vec<Hide> {
+    all.retain(|hide| !hide.range.is_empty());
+    // Stable: of equals the one found first, which is the better known.
+    all.sort_by_key(|hide| (hide.range.start, std::cmp::Reverse(hide.range.end)));
+    let mut settled: Vec<Hide> = Vec::with_capacity(all.len());
+    for hide in all {
+        match settled.last_mut() {
+            Some(last) if hide.range.start < last.range.end => {
+                if hide.range.end > last.range.end {
+                    last.range.end = hide.range.end;
+                    last.inherent = false;
+                    last.what = match &last.what {
+                        What::Value(kind, _) | What::Pattern(kind) => What::Pattern(*kind),
+                        What::Name(_) | What::Said => What::Said,
+                    };
+                }
+            }
+            _ => settled.push(hide),
+        }
+    }
+    settled
+}

@@ -1,0 +1,253 @@
+//! What may leave through a tool or a log: by kind, and by field.
+
+use munshi_lang::letters::lettered;
+use munshi_lang::names::cues;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fields::{Fields, Step};
+use super::kind::{Found, Kind};
+use super::known::Known;
+use super::{patterns, traces};
+
+/// Which kinds of values a tenant lets nobody have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    None,
+    /// Ways to reach somebody, and numbers that are somebody.
+    #[default]
+    Standard,
+    /// The eighteen identifiers of the United States' health rule, as far as text shows them.
+    Hipaa,
+    /// Where money lies and who pays tax.
+    Finance,
+}
+
+impl Profile {
+    /// Whether values of a kind are hidden.
+    pub const fn hides(self, kind: Kind) -> bool {
+        match self {
+            Self::None => false,
+            Self::Standard => {
+                matches!(
+                    kind,
+                    Kind::Phone
+                        | Kind::Email
+                        | Kind::Account
+                        | Kind::Upi
+                        | Kind::Pan
+                        | Kind::Card
+                        | Kind::Aadhaar
+                        | Kind::Ssn
+                )
+            }
+            Self::Finance => matches!(
+                kind,
+                Kind::Account
+                    | Kind::Card
+                    | Kind::Upi
+                    | Kind::Ifsc
+                    | Kind::Pan
+                    | Kind::Gstin
+                    | Kind::Aadhaar
+                    | Kind::Ssn
+            ),
+            Self::Hipaa => !matches!(kind, Kind::Field | Kind::Lookalike),
+        }
+    }
+}
+
+/// A tenant's profile and field list, with the entities whose names and numbers it hides.
+#[derive(Clone, Copy, Debug)]
+pub struct Redaction<'t> {
+    pub profile: Profile,
+    pub fields: &'t Fields,
+    pub known: Option<&'t Known>,
+}
+
+impl Redaction<'_> {
+    /// A text as it may leave. Doing it twice changes nothing more.
+    pub fn text(&self, text: &str) -> String {
+        self.hide(text).0
+    }
+
+    /// Hides in place; returns how many values were hidden. Shape and types stay: what is hidden in a string is replaced by a
+    /// word for it, a number becomes 0, a yes or no becomes no, so a call that had something hidden must not act on it.
+    pub fn json(&self, value: &mut Value) -> usize {
+        self.walk(value, &mut Vec::new())
+    }
+
+    fn walk(&self, value: &mut Value, way: &mut Vec<Step>) -> usize {
+        if !way.is_empty() && self.fields.name(way) {
+            return blank(value);
+        }
+        match value {
+            Value::String(text) => {
+                let (hidden, count) = self.hide(text);
+                if count > 0 {
+                    *text = hidden;
+                }
+                count
+            }
+            Value::Number(number) => {
+                let count = self.hide(&number.to_string()).1;
+                if count > 0 { blank(value) } else { 0 }
+            }
+            Value::Array(items) => {
+                let each = items.iter_mut().enumerate();
+                each.map(|(at, item)| self.step(item, way, Step::Item(at))).sum()
+            }
+            Value::Object(fields) => {
+                let each = fields.iter_mut();
+                each.map(|(key, item)| self.step(item, way, Step::Key(key.to_lowercase()))).sum()
+            }
+            Value::Null | Value::Bool(_) => 0,
+        }
+    }
+
+    fn step(&self, value: &mut Value, way: &mut Vec<Step>, step: Step) -> usize {
+        way.push(step);
+        let count = self.walk(value, way);
+        way.pop();
+        count
+    }
+
+    fn hide(&self, text: &str) -> (String, usize) {
+        let found = self.find(text);
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for one in &found {
+            out.push_str(text.get(at..one.range.start).unwrap_or_default());
+            out.push_str(one.kind.hidden());
+            at = one.range.end;
+        }
+        out.push_str(text.get(at..).unwrap_or_default());
+        (out, found.len())
+    }
+
+    fn find(&self, text: &str) -> Vec<Found> {
+        if self.profile == Profile::None {
+            return Vec::new();
+        }
+        let mut found = patterns::find(text);
+        if let Some(known) = self.known {
+            found.extend(known.values(text).into_iter().map(|(one, _)| one));
+        }
+        if self.profile == Profile::Hipaa {
+            found.extend(traces::find(text));
+            let words = lettered(text);
+            let spots = self.known.map(|known| known.spotter().find_in(text, &words)).unwrap_or_default();
+            let names = spots.into_iter().map(|spot| spot.range).chain(cues::strangers(text, &words));
+            found.extend(names.map(|range| Found { kind: Kind::Name, range }));
+        }
+        found.retain(|one| self.profile.hides(one.kind) && !is_mark(text, one));
+        settle(found)
+    }
+}
+
+/// Whether a find lies in what stands for something hidden already.
+fn is_mark(text: &str, one: &Found) -> bool {
+    let before = text.get(..one.range.start).and_then(|front| front.rfind('[').map(|at| (at, front)));
+    before.is_some_and(|(at, front)| {
+        let open = !front.get(at..).unwrap_or_default().contains(']');
+        let rest = text.get(at..).unwrap_or_default();
+        open && rest
+            .find(']')
+            .is_some_and(|end| rest.get(..end).is_some_and(|mark| mark.ends_with(" hidden")))
+    })
+}
+
+/// Finds that lie over each other become one, of the kind that begins first.
+fn settle(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|one| (one.range.start, std::cmp::Reverse(one.range.end)));
+    let mut settled: Vec<Found> = Vec::with_capacity(found.len());
+    for one in found {
+        match settled.last_mut() {
+            Some(last) if one.range.start < last.range.end => {
+                last.range.end = last.range.end.max(one.range.end)
+            }
+            _ => settled.push(one),
+        }
+    }
+    settled
+}
+
+/// Empties a value and all in it; returns how many values that were.
+fn blank(value: &mut Value) -> usize {
+    match value {
+        Value::String(text) if text == Kind::Field.hidden() => 1,
+        Value::String(text) => {
+            *text = Kind::Field.hidden().to_owned();
+            1
+        }
+        Value::Number(number) => {
+            *number = 0.into();
+            1
+        }
+        Value::Bool(flag) => {
+            *flag = false;
+            1
+        }
+        Value::Array(items) => items.iter_mut().map(blank).sum(),
+        Value::Object(fields) => fields.values_mut().map(blank).sum(),
+        Value::Null => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TEXT: &str = "Call 98765 43210 or a@b.co; a/c 123456789, IFSC HDFC0001234, GSTIN 27AAPFU0939F1ZV, pay x1@ybl ₹500 on 12/05/2026";
+
+    fn redacted(profile: Profile, text: &str) -> String {
+        let fields = Fields::default();
+        let redaction = Redaction { profile, fields: &fields, known: None };
+        let once = redaction.text(text);
+        assert_eq!(redaction.text(&once), once, "twice");
+        once
+    }
+
+    #[test]
+    fn profiles_hide_their_kinds() {
+        assert_eq!(redacted(Profile::None, TEXT), TEXT);
+        assert_eq!(
+            redacted(Profile::Standard, TEXT),
+            "Call [phone hidden] or [email hidden]; a/c [account hidden], IFSC HDFC0001234, GSTIN 27AAPFU0939F1ZV, pay [upi hidden] ₹500 on 12/05/2026"
+        );
+        assert_eq!(
+            redacted(Profile::Finance, TEXT),
+            "Call 98765 43210 or a@b.co; a/c [account hidden], IFSC [ifsc hidden], GSTIN [gstin hidden], pay [upi hidden] ₹500 on 12/05/2026"
+        );
+        assert_eq!(
+            redacted(
+                Profile::Hipaa,
+                "Mr Sharma, MRN 445566, born 12/05/1931, age 94, PIN 560001, car MH12AB1234, 10.0.0.7, https://x.example/p?id=3, SSN 123-45-6789"
+            ),
+            "Mr [name hidden], MRN [record hidden], born [date hidden], age [age hidden], PIN [pin hidden], car [vehicle hidden], [address hidden], [link hidden], SSN [ssn hidden]"
+        );
+    }
+
+    #[test]
+    fn json_keeps_its_shape_and_types() {
+        let fields = Fields::new(["notes", "customer.*.phone"]);
+        let redaction = Redaction { profile: Profile::Standard, fields: &fields, known: None };
+        let mut value = json!({
+            "notes": ["likes tea", {"deep": 7, "flag": true, "none": null}],
+            "customer": {"home": {"phone": "none of yours", "name": "Ramesh"}},
+            "phone": 9_876_543_210u64, "amount": 1250.5, "count": 12, "text": "mail a@b.co"
+        });
+        let count = redaction.json(&mut value);
+        let expected = json!({
+            "notes": ["[hidden]", {"deep": 0, "flag": false, "none": null}],
+            "customer": {"home": {"phone": "[hidden]", "name": "Ramesh"}},
+            "phone": 0, "amount": 1250.5, "count": 12, "text": "mail [email hidden]"
+        });
+        assert_eq!(value, expected);
+        assert_eq!(count, 6);
+        redaction.json(&mut value);
+        assert_eq!(value, expected);
+    }
+}

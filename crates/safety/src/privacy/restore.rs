@@ -1,0 +1,136 @@
+//! Puts back what tokens stand for: in a reply while it streams, in a whole text, in the arguments of a tool.
+
+use munshi_types::Script;
+use serde_json::Value;
+
+use super::join;
+use super::session::Session;
+use super::token::{self, Read};
+
+/// A text with its values back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    pub text: String,
+    /// Tokens that stand for nothing in this conversation, left as they are: the model made them up.
+    pub unknown: Vec<String>,
+}
+
+/// Restores a reply piece by piece. It holds back only what could still be a token.
+pub struct Restorer<'s> {
+    session: &'s Session,
+    script: Option<Script>,
+    held: String,
+    unknown: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum More {
+    May,
+    Never,
+}
+
+impl<'s> Restorer<'s> {
+    /// For a reply whose language is read in a script.
+    pub fn new(session: &'s Session, script: Script) -> Self {
+        Self::with(session, Some(script))
+    }
+
+    fn with(session: &'s Session, script: Option<Script>) -> Self {
+        Self { session, script, held: String::new(), unknown: Vec::new() }
+    }
+
+    /// Takes the next piece; gives what is ready.
+    pub fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        self.take(More::May)
+    }
+
+    /// What was held back, and the tokens nobody knows.
+    pub fn finish(mut self) -> Restored {
+        let text = self.take(More::Never);
+        Restored { text, unknown: self.unknown }
+    }
+
+    fn take(&mut self, more: More) -> String {
+        let held = std::mem::take(&mut self.held);
+        let mut out = String::with_capacity(held.len());
+        let mut at = 0;
+        while let Some(rest) = held.get(at..).filter(|rest| !rest.is_empty()) {
+            let Some(begin) = rest.find(token::begins) else {
+                out.push_str(rest);
+                at = held.len();
+                break;
+            };
+            out.push_str(rest.get(..begin).unwrap_or_default());
+            at += begin;
+            let rest = held.get(at..).unwrap_or_default();
+            match token::read(rest) {
+                Read::Unfinished if more == More::May => break,
+                // What follows decides how the name is joined to it.
+                Read::Token { length, .. } if length == rest.len() && more == More::May => break,
+                Read::Token { kind, place, length } => {
+                    let next = rest.get(length..).and_then(|rest| rest.chars().next());
+                    at += length
+                        + self.put(&mut out, rest.get(..length).unwrap_or_default(), (kind, place), next);
+                }
+                Read::Unfinished | Read::None => {
+                    let letter = rest.chars().next().unwrap_or_default();
+                    out.push(letter);
+                    at += letter.len_utf8();
+                }
+            }
+        }
+        self.held = held.get(at..).unwrap_or_default().to_owned();
+        out
+    }
+
+    /// Writes what a token stands for; returns how many bytes behind it were taken into it.
+    fn put(
+        &mut self,
+        out: &mut String,
+        said: &str,
+        (kind, place): (super::Kind, usize),
+        next: Option<char>,
+    ) -> usize {
+        match self.session.value(kind, place, self.script) {
+            Some(value) => {
+                let taken = join::write(out, value, next);
+                next.filter(|_| taken).map_or(0, char::len_utf8)
+            }
+            None => {
+                out.push_str(said);
+                self.unknown.push(said.to_owned());
+                0
+            }
+        }
+    }
+}
+
+impl Session {
+    /// A whole reply with its values back, names in the script of its language where they are known in it.
+    pub fn restore(&self, text: &str, script: Script) -> Restored {
+        restore(Restorer::new(self, script), text)
+    }
+
+    /// Arguments for a tool with their real values, as they are stored. Keys are never touched. Returns the tokens nobody
+    /// knows: a call that has any must not be made.
+    pub fn restore_json(&self, value: &mut Value) -> Vec<String> {
+        match value {
+            Value::String(text) => {
+                let restored = restore(Restorer::with(self, None), text);
+                *text = restored.text;
+                restored.unknown
+            }
+            Value::Array(items) => items.iter_mut().flat_map(|item| self.restore_json(item)).collect(),
+            Value::Object(fields) => fields.values_mut().flat_map(|item| self.restore_json(item)).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        }
+    }
+}
+
+fn restore(mut restorer: Restorer<'_>, text: &str) -> Restored {
+    let mut out = restorer.push(text);
+    let rest = restorer.finish();
+    out.push_str(&rest.text);
+    Restored { text: out, unknown: rest.unknown }
+}

@@ -1,0 +1,441 @@
+//! Secrets in tool results, errors and logs: keys of known shapes, and the very values that were opened for a call.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use serde_json::Value;
+
+/// What stands where a secret was.
+pub const HIDDEN: &str = "[secret hidden]";
+
+/// Keys by how they begin, and how many letters follow at least.
+const KEYS: &[(&str, usize)] = &[
+    ("sk-", 20),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("AIza", 30),
+    ("gsk_", 20),
+    ("xai-", 20),
+    ("hf_", 20),
+    ("ghp_", 30),
+    ("gho_", 30),
+    ("ghs_", 30),
+    ("ghu_", 30),
+    ("github_pat_", 30),
+    ("glpat-", 16),
+    ("xoxb-", 16),
+    ("xoxp-", 16),
+    ("xoxa-", 16),
+    ("xapp-", 16),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("rzp_live_", 10),
+    ("rzp_test_", 10),
+    ("whsec_", 16),
+    ("SG.", 20),
+    ("npm_", 30),
+    ("EAA", 60),
+    ("ya29.", 20),
+    ("pplx-", 20),
+    ("r8_", 30),
+    ("shpat_", 20),
+    ("dop_v1_", 30),
+    ("eyJ", 20),
+];
+
+/// Words before a secret, and how long it is at least.
+const NAMES: &[(&str, usize)] = &[
+    ("password", 4),
+    ("passwd", 4),
+    ("passphrase", 4),
+    ("pwd", 4),
+    ("client_secret", 6),
+    ("secret_key", 6),
+    ("secret_access_key", 6),
+    ("secret", 8),
+    ("api_key", 8),
+    ("apikey", 8),
+    ("api-key", 8),
+    ("access_key", 8),
+    ("private_key", 8),
+    ("access_token", 8),
+    ("refresh_token", 8),
+    ("auth_token", 8),
+    ("token", 16),
+    ("bearer", 16),
+    ("basic", 16),
+];
+
+static FRONTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(KEYS.iter().map(|key| key.0)).ok()
+});
+
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let names = NAMES.iter().map(|name| name.0);
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(names)
+        .ok()
+});
+
+/// Takes secrets out of whatever a tool, an error or a log says.
+#[derive(Clone, Default)]
+pub struct Scrubber {
+    opened: Option<AhoCorasick>,
+}
+
+impl Scrubber {
+    /// With the values that were opened for this call. They are found as they are, and as URLs, JSON and base64 write them.
+    /// A value of fewer than four letters is found by its name alone.
+    pub fn new<S: AsRef<str>>(opened: impl IntoIterator<Item = S>) -> Self {
+        let mut forms: Vec<String> = Vec::new();
+        for secret in opened {
+            let secret = secret.as_ref();
+            if secret.len() < 4 {
+                continue;
+            }
+            forms.extend([secret.to_owned(), percent(secret), json_escaped(secret)]);
+            if secret.len() >= 8 {
+                forms.extend([STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)]);
+            }
+        }
+        let opened = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
+        Self { opened: opened.filter(|_| !forms.is_empty()) }
+    }
+
+    /// A text without its secrets.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut found: Vec<Range<usize>> =
+            self.opened.iter().flat_map(|opened| opened.find_iter(text).map(|one| one.range())).collect();
+        keys(text, &mut found);
+        named(text, &mut found);
+        pem(text, &mut found);
+        links(text, &mut found);
+        if found.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(hide(text, found)) }
+    }
+
+    /// Scrubs every string in place, keys too.
+    pub fn json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(fields) => {
+                let all = std::mem::take(fields);
+                for (key, mut item) in all {
+                    self.json(&mut item);
+                    let secret = item.as_str().is_some_and(|text| text != HIDDEN && names_secret(&key, text));
+                    let item = if secret { Value::String(HIDDEN.to_owned()) } else { item };
+                    fields.insert(self.text(&key).into_owned(), item);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scrubber").finish_non_exhaustive()
+    }
+}
+
+/// Whether a field is called what secrets are called, and is as long as they are.
+fn names_secret(key: &str, value: &str) -> bool {
+    let key = key.to_ascii_lowercase().replace('-', "_");
+    NAMES.iter().any(|(name, least)| key.ends_with(name) && value.len() >= *least && !value.contains(' '))
+}
+
+fn hide(text: &str, mut found: Vec<Range<usize>>) -> String {
+    found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in found {
+        if range.end <= at {
+            continue;
+        }
+        if range.start >= at {
+            out.push_str(text.get(at..range.start).unwrap_or_default());
+            out.push_str(HIDDEN);
+        }
+        at = range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+const fn is_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// The letters of a key from a place on.
+fn tail(text: &str, from: usize, more: &[u8]) -> usize {
+    text.as_bytes()
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take_while(|byte| is_key(**byte) || more.contains(byte))
+        .count()
+}
+
+/// Keys by their shape. What is taken is not looked at again, so a text is read once.
+fn keys(text: &str, found: &mut Vec<Range<usize>>) {
+    let Some(fronts) = FRONTS.as_ref() else { return };
+    let mut from = 0;
+    for one in fronts.find_iter(text) {
+        let glued = one
+            .start()
+            .checked_sub(1)
+            .and_then(|at| text.as_bytes().get(at))
+            .is_some_and(u8::is_ascii_alphanumeric);
+        let Some((front, least)) = KEYS.get(one.pattern().as_usize()) else { continue };
+        if one.start() < from || glued {
+            continue;
+        }
+        let dotted = matches!(*front, "eyJ" | "SG." | "ya29.");
+        let length = tail(text, one.end(), if dotted { b"." } else { b"" });
+        let said = text.get(one.end()..one.end() + length).unwrap_or_default();
+        // A web token has three parts.
+        if length >= *least && (*front != "eyJ" || said.matches('.').count() >= 2) {
+            found.push(one.start()..one.end() + length);
+        }
+        from = one.end() + length;
+    }
+    bots(text, found);
+}
+
+/// Keys of Telegram bots: eight to ten digits, a colon, 35 letters.
+fn bots(text: &str, found: &mut Vec<Range<usize>>) {
+    for (at, _) in text.match_indices(':') {
+        let digits = text
+            .as_bytes()
+            .get(..at)
+            .unwrap_or_default()
+            .iter()
+            .rev()
+            .take(11)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let letters = text
+            .as_bytes()
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .take(36)
+            .take_while(|byte| is_key(**byte))
+            .count();
+        if (8..=10).contains(&digits) && letters == 35 {
+            found.push(at - digits..at + 36);
+        }
+    }
+}
+
+/// What follows a word for a secret: `password=…`, `"api_key": "…"`, `Bearer …`.
+fn named(text: &str, found: &mut Vec<Range<usize>>) {
+    let Some(words) = WORDS.as_ref() else { return };
+    let mut from = 0;
+    for one in words.find_iter(text) {
+        let Some((name, least)) = NAMES.get(one.pattern().as_usize()) else { continue };
+        if one.start() < from {
+            continue;
+        }
+        let rest = text.get(one.end()..).unwrap_or_default();
+        let header = matches!(*name, "bearer" | "basic");
+        let Some(value) = (if header { after_space(rest) } else { after_sign(rest) }) else { continue };
+        let range = one.end() + value.start..one.end() + value.end;
+        let said = text.get(range.clone()).unwrap_or_default();
+        let opaque = !header || said.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        if said.len() >= *least && opaque && !said.starts_with("[secret") {
+            from = range.end;
+            found.push(range);
+        }
+    }
+}
+
+/// The word after spaces.
+fn after_space(rest: &str) -> Option<Range<usize>> {
+    let spaces = rest.bytes().take_while(|byte| *byte == b' ').count();
+    let length =
+        rest.bytes().skip(spaces).take_while(|byte| is_key(*byte) || b".~+/=".contains(byte)).count();
+    (spaces > 0 && length > 0).then_some(spaces..spaces + length)
+}
+
+/// The value after a colon or an equals sign, in quotes or not.
+fn after_sign(rest: &str) -> Option<Range<usize>> {
+    let bytes = rest.as_bytes();
+    let skip = |from: usize, set: &[u8]| {
+        from + bytes.iter().skip(from).take(4).take_while(|byte| set.contains(byte)).count()
+    };
+    let sign = skip(0, b"\"' \\");
+    let after = sign + usize::from(matches!(bytes.get(sign), Some(b':' | b'=')));
+    if after == sign {
+        return None;
+    }
+    let mut start = skip(after, b" ");
+    let quote = bytes.get(start).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+    start += usize::from(quote.is_some());
+    let ends = |byte: u8| match quote {
+        Some(quote) => byte == quote,
+        None => byte.is_ascii_whitespace() || b",;&)}]\"'<".contains(&byte),
+    };
+    let mut escaped = false;
+    let length = bytes
+        .iter()
+        .skip(start)
+        .take_while(|byte| {
+            let stop = ends(**byte) && !escaped;
+            escaped = **byte == b'\\' && !escaped;
+            !stop
+        })
+        .count();
+    (length > 0).then_some(start..start + length)
+}
+
+/// Private keys between their marks; one without an end goes on to the end.
+fn pem(text: &str, found: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find("-----BEGIN ")).map(|at| at + from) {
+        let rest = text.get(at..).unwrap_or_default();
+        let head = rest
+            .get(11..)
+            .and_then(|head| head.find("-----"))
+            .map_or("", |to| rest.get(..to + 16).unwrap_or_default());
+        let end = rest.find("-----END ").and_then(|end| {
+            let last = rest.get(end + 9..)?.find("-----")?;
+            Some(end + 9 + last + 5)
+        });
+        let to = at + end.unwrap_or(rest.len());
+        if head.contains("PRIVATE KEY") {
+            found.push(at..to);
+        }
+        from = to;
+    }
+}
+
+/// Passwords in addresses: `https://user:password@host`, `https://token@host`.
+fn links(text: &str, found: &mut Vec<Range<usize>>) {
+    for (at, sign) in text.match_indices("://") {
+        let start = at + sign.len();
+        let rest = text.get(start..).unwrap_or_default();
+        let host = rest.get(
+            ..rest
+                .find(|letter: char| letter.is_whitespace() || matches!(letter, '/' | '?' | '#' | '"'))
+                .unwrap_or(rest.len()),
+        );
+        let Some(user) = host.and_then(|host| host.rfind('@').and_then(|to| host.get(..to))) else {
+            continue;
+        };
+        match user.find(':') {
+            Some(colon) if colon + 1 < user.len() && user.get(colon + 1..) != Some(HIDDEN) => {
+                found.push(start + colon + 1..start + user.len())
+            }
+            None if user.len() >= 16 && user != HIDDEN => found.push(start..start + user.len()),
+            _ => {}
+        }
+    }
+}
+
+/// As an address writes it.
+fn percent(secret: &str) -> String {
+    let mut out = String::with_capacity(secret.len());
+    for byte in secret.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// As JSON writes it.
+fn json_escaped(secret: &str) -> String {
+    let quoted = Value::String(secret.to_owned()).to_string();
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn key(front: &str, length: usize) -> String {
+        format!("{front}{}", "a1B2c3D4".repeat(length / 8 + 1).get(..length).unwrap())
+    }
+
+    #[test]
+    fn keys_of_every_shape_are_hidden() {
+        let scrubber = Scrubber::default();
+        for (front, least) in KEYS {
+            let secret = if *front == "eyJ" {
+                "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123".to_owned()
+            } else {
+                key(front, *least)
+            };
+            let text = format!("failed with {secret}, retry");
+            let clean = scrubber.text(&text).into_owned();
+            assert_eq!(clean, format!("failed with {HIDDEN}, retry"), "{front}");
+            assert_eq!(scrubber.text(&clean), clean);
+        }
+    }
+
+    #[test]
+    fn secrets_are_known_by_what_stands_beside_them() {
+        let scrubber = Scrubber::default();
+        for (text, clean) in [
+            ("password=hunter22&x=1", "password=[secret hidden]&x=1"),
+            (r#"{"api_key": "abc\"defgh", "n": 1}"#, r#"{"api_key": "[secret hidden]", "n": 1}"#),
+            ("Authorization: Bearer abcdef1234567890XY ok", "Authorization: Bearer [secret hidden] ok"),
+            ("postgres://munshi:s3cret@db:5432/x", "postgres://munshi:[secret hidden]@db:5432/x"),
+            ("https://user:p@ss@host/", "https://user:[secret hidden]@host/"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nAAA\n-----END RSA PRIVATE KEY----- x", "[secret hidden] x"),
+            ("-----BEGIN PRIVATE KEY-----\nAAA", "[secret hidden]"),
+            ("bot 123456789:AAaaBBbbCCccDDddEEeeFFffGGggHHhhIIi up", "bot [secret hidden] up"),
+        ] {
+            assert_eq!(scrubber.text(text), clean);
+            assert_eq!(scrubber.text(clean), clean);
+        }
+        for plain in [
+            "the token is 5",
+            "password: ",
+            "a basic understanding-of-things",
+            "bearer of good news everyone",
+            "https://example.com/a@b",
+            "-----BEGIN CERTIFICATE-----\nAAA\n-----END CERTIFICATE-----",
+            "ask-me-anything-about-the-price",
+            "paid ₹500 to Ramesh",
+        ] {
+            assert_eq!(scrubber.text(plain), plain);
+        }
+    }
+
+    #[test]
+    fn opened_values_are_hidden_however_they_are_written() {
+        let secret = "p/ss \"wörd\" 1";
+        let scrubber = Scrubber::new([secret, "abc"]);
+        for form in [
+            secret.to_owned(),
+            percent(secret),
+            json_escaped(secret),
+            STANDARD_NO_PAD.encode(secret),
+            URL_SAFE_NO_PAD.encode(secret),
+        ] {
+            assert_eq!(scrubber.text(&format!("<{form}>")), format!("<{HIDDEN}>"));
+        }
+        assert_eq!(scrubber.text("abc"), "abc");
+        let mut value = json!({"a": [secret, 1], "password": "short1", "note": "fine", secret: true});
+        scrubber.json(&mut value);
+        assert_eq!(value, json!({"a": [HIDDEN, 1], "password": HIDDEN, "note": "fine", HIDDEN: true}));
+        assert_eq!(format!("{scrubber:?}"), "Scrubber { .. }");
+    }
+}

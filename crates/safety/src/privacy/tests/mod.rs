@@ -1,0 +1,5 @@
+//! There and back, in every script.
+
+mod invented;
+mod never_leaks;
+mod there_and_back;
