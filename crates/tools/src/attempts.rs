@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use munshi_safety::acts::{Outcome, Permit};
+use munshi_safety::privacy::Scrubber;
 use munshi_types::Effect;
 use serde_json::json;
 use tokio::time::timeout;
@@ -51,7 +52,7 @@ pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration) -> Cal
             Err(failure) => failure,
         };
     }
-    ended(permit.effect(), failure)
+    ended(permit.effect(), failure, &far.scrubber())
 }
 
 /// Looks first, after a crash.
@@ -85,7 +86,7 @@ async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) ->
         Ok(Err(failure)) => Some(format!("reading it back failed: {}", failure.detail)),
         Err(_) => Some("reading it back took too long".to_owned()),
     };
-    let done = fit(done);
+    let done = fit(done, &far.scrubber());
     let value = match &mismatch {
         None => done.value.clone(),
         Some(what) => json!({ "result": done.value, "mismatch": what }),
@@ -94,12 +95,12 @@ async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) ->
 }
 
 /// What can't be told apart is not called a failure: a write that may have happened is unknown.
-fn ended(effect: Effect, failure: Failure) -> Called {
+fn ended(effect: Effect, failure: Failure, scrubber: &Scrubber) -> Called {
     if effect.writes() && failure.happened == Happened::Maybe {
-        return unknown(&failure.detail);
+        return unknown(&scrubber.text(&failure.detail));
     }
     let Failure { code, retryable, detail, .. } = failure;
-    let detail = munshi_safety::privacy::scrub(&detail);
+    let detail = scrubber.text(&detail).into_owned();
     Called { outcome: Outcome::Failed { code, retryable, detail }, done: None, mismatch: None }
 }
 
@@ -109,15 +110,14 @@ pub(crate) fn gone() -> Called {
 }
 
 fn unknown(detail: &str) -> Called {
-    let detail = munshi_safety::privacy::scrub(detail);
-    Called { outcome: Outcome::Unknown { detail }, done: None, mismatch: None }
+    Called { outcome: Outcome::Unknown { detail: detail.to_owned() }, done: None, mismatch: None }
 }
 
 /// A rehearsal, which changes nothing and so can only fail.
 pub(crate) async fn rehearse(far: &dyn Far, permit: &Permit, limit: Duration) -> Outcome {
     let tried = timeout(limit, AssertUnwindSafe(far.rehearse(permit)).catch_unwind()).await;
     let failure = match tried {
-        Ok(Ok(Ok(done))) => return Outcome::Applied(fit(done).value),
+        Ok(Ok(Ok(done))) => return Outcome::Applied(fit(done, &far.scrubber()).value),
         Ok(Ok(Err(failure))) => failure,
         Ok(Err(_)) => Failure::surely("broke", "the tool broke while it was tried out"),
         Err(_) => Failure::for_now("too_slow", "trying it out took too long"),
@@ -125,6 +125,6 @@ pub(crate) async fn rehearse(far: &dyn Far, permit: &Permit, limit: Duration) ->
     Outcome::Failed {
         code: failure.code,
         retryable: failure.retryable,
-        detail: munshi_safety::privacy::scrub(&failure.detail),
+        detail: far.scrubber().text(&failure.detail).into_owned(),
     }
 }

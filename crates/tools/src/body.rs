@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
+use munshi_safety::privacy::Scrubber;
 use munshi_store::Tx;
 use munshi_types::ToolName;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,11 @@ pub trait Write: Send + Sync {
 pub trait Far: Send + Sync {
     /// Calls. Dropping it is giving up: the act counts as one that may have happened.
     async fn call(&self, permit: &Permit) -> Result<Done, Failure>;
+
+    /// Takes the secrets it opened out of what it says; those that look like one are found without.
+    fn scrubber(&self) -> Scrubber {
+        Scrubber::default()
+    }
 
     /// Whether an act happened, by its key or its arguments.
     async fn look_up(&self, _permit: &Permit) -> Result<Looked, Failure> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use munshi_safety::acts::{self, Act, Begun, Mode, Office, Outcome, Permit, State};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Caller, Concern, Proposal, Refusal, Taint, Wanted};
+use munshi_safety::privacy::Scrubber;
 use munshi_store::{Db, Tx};
 use munshi_types::{ActId, Clock, Conduct, TenantId};
 use serde_json::{Value, json};
@@ -389,12 +390,12 @@ fn perform(tx: &mut Tx<'_>, write: &Arc<dyn Write>, permit: &Permit) -> Result<(
 fn outcome_of(done: std::result::Result<Done, Stopped>) -> Result<(Outcome, Option<Done>)> {
     Ok(match done {
         Ok(done) | Err(Stopped::Tried(done)) => {
-            let done = fit(done);
+            let done = fit(done, &Scrubber::default());
             (Outcome::Applied(done.value.clone()), Some(done))
         }
         Err(Stopped::Failed(failure)) => {
             let Failure { code, retryable, detail, .. } = failure;
-            let detail = munshi_safety::privacy::scrub(&detail);
+            let detail = Scrubber::default().text(&detail).into_owned();
             (Outcome::Failed { code, retryable, detail }, None)
         }
     })

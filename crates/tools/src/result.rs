@@ -1,6 +1,7 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
 use munshi_safety::pipeline::{Maker, Source};
+use munshi_safety::privacy::Scrubber;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
@@ -48,9 +49,9 @@ impl Label {
 }
 
 /// Made fit to be stored and shown.
-pub(crate) fn fit(done: Done) -> Done {
+pub(crate) fn fit(done: Done, scrubber: &Scrubber) -> Done {
     let mut value = done.value;
-    munshi_safety::privacy::scrub_value(&mut value);
+    scrubber.json(&mut value);
     Done { value: capped(value), undo: done.undo }
 }
 

@@ -99,7 +99,9 @@ impl Desk<'_, '_> {
         let rehearsal = tool.spec.dry_run.then(|| {
             let arguments = match tool.connector.maker {
                 crate::pipeline::Maker::House => self.proposal.arguments.clone(),
-                crate::pipeline::Maker::Foreign => self.policy.redaction.apply(&self.proposal.arguments),
+                crate::pipeline::Maker::Foreign => {
+                    self.policy.redaction.apply(&tool.spec, &self.proposal.arguments)
+                }
             };
             self.permit(&tool, arguments, Mode::Rehearse)
         });

@@ -5,9 +5,10 @@ use super::{Ask, Draft, Ground, Step};
 use crate::error::Result;
 
 pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
-    let foreign = ask.tool.as_ref().is_some_and(|tool| tool.connector.maker == Maker::Foreign);
-    if foreign {
-        draft.leaving = ask.policy.redaction.apply(&ask.arguments);
+    if let Some(tool) = &ask.tool
+        && tool.connector.maker == Maker::Foreign
+    {
+        draft.leaving = ask.policy.redaction.apply(&tool.spec, &ask.arguments);
     }
     Ok(Step::On)
 }

@@ -1,6 +1,7 @@
 //! What a tenant says about acts: `policy.toml`, with versions.
 
 mod file;
+mod leaving;
 mod store;
 
 use std::collections::BTreeMap;
@@ -9,9 +10,8 @@ use munshi_identity::Rules;
 use munshi_types::{Autonomy, Conduct, ToolName};
 use serde::{Deserialize, Serialize};
 
-use crate::privacy::Redaction;
-
 pub use file::parse;
+pub use leaving::Leaving;
 pub(crate) use store::version;
 pub use store::{PolicyVersion, current, history, put};
 
@@ -24,7 +24,7 @@ pub struct Policy {
     /// By the connector's or pack's name.
     pub connectors: BTreeMap<String, Conduct>,
     pub roles: Rules,
-    pub redaction: Redaction,
+    pub redaction: Leaving,
     /// Messages that need no approval each time.
     pub messages: Vec<Authorised>,
     pub rates: Rates,

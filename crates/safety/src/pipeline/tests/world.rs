@@ -18,8 +18,8 @@ use super::super::{
 };
 use crate::acts::Digest;
 use crate::error::Result;
-use crate::policy::{Authorised, Policy};
-use crate::privacy::Redaction;
+use crate::policy::{Authorised, Leaving, Policy};
+use crate::privacy::Fields;
 
 pub(super) struct Dice(SeededRandom);
 
@@ -144,7 +144,7 @@ fn policy(dice: &Dice) -> Policy {
         most_autonomy: dice.one_in(6).then(|| *dice.pick(&Autonomy::ALL)),
         connectors: connectors.collect(),
         roles: Rules(roles.collect::<BTreeMap<_, _>>()),
-        redaction: Redaction { fields: vec!["phone".to_owned()], ..Redaction::default() },
+        redaction: Leaving { fields: Fields::new(["phone"]), ..Leaving::default() },
         messages: (0..10)
             .filter(|_| dice.one_in(4))
             .map(|n| Authorised {

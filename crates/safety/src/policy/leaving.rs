@@ -1,0 +1,70 @@
+//! What a foreign tool may be given.
+
+use munshi_types::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::privacy::{Fields, Profile, Redaction};
+
+/// What is hidden from tools that are not of the house. Tools get real values unless the tenant says otherwise: a
+/// message can't be sent to a hidden number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Leaving {
+    pub profile: Profile,
+    /// Fields by name or dotted path, whatever they hold.
+    pub fields: Fields,
+}
+
+impl Default for Leaving {
+    fn default() -> Self {
+        Self { profile: Profile::None, fields: Fields::default() }
+    }
+}
+
+impl Leaving {
+    /// The arguments as they may leave. Whom a message goes to stays, unless the field is listed by name.
+    pub fn apply(&self, spec: &ToolSpec, arguments: &Value) -> Value {
+        let mut leaving = arguments.clone();
+        if self.profile == Profile::None && self.fields.is_empty() {
+            return leaving;
+        }
+        let redact = |profile, value: &mut Value| {
+            Redaction { profile, fields: &self.fields, known: None }.json(value);
+        };
+        let to = spec.sends.as_ref().map(|sending| sending.to.as_str());
+        let kept = to.and_then(|name| Some((name, leaving.as_object_mut()?.remove(name)?)));
+        redact(self.profile, &mut leaving);
+        if let (Some((name, value)), Some(map)) = (kept, leaving.as_object_mut()) {
+            let mut alone = serde_json::json!({ name: value });
+            redact(Profile::None, &mut alone);
+            map.extend(alone.as_object_mut().map(std::mem::take).unwrap_or_default());
+        }
+        leaving
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::{Effect, Sending};
+    use serde_json::json;
+
+    #[test]
+    fn what_leaves_is_hidden_by_profile_and_field_but_the_recipient_is_reached() {
+        let spec = ToolSpec {
+            effect: Effect::Keyed,
+            sends: Some(Sending { to: "to".to_owned(), template: None }),
+            ..ToolSpec::read("send".parse().unwrap(), "Sends.", "mail.send")
+        };
+        let given = json!({ "to": "+919812345678", "text": "call +919812345678", "notes": "private" });
+        assert_eq!(Leaving::default().apply(&spec, &given), given);
+        let strict = Leaving { profile: Profile::Standard, fields: Fields::new(["notes"]) };
+        let left = strict.apply(&spec, &given);
+        assert_eq!(left["to"], "+919812345678");
+        assert!(!left["text"].to_string().contains("98123"), "{left}");
+        assert!(!left["notes"].to_string().contains("private"), "{left}");
+        let listed = Leaving { profile: Profile::None, fields: Fields::new(["to"]) };
+        assert_ne!(listed.apply(&spec, &given)["to"], "+919812345678");
+    }
+}
