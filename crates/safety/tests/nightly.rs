@@ -15,7 +15,7 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 use serde_json::Value;
-use support::{anchoring, append, by_force, chain, entries};
+use support::{anchoring, append, by_force, chain, entries, filled};
 
 /// Refuses the first letter and keeps the others.
 #[derive(Debug, Default)]
@@ -78,8 +78,8 @@ on_both_engines! {
 
     async fn what_is_found_at_night_is_written_down_and_not_anchored(test: TestDb) {
         let (broken, sound) = (chain(&test, "broken", 4).await, chain(&test, "sound", 2).await);
-        by_force(&test, &format!(
-            "UPDATE audit_entries SET subject = 'x' WHERE seq = 2 AND tenant_id = {}", support::uuid(&test, broken)));
+        let text = "UPDATE audit_entries SET subject = 'x' WHERE seq = 2 AND tenant_id = $1";
+        by_force(&test, &filled(text, &[support::uuid(&test, broken)]));
         let runner = runner(&test, anchoring(&test, 1000)).await;
         a_night(&test, &runner).await;
         let platform = entries(&test, TenantId::PLATFORM).await;

@@ -76,20 +76,26 @@ pub(crate) fn by_force(test: &TestDb, statements: &str) {
     }
 }
 
+/// A statement with values in it: who works by force has no parameters.
+pub(crate) fn filled(text: &str, values: &[String]) -> String {
+    let numbered = values.iter().enumerate().rev();
+    numbered.fold(text.to_owned(), |text, (at, value)| text.replace(&format!("${}", at + 1), value))
+}
+
 /// Puts these rows in the place of a tenant's chain; the head stays as it was.
 pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
-    let mut text = format!("DELETE FROM audit_entries WHERE tenant_id = {};", uuid(test, tenant));
+    let mut text = filled("DELETE FROM audit_entries WHERE tenant_id = $1;", &[uuid(test, tenant)]);
     for row in rows {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let time = match test.engine() {
             Engine::Sqlite => row.made_at.as_micros().to_string(),
             Engine::Postgres => format!("'{}'::timestamptz", row.made_at),
         };
-        text += &format!(
-            "INSERT INTO audit_entries VALUES ({}, {}, {}, {time}, {}, {}, {}, {}, {}, {}, {});",
+        let values = [
             uuid(test, row.tenant),
-            row.seq,
+            row.seq.to_string(),
             uuid(test, row.id),
+            time,
             quoted(&row.actor_kind),
             quoted(&row.actor_id),
             quoted(&row.event),
@@ -97,7 +103,8 @@ pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
             quoted(&row.payload),
             bytes(test, &row.prev.0),
             bytes(test, &row.hash.0),
-        );
+        ];
+        text += &filled("INSERT INTO audit_entries VALUES ($1);", &[values.join(", ")]);
     }
     by_force(test, &text);
 }
@@ -115,14 +122,8 @@ pub(crate) fn rehash(rows: &mut [Entry]) {
 
 /// And puts the head right, too.
 pub(crate) fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::Hash) {
-    by_force(
-        test,
-        &format!(
-            "UPDATE audit_heads SET seq = {seq}, hash = {} WHERE tenant_id = {}",
-            bytes(test, &hash.0),
-            uuid(test, tenant)
-        ),
-    );
+    let text = "UPDATE audit_heads SET seq = $1, hash = $2 WHERE tenant_id = $3";
+    by_force(test, &filled(text, &[seq.to_string(), bytes(test, &hash.0), uuid(test, tenant)]));
 }
 
 pub(crate) fn shared<T>(value: T) -> Arc<T> {
