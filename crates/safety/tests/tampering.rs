@@ -9,7 +9,7 @@ use munshi_safety::audit::verify::{Finding, survey, verify};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{Engine, TestDb, on_both_engines};
 use munshi_types::{Random, SeededRandom, TenantId, Timestamp};
-use support::{anchoring, append, by_force, chain, entries, rehash, rewrite, set_head, uuid};
+use support::{anchoring, append, by_force, chain, entries, filled, rehash, rewrite, set_head, uuid};
 
 const LENGTH: usize = 8;
 
@@ -231,20 +231,14 @@ on_both_engines! {
             set_head(&test, tenant, seq, hash);
             assert_eq!(found(&test, tenant, &[]).await.unwrap().fault.as_str(), word);
         }
-        by_force(&test, &format!("DELETE FROM audit_heads WHERE tenant_id = {}", uuid(&test, tenant)));
+        by_force(&test, &filled("DELETE FROM audit_heads WHERE tenant_id = $1", &[uuid(&test, tenant)]));
         assert_eq!(found(&test, tenant, &[]).await.unwrap().fault.as_str(), "head");
     }
 
     async fn a_row_given_to_another_tenant_is_missed_here_and_seen_there(test: TestDb) {
         let (one, other) = (chain(&test, "one", 4).await, chain(&test, "other", 2).await);
-        by_force(
-            &test,
-            &format!(
-                "UPDATE audit_entries SET tenant_id = {} WHERE tenant_id = {} AND seq = 3",
-                uuid(&test, other),
-                uuid(&test, one)
-            ),
-        );
+        let text = "UPDATE audit_entries SET tenant_id = $1 WHERE tenant_id = $2 AND seq = 3";
+        by_force(&test, &filled(text, &[uuid(&test, other), uuid(&test, one)]));
         let (here, there) = (found(&test, one, &[]).await.unwrap(), found(&test, other, &[]).await.unwrap());
         assert_eq!((here.seq, here.fault.as_str(), there.seq), (3, "removed", 3));
     }

@@ -3,6 +3,7 @@
 
 mod support;
 
+mod audit;
 mod backup;
 mod config;
 mod doctor;
@@ -16,3 +17,4 @@ mod tenant;
 mod tiers;
 mod understand;
 mod usage;
+mod vault;

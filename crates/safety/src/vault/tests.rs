@@ -8,7 +8,7 @@ use munshi_test_support::database::MORNING;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 
-use super::{By, KeySource, Secret, SecretRef, Vault};
+use super::{By, KeySource, Secret, SecretRef, VAULT, Vault};
 use crate::audit::{self, Actor, ActorKind, pseudonym};
 use crate::error::{Error, Result};
 
@@ -88,14 +88,14 @@ on_both_engines! {
                 "UPDATE vault_secrets SET sealed = (SELECT s.sealed FROM vault_secrets s WHERE s.tenant_id = $1) WHERE tenant_id = $2");
             tx.execute(text, munshi_store::params![one, other])
         };
-        test.db.platform(super::VAULT).write(swap).await.unwrap();
+        test.db.platform(VAULT).write(swap).await.unwrap();
         assert!(matches!(opened(&vault, other, "a").await, Err(Error::Tampered { .. })));
         let swap = move |tx: &mut munshi_store::PlatformTx<'_>| {
             let text = munshi_store::across_tenants(
                 "UPDATE vault_keys SET wrapped = (SELECT k.wrapped FROM vault_keys k WHERE k.tenant_id = $1) WHERE tenant_id = $2");
             tx.execute(text, munshi_store::params![one, other])
         };
-        test.db.platform(super::VAULT).write(swap).await.unwrap();
+        test.db.platform(VAULT).write(swap).await.unwrap();
         let error = opened(&vault, other, "a").await.unwrap_err();
         assert!(error.to_string().contains("the key of tenant"), "{error}");
     }

@@ -12,7 +12,7 @@ use munshi_test_support::{Engine, TestDb};
 use munshi_types::{EntryId, Id, TenantId};
 use serde_json::json;
 
-pub fn entry(number: i64) -> NewEntry {
+pub(crate) fn entry(number: i64) -> NewEntry {
     NewEntry {
         actor: Actor::new(ActorKind::Agent, format!("agent's {number}")),
         event: Event::ACT_APPLIED,
@@ -21,13 +21,13 @@ pub fn entry(number: i64) -> NewEntry {
     }
 }
 
-pub async fn append(test: &TestDb, tenant: TenantId, number: i64) -> Result<EntryId> {
+pub(crate) async fn append(test: &TestDb, tenant: TenantId, number: i64) -> Result<EntryId> {
     let (ids, now) = (test.ids.clone(), munshi_types::Clock::now(test.clock.as_ref()));
     test.db.write(tenant, move |tx| audit::append(tx, &entry(number), now, &ids)).await
 }
 
 /// A tenant with a chain of so many entries.
-pub async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
+pub(crate) async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
     let tenant = test.tenant(name).await;
     for number in 1..=entries {
         append(test, tenant, number).await.unwrap();
@@ -35,17 +35,17 @@ pub async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
     tenant
 }
 
-pub async fn entries(test: &TestDb, tenant: TenantId) -> Vec<Entry> {
+pub(crate) async fn entries(test: &TestDb, tenant: TenantId) -> Vec<Entry> {
     test.db.read(tenant, |tx| audit::page(tx, i64::MIN, 10_000)).await.unwrap()
 }
 
-pub fn anchoring(test: &TestDb, every: i64) -> Anchoring {
+pub(crate) fn anchoring(test: &TestDb, every: i64) -> Anchoring {
     let file = AnchorFile::new(test.place.folder().join("anchors.jsonl"));
     let queue = Queue::new(test.clock.clone(), test.ids.clone());
     Anchoring::new(test.db.clone(), file, every, queue, test.clock.clone(), test.ids.clone())
 }
 
-pub fn bytes(test: &TestDb, bytes: &[u8]) -> String {
+pub(crate) fn bytes(test: &TestDb, bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     match test.engine() {
         Engine::Sqlite => format!("x'{hex}'"),
@@ -53,7 +53,7 @@ pub fn bytes(test: &TestDb, bytes: &[u8]) -> String {
     }
 }
 
-pub fn uuid(test: &TestDb, id: impl Id) -> String {
+pub(crate) fn uuid(test: &TestDb, id: impl Id) -> String {
     match test.engine() {
         Engine::Sqlite => bytes(test, id.as_uuid().as_bytes()),
         Engine::Postgres => format!("'{id}'::uuid"),
@@ -62,7 +62,7 @@ pub fn uuid(test: &TestDb, id: impl Id) -> String {
 
 /// Runs statements as somebody who is held by no rule: the server's superuser, or whoever has the file and takes the
 /// triggers away.
-pub fn by_force(test: &TestDb, statements: &str) {
+pub(crate) fn by_force(test: &TestDb, statements: &str) {
     match &test.address {
         Address::Postgres(_) => test.place.as_superuser(statements),
         Address::Sqlite(path) => {
@@ -76,20 +76,26 @@ pub fn by_force(test: &TestDb, statements: &str) {
     }
 }
 
+/// A statement with values in it: who works by force has no parameters.
+pub(crate) fn filled(text: &str, values: &[String]) -> String {
+    let numbered = values.iter().enumerate().rev();
+    numbered.fold(text.to_owned(), |text, (at, value)| text.replace(&format!("${}", at + 1), value))
+}
+
 /// Puts these rows in the place of a tenant's chain; the head stays as it was.
-pub fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
-    let mut text = format!("DELETE FROM audit_entries WHERE tenant_id = {};", uuid(test, tenant));
+pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
+    let mut text = filled("DELETE FROM audit_entries WHERE tenant_id = $1;", &[uuid(test, tenant)]);
     for row in rows {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let time = match test.engine() {
             Engine::Sqlite => row.made_at.as_micros().to_string(),
             Engine::Postgres => format!("'{}'::timestamptz", row.made_at),
         };
-        text += &format!(
-            "INSERT INTO audit_entries VALUES ({}, {}, {}, {time}, {}, {}, {}, {}, {}, {}, {});",
+        let values = [
             uuid(test, row.tenant),
-            row.seq,
+            row.seq.to_string(),
             uuid(test, row.id),
+            time,
             quoted(&row.actor_kind),
             quoted(&row.actor_id),
             quoted(&row.event),
@@ -97,13 +103,14 @@ pub fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
             quoted(&row.payload),
             bytes(test, &row.prev.0),
             bytes(test, &row.hash.0),
-        );
+        ];
+        text += &filled("INSERT INTO audit_entries VALUES ($1);", &[values.join(", ")]);
     }
     by_force(test, &text);
 }
 
 /// What somebody does who knows how hashes are made: every row from here on follows the one before again.
-pub fn rehash(rows: &mut [Entry]) {
+pub(crate) fn rehash(rows: &mut [Entry]) {
     let mut prev = audit::Hash::START;
     for (row, seq) in rows.iter_mut().zip(1..) {
         row.seq = seq;
@@ -114,17 +121,11 @@ pub fn rehash(rows: &mut [Entry]) {
 }
 
 /// And puts the head right, too.
-pub fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::Hash) {
-    by_force(
-        test,
-        &format!(
-            "UPDATE audit_heads SET seq = {seq}, hash = {} WHERE tenant_id = {}",
-            bytes(test, &hash.0),
-            uuid(test, tenant)
-        ),
-    );
+pub(crate) fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::Hash) {
+    let text = "UPDATE audit_heads SET seq = $1, hash = $2 WHERE tenant_id = $3";
+    by_force(test, &filled(text, &[seq.to_string(), bytes(test, &hash.0), uuid(test, tenant)]));
 }
 
-pub fn shared<T>(value: T) -> Arc<T> {
+pub(crate) fn shared<T>(value: T) -> Arc<T> {
     Arc::new(value)
 }

@@ -37,12 +37,12 @@ pub(crate) enum Command {
 pub(crate) struct Operator {
     /// Who does it, for the audit
     #[arg(long = "as", value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
-    name: String,
+    operator: String,
 }
 
 impl Operator {
     fn by(&self, context: &Context) -> By {
-        By { actor: Actor::new(ActorKind::Operator, self.name.as_str()), now: context.now() }
+        By { actor: Actor::new(ActorKind::Operator, self.operator.as_str()), now: context.now() }
     }
 }
 
