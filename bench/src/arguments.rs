@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|budget|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -14,12 +14,21 @@ pub(crate) enum Subject {
     Jobs,
     Gateway,
     Tiers,
+    Budget,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 7] =
-        [Self::Store, Self::Reads, Self::Tenancy, Self::Jobs, Self::Gateway, Self::Tiers, Self::Start];
+    const ALL: [Self; 8] = [
+        Self::Store,
+        Self::Reads,
+        Self::Tenancy,
+        Self::Jobs,
+        Self::Gateway,
+        Self::Tiers,
+        Self::Budget,
+        Self::Start,
+    ];
 }
 
 /// The disk a run of `store` writes to. Given by this program to itself; a person leaves it out and gets both.
@@ -52,6 +61,7 @@ impl Arguments {
             Some("jobs") => vec![Subject::Jobs],
             Some("gateway") => vec![Subject::Gateway],
             Some("tiers") => vec![Subject::Tiers],
+            Some("budget") => vec![Subject::Budget],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

@@ -55,7 +55,8 @@ pub(crate) fn gateway(target: Target) -> Result<Gateway> {
 
 pub(crate) fn call(request: ChatRequest) -> Call {
     let route = Route { targets: [(Use::Default, vec!["mock".to_owned()])].into(), ..Route::default() };
-    let budget = MemoryBudget::new(Spend { tokens: u64::MAX, output: 0, cost: Some(Cost::from_micros(i64::MAX)) });
+    let budget =
+        MemoryBudget::new(Spend { tokens: u64::MAX, output: 0, cost: Some(Cost::from_micros(i64::MAX)) });
     let account = Account {
         tenant: TenantId::PLATFORM,
         about: About::default(),

@@ -5,7 +5,7 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Data, Jobs, Log, Models, Routes, Server, Store, Telemetry};
+use crate::sections::{Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -38,6 +38,7 @@ sections! {
     jobs: Jobs,
     models: Models,
     routes: Routes,
+    budget: Budget,
     log: Log,
     telemetry: Telemetry,
 }

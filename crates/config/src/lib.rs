@@ -40,8 +40,8 @@ pub use names::OFFLINE;
 pub use problem::{Place, Problem, Problems};
 pub use secret::{Secret, Url};
 pub use sections::{
-    Data, Jobs, JsonMode, Log, LogFormat, Model, ModelWire, Models, OutputLimit, Provider, Routes, Server,
-    Store, Strategy, Telemetry, ThinkingMode,
+    Budget, Data, Jobs, JsonMode, Log, LogFormat, Model, ModelSize, ModelWire, Models, OutputLimit, Provider,
+    Routes, Server, Store, Strategy, Telemetry, TenantPlan, ThinkingMode,
 };
 pub use show::{Entry, Show, Shown};
 pub use sources::Sources;

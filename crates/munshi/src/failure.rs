@@ -173,6 +173,17 @@ impl From<munshi_tiers::Error> for Failure {
     }
 }
 
+impl From<munshi_safety::Error> for Failure {
+    fn from(error: munshi_safety::Error) -> Self {
+        match error {
+            munshi_safety::Error::Store(error) => error.into(),
+            error @ (munshi_safety::Error::OverBudget(_) | munshi_safety::Error::Limit(_)) => {
+                Self::refused(error.to_string())
+            }
+        }
+    }
+}
+
 impl From<munshi_llm::Fault> for Failure {
     fn from(fault: munshi_llm::Fault) -> Self {
         use munshi_llm::Fault;

@@ -26,8 +26,8 @@ pub mod tool;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use id::{
-    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, PersonId,
-    ReservationId, RunId, TenantId, TierId,
+    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, PersonId, ReservationId,
+    RunId, TenantId, TierId,
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};

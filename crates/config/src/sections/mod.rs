@@ -1,6 +1,7 @@
 //! One file per section. A key is one entry there: its doc, its kind and its default.
 //! A section that stands many times has no defaults but examples.
 
+mod budget;
 mod data;
 mod jobs;
 mod log;
@@ -10,10 +11,11 @@ mod server;
 mod store;
 mod telemetry;
 
+pub use budget::{Budget, TenantPlan};
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};
-pub use models::{JsonMode, Model, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
+pub use models::{JsonMode, Model, ModelSize, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
 pub use routes::{Routes, Strategy};
 pub use server::Server;
 pub use store::Store;

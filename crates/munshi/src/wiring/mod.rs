@@ -3,11 +3,13 @@
 //! # Layout
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
+//! - [`budget`]: what may be spent
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`installed`]: what a tier may name
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
+pub(crate) mod budget;
 pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod gateway;
@@ -24,8 +26,13 @@ use crate::failure::Result;
 
 /// The tables of every crate. A crate with a `MIGRATIONS` list has its line here.
 pub(crate) fn migrations() -> Result<Migrations> {
-    let lists =
-        [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS];
+    let lists = [
+        munshi_store::MIGRATIONS,
+        munshi_jobs::MIGRATIONS,
+        munshi_llm::MIGRATIONS,
+        munshi_tiers::MIGRATIONS,
+        munshi_safety::MIGRATIONS,
+    ];
     Ok(Migrations::new(&lists)?)
 }
 

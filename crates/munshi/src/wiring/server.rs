@@ -34,6 +34,7 @@ impl Front {
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
     ) -> Result<()> {
+        super::budget::schedule(&db, clock.as_ref()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone()));
         let parts = Parts { db, runner: runner.clone(), started: clock.now(), clock, poll: config.jobs.poll };
         let app = App::new(Ids::system(), self.metrics, parts);
@@ -69,7 +70,7 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
 
 fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Runner {
     let random = Arc::new(SystemRandom);
-    let queue = Queue::new(clock.clone(), Ids::new(clock, random.clone()));
+    let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), random.clone()));
     let options = munshi_jobs::Options {
         workers: config.job_workers(),
         poll: config.jobs.poll,
@@ -77,12 +78,14 @@ fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Runner {
         keep_done: config.jobs.keep_done,
         grace: config.server.shutdown_grace,
     };
-    Runner::new(db.clone(), &queue, random, kinds(), options)
+    Runner::new(db.clone(), &queue, random, kinds(config, db, clock), options)
 }
 
 /// Every kind of work there is. A crate that has jobs adds its own here.
-fn kinds() -> Registry {
-    Registry::default()
+fn kinds(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Registry {
+    let mut registry = Registry::default();
+    super::budget::register(&mut registry, config, db, clock);
+    registry
 }
 
 fn web_options(config: &Config) -> munshi_web::Options {

@@ -4,6 +4,7 @@
 mod support;
 
 mod backup;
+mod budget;
 mod config;
 mod doctor;
 mod jobs;
