@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    show: show::Arguments,
+    show: show::Question,
 }
 
 #[derive(Debug, Subcommand)]

@@ -23,7 +23,7 @@ use crate::wiring;
 use crate::wiring::database::Database;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct Question {
     /// Only this tenant's; without it the newest fifty tenants'
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
@@ -89,7 +89,7 @@ struct Named {
     line: Line,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &Context, arguments: &Question) -> Result<()> {
     let config = context.config()?;
     let (settings, now) = (wiring::budget::settings(&config), context.now());
     let database = Database::for_one_question(&config)?;
@@ -117,7 +117,7 @@ async fn item(
     db: &Db,
     tenant: &Tenant,
     settings: &Settings,
-    arguments: &Arguments,
+    arguments: &Question,
     now: Timestamp,
 ) -> Result<Item> {
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();

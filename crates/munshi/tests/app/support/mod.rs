@@ -15,8 +15,13 @@ use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_munshi");
 /// What the binary's own `migrations()` lists.
-pub(crate) const TABLES: &[&[Migration]] =
-    &[munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS];
+pub(crate) const TABLES: &[&[Migration]] = &[
+    munshi_store::MIGRATIONS,
+    munshi_jobs::MIGRATIONS,
+    munshi_llm::MIGRATIONS,
+    munshi_tiers::MIGRATIONS,
+    munshi_safety::MIGRATIONS,
+];
 
 /// A data folder and a database that go with the test, and the variables that lead there.
 pub(crate) struct Installation {
