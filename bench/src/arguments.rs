@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -15,11 +15,12 @@ pub(crate) enum Subject {
     Gateway,
     Tiers,
     Audit,
+    Budget,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -27,6 +28,7 @@ impl Subject {
         Self::Gateway,
         Self::Tiers,
         Self::Audit,
+        Self::Budget,
         Self::Start,
     ];
 }
@@ -62,6 +64,7 @@ impl Arguments {
             Some("gateway") => vec![Subject::Gateway],
             Some("tiers") => vec![Subject::Tiers],
             Some("audit") => vec![Subject::Audit],
+            Some("budget") => vec![Subject::Budget],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

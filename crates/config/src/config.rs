@@ -7,7 +7,7 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Audit, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
+use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -42,6 +42,7 @@ sections! {
     audit: Audit,
     models: Models,
     routes: Routes,
+    budget: Budget,
     log: Log,
     telemetry: Telemetry,
 }

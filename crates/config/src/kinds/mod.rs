@@ -30,7 +30,7 @@ pub use key::SecretKey;
 pub use list::{Places, Sayings, Words};
 pub use number::{Count, CountOrAuto, Flag, Hours, Kibibytes, Milliseconds, Seconds};
 pub use pairs::{Headers, Pair, Query};
-pub use price::Price;
+pub use price::{Dollars, DollarsOrNone, Price, Rupees};
 pub use text::{HeaderName, Text, TextOrNone, Word};
 pub use url::{BaseUrl, Endpoint, SecretStoreUrl, StoreUrl};
 

@@ -2,6 +2,7 @@
 //! A section that stands many times has no defaults but examples.
 
 mod audit;
+mod budget;
 mod data;
 mod jobs;
 mod log;
@@ -13,10 +14,11 @@ mod telemetry;
 mod vault;
 
 pub use audit::Audit;
+pub use budget::{Budget, TenantPlan};
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};
-pub use models::{JsonMode, Model, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
+pub use models::{JsonMode, Model, ModelSize, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
 pub use routes::{Routes, Strategy};
 pub use server::Server;
 pub use store::Store;

@@ -61,6 +61,15 @@ choice! {
     }
 }
 
+choice! {
+    /// How dear a model is: what plans permit goes by it.
+    ModelSize {
+        Small = "small",
+        Medium = "medium",
+        Large = "large",
+    }
+}
+
 named_section! {
     /// The models, each at one place and under a name of your choice: small letters and digits, with single dashes
     /// or underscores between. Any server that speaks one of three wires will do; docs/models.md explains each
@@ -90,6 +99,9 @@ named_section! {
             /// Where the data goes, in a word of your choice; `routes.permitted_residency` names those that may be
             /// used.
             residency: Word = "us",
+            /// Which plans may use it; without it the price says: up to $6 for a million tokens written is small, up to
+            /// $20 medium. One whose price nobody knows is for `business` alone.
+            class: ModelSize = "medium",
             /// Whether the model calls tools.
             tools: Flag = true,
             /// Whether it sees images.

@@ -18,6 +18,7 @@ mod serve;
 mod tenant;
 mod tier;
 mod understand;
+mod usage;
 mod vault;
 
 use std::process::ExitCode;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Models(models::Arguments),
     /// Ask a model, and see its answer as it comes
     Complete(complete::Arguments),
+    /// What tenants have used, what is left of their limits, and their plans
+    Usage(usage::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::Command),
@@ -94,6 +97,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Understand(arguments) => understand::run(context, &arguments),
         Command::Models(arguments) => models::run(context, &arguments),
         Command::Complete(arguments) => complete::run(context, &arguments),
+        Command::Usage(arguments) => usage::run(context, &arguments),
         Command::Config(command) => config::run(context, &command),
         Command::Completions(arguments) => completions::run(context, &arguments),
     }

@@ -8,6 +8,7 @@ use munshi_llm::calls::StoredTab;
 use munshi_llm::gateway::{About, Account, Budget, MemoryTab, Parts, Route, Tab, Unlimited};
 use munshi_llm::{Gateway, Switch, Transport, Wires};
 use munshi_offline::Offline;
+use munshi_safety::budget::ModelClasses;
 use munshi_store::Db;
 use munshi_types::{Clock, SystemRandom, TenantId, Zone};
 
@@ -19,11 +20,14 @@ use crate::failure::{Failure, Result};
 pub(crate) struct Wired {
     pub(crate) gateway: Gateway,
     pub(crate) route: Arc<Route>,
+    /// Which plans may use which model.
+    pub(crate) classes: ModelClasses,
 }
 
 impl Wired {
     pub(crate) fn of(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self> {
         let models = Models::of(config)?;
+        let classes = ModelClasses::new(&models.targets, &models.prices, &models.classes, clock.now());
         let transport = Transport::new(clock.clone())
             .map_err(|fault| Failure::failed(format!("models can't be reached: {fault}")))?;
         let offline = Phrasebook::core().and_then(Offline::new);
@@ -38,7 +42,7 @@ impl Wired {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
         });
-        Ok(Self { gateway, route: Arc::new(models.route) })
+        Ok(Self { gateway, route: Arc::new(models.route), classes })
     }
 }
 

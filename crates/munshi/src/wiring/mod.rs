@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
+//! - [`budget`]: what may be spent
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
@@ -10,6 +11,7 @@
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
 pub(crate) mod audit;
+pub(crate) mod budget;
 pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod gateway;

@@ -35,6 +35,7 @@ impl Front {
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
     ) -> Result<()> {
+        super::budget::schedule(&db, clock.as_ref()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone()).await?);
         let parts = Parts { db, runner: runner.clone(), started: clock.now(), clock, poll: config.jobs.poll };
         let app = App::new(Ids::system(), self.metrics, parts);
@@ -88,6 +89,7 @@ async fn kinds(config: &Config, db: &Db, queue: &Queue, clock: Arc<dyn Clock>) -
     let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
+    super::budget::register(&mut registry, config, db, clock);
     Ok(registry)
 }
 

@@ -5,6 +5,7 @@ mod support;
 
 mod audit;
 mod backup;
+mod budget;
 mod config;
 mod doctor;
 mod jobs;

@@ -7,6 +7,7 @@ use munshi_llm::calls::{MODELS, Seen, health_since};
 use munshi_llm::chat::Usage;
 use munshi_llm::money::Cost;
 use munshi_llm::{Gateway, Target};
+use munshi_safety::budget::ModelClass;
 use munshi_types::Timestamp;
 use serde::Serialize;
 
@@ -47,6 +48,8 @@ struct Item {
     /// In millionths of a dollar for a million tokens; null where nobody knows.
     input_price: Option<i64>,
     output_price: Option<i64>,
+    /// Small, medium, large, or unrated where nobody knows its price: what plans go by.
+    class: ModelClass,
     residency: String,
 }
 
@@ -103,6 +106,7 @@ fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> 
         last_outcome: last.map(|(outcome, _)| outcome),
         input_price: price(&wired.gateway, target, &input, now),
         output_price: price(&wired.gateway, target, &output, now),
+        class: wired.classes.class(&target.name),
         residency: target.residency.clone(),
     }
 }
@@ -121,7 +125,7 @@ fn price(gateway: &Gateway, target: &Target, usage: &Usage, now: Timestamp) -> O
 }
 
 fn words(listing: &Listing, painter: Painter) -> String {
-    let mut table = Table::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "USED FOR"]);
+    let mut table = Table::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "CLASS", "USED FOR"]);
     for item in &listing.models {
         table.row([
             item.name.clone().into(),
@@ -130,6 +134,7 @@ fn words(listing: &Listing, painter: Painter) -> String {
             state(item),
             dollars(item.input_price).into(),
             dollars(item.output_price).into(),
+            item.class.as_str().into(),
             Cell::new(item.uses.join(", "), Tone::Dim),
         ]);
     }

@@ -12,10 +12,11 @@ mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_config::{Config, Model, OFFLINE, Place, Problem, Problems};
+use munshi_config::{Config, Model, ModelSize, OFFLINE, Place, Problem, Problems};
 use munshi_llm::Target;
 use munshi_llm::gateway::{Route, Strategy, Use};
 use munshi_llm::money::PriceBook;
+use munshi_safety::budget::ModelClass;
 
 /// What the gateway is made of.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Models {
     pub(crate) targets: Vec<Target>,
     pub(crate) route: Route,
     pub(crate) prices: PriceBook,
+    /// The classes that the settings give; prices say the others'.
+    pub(crate) classes: BTreeMap<String, ModelClass>,
     /// What to look at, though it is no reason not to start.
     pub(crate) warnings: Vec<Problem>,
 }
@@ -45,7 +48,10 @@ impl Models {
         findings.unpermitted(&route, &targets);
         findings.too_many(&route);
         Problems::refuse(findings.problems)?;
-        Ok(Self { targets, route, prices: PriceBook::new(prices), warnings: findings.warnings })
+        let classes =
+            config.models.iter().filter_map(|model| Some((model.name.clone(), class(model.class?))));
+        let (classes, prices) = (classes.collect(), PriceBook::new(prices));
+        Ok(Self { targets, route, prices, classes, warnings: findings.warnings })
     }
 }
 
@@ -64,6 +70,14 @@ fn route(config: &Config) -> Route {
         escalation_words: config.routes.escalation_words.clone(),
         sure_above: (sure > 0).then_some(sure),
         ..Route::default()
+    }
+}
+
+const fn class(given: ModelSize) -> ModelClass {
+    match given {
+        ModelSize::Small => ModelClass::Small,
+        ModelSize::Medium => ModelClass::Medium,
+        ModelSize::Large => ModelClass::Large,
     }
 }
 

@@ -1,0 +1,151 @@
+//! `munshi usage limit TENANT LIMIT AMOUNT`
+
+use std::str::FromStr;
+
+use clap::Args;
+use munshi_safety::budget::{self, Lane, LimitOn, LimitTo, Measure, Scope};
+use munshi_types::TenantName;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::find;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose
+    tenant: TenantName,
+    /// SCOPE.PERIOD.MEASURE, such as tenant.month.money, binding.day.tokens or person.day.interactions; with
+    /// `background.` before it for background work
+    limit: Limit,
+    /// A whole number, or dollars where money is limited; `none` for no limit, `default` for what plan and settings say
+    amount: String,
+    /// Only this binding or person, by its id
+    #[arg(long, value_name = "ID")]
+    only: Option<Uuid>,
+}
+
+/// What a limit is about, as it is written.
+#[derive(Clone, Copy, Debug)]
+struct Limit(LimitOn);
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (lane, rest) = match text.split_once('.') {
+            Some(("background", rest)) => (Lane::Background, rest),
+            Some(("people", rest)) => (Lane::People, rest),
+            _ => (Lane::People, text),
+        };
+        let parts: Vec<&str> = rest.split('.').collect();
+        let [scope, period, measure] = parts[..] else {
+            return Err("write SCOPE.PERIOD.MEASURE, such as tenant.month.money".to_owned());
+        };
+        let (scope, period, measure) = (scope.parse()?, period.parse()?, measure.parse()?);
+        Ok(Self(LimitOn { lane, scope, id: None, period, measure }))
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    tenant: TenantName,
+    #[serde(flatten)]
+    on: LimitOn,
+    /// Null where there is none, or plan and settings say.
+    amount: Option<u64>,
+    #[serde(skip)]
+    to: LimitTo,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let on = LimitOn { id: arguments.only, ..arguments.limit.0 };
+    let to = amount(on.measure, &arguments.amount)?;
+    let (database, now) = (Database::for_one_question(&context.config()?)?, context.now());
+    context.block_on(async {
+        let db = database.open().await?;
+        let tenant = find(&db, &arguments.tenant).await?;
+        Ok(db.write(tenant.id, move |tx| budget::set_limit(tx, on, to, now)).await?)
+    })?;
+    let amount = if let LimitTo::AtMost(amount) = to { Some(amount) } else { None };
+    let answer = Answer { tenant: arguments.tenant.clone(), on, amount, to };
+    context.output.answer(&answer, |answer, _| words(answer))
+}
+
+fn amount(measure: Measure, text: &str) -> Result<LimitTo> {
+    match (text, measure) {
+        ("none", _) => Ok(LimitTo::Unlimited),
+        ("default", _) => Ok(LimitTo::Default),
+        (text, Measure::Money) => dollars(text).map(LimitTo::AtMost).ok_or_else(|| {
+            Failure::usage(format!("`{text}` is no amount of money"))
+                .hint("write dollars, such as 50 or 0.50")
+        }),
+        (text, _) => text.parse().map(LimitTo::AtMost).map_err(|_| {
+            Failure::usage(format!("`{text}` is no whole number")).hint("write one, or `none`, or `default`")
+        }),
+    }
+}
+
+/// Millionths, by the digits: a float would round.
+fn dollars(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+    if !plain(whole) || !plain(decimals) || decimals.len() > 6 {
+        return None;
+    }
+    let fraction: u64 = format!("{decimals:0<6}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(fraction)
+}
+
+fn words(answer: &Answer) -> String {
+    let on = &answer.on;
+    let whom = match (on.scope, on.id) {
+        (Scope::Tenant, _) => answer.tenant.to_string(),
+        (scope, None) => format!("each {scope} of {}", answer.tenant),
+        (scope, Some(id)) => format!("{scope} {id} of {}", answer.tenant),
+    };
+    let lane = if on.lane == Lane::Background { " in the background" } else { "" };
+    let what = match answer.to {
+        LimitTo::AtMost(amount) => {
+            let amount = on.measure.shown(i64::try_from(amount).unwrap_or(i64::MAX));
+            let noun = if on.measure == Measure::Money { String::new() } else { format!(" {}", on.measure) };
+            format!("may now use {amount}{noun}{lane} a {}.", on.period)
+        }
+        LimitTo::Unlimited => format!("now has no limit of {}{lane} for the {}.", on.measure, on.period),
+        LimitTo::Default => {
+            format!("now has what plan and settings say of {}{lane} for the {}.", on.measure, on.period)
+        }
+    };
+    format!("{whom} {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_exact_or_refused() {
+        assert_eq!(dollars("0.5"), Some(500_000));
+        assert_eq!(dollars("12"), Some(12_000_000));
+        for bad in ["", ".5", "1.", "-1", "1e3", "$5", "0.0000001", "99999999999999999999"] {
+            assert_eq!(dollars(bad), None, "{bad}");
+        }
+        assert!(matches!(amount(Measure::Tokens, "none"), Ok(LimitTo::Unlimited)));
+        assert!(amount(Measure::Tokens, "1.5").is_err());
+    }
+
+    #[test]
+    fn a_limit_is_read_or_told_how_to_write() {
+        let read =
+            |text: &str| text.parse::<Limit>().map(|limit| (limit.0.lane, limit.0.scope, limit.0.measure));
+        assert_eq!(read("tenant.month.money"), Ok((Lane::People, Scope::Tenant, Measure::Money)));
+        assert_eq!(
+            read("background.person.day.tokens"),
+            Ok((Lane::Background, Scope::Person, Measure::Tokens))
+        );
+        assert!(read("tenant.money").unwrap_err().contains("SCOPE.PERIOD.MEASURE"));
+        assert!(read("tenant.year.money").unwrap_err().contains("use month or day"));
+    }
+}

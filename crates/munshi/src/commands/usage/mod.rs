@@ -1,0 +1,45 @@
+//! `munshi usage`: what tenants use, and what they may.
+
+mod limit;
+mod plan;
+mod show;
+
+use clap::{Args, Subcommand};
+use munshi_store::{Db, tenants};
+use munshi_types::{Tenant, TenantName};
+
+use crate::commands::tenant::missing;
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    show: show::Question,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say which plan a tenant has, or give it another
+    Plan(plan::Arguments),
+    /// Give a tenant, its bindings or its persons a limit of their own
+    Limit(limit::Arguments),
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    match &arguments.command {
+        None => show::run(context, &arguments.show),
+        Some(Command::Plan(arguments)) => plan::run(context, arguments),
+        Some(Command::Limit(arguments)) => limit::run(context, arguments),
+    }
+}
+
+async fn find(db: &Db, name: &TenantName) -> Result<Tenant> {
+    let asked = name.clone();
+    let read = move |tx: &mut munshi_store::PlatformTx<'_>| tenants::find_by_name(tx, &asked);
+    let found = db.platform(munshi_safety::budget::BUDGET).read(read).await?;
+    found.ok_or_else(|| missing(name))
+}

@@ -1,0 +1,77 @@
+//! `munshi usage plan TENANT [PLAN]`
+
+use std::str::FromStr;
+
+use clap::Args;
+use munshi_safety::budget::{self, Plan};
+use munshi_types::TenantName;
+use serde::Serialize;
+
+use super::find;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::wiring;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose
+    tenant: TenantName,
+    /// free, starter, pro or business; `default` is what the settings say. Without it nothing is changed
+    plan: Option<Wish>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wish {
+    Default,
+    To(Plan),
+}
+
+impl FromStr for Wish {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "default" { Ok(Self::Default) } else { text.parse().map(Self::To) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    tenant: TenantName,
+    plan: Plan,
+    /// In a month; null is no limit.
+    interactions: Option<i64>,
+    changed: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let config = context.config()?;
+    let (settings, now) = (wiring::budget::settings(&config), context.now());
+    let database = Database::for_one_question(&config)?;
+    let wish = arguments.plan;
+    let plan = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = find(&db, &arguments.tenant).await?;
+        let unit = move |tx: &mut munshi_store::Tx<'_>| {
+            match wish {
+                None => {}
+                Some(Wish::Default) => budget::set_plan(tx, None, now)?,
+                Some(Wish::To(plan)) => budget::set_plan(tx, Some(plan), now)?,
+            }
+            budget::plan(tx, &settings)
+        };
+        Ok(db.write(tenant.id, unit).await?)
+    })?;
+    let (tenant, interactions) = (arguments.tenant.clone(), plan.interactions());
+    let answer = Answer { tenant, plan, interactions, changed: wish.is_some() };
+    context.output.answer(&answer, |answer, _| words(answer))
+}
+
+fn words(answer: &Answer) -> String {
+    let count = match answer.interactions {
+        Some(count) => format!("{count} interactions a month"),
+        None => "as many interactions as it likes".to_owned(),
+    };
+    let now = if answer.changed { "now has" } else { "has" };
+    format!("{} {now} the plan {}: {count}.", answer.tenant, answer.plan)
+}

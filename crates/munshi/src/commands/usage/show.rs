@@ -1,0 +1,222 @@
+//! `munshi usage`: what was used, what is left, and when it frees.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+use munshi_llm::money::Cost;
+use munshi_safety::budget::{
+    self, Account, By, Lane, Line, Measure, Plan, Settings, Standing, Used, standings, unsettled, used,
+};
+use munshi_store::{Db, PageRequest, tenants};
+use munshi_types::tier::TierKind;
+use munshi_types::{Id, Tenant, TenantName, Timestamp};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::find;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Question {
+    /// Only this tenant's; without it the newest fifty tenants'
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+    /// From this day on, in the tenant's zone; without it from the first of the month
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    since: Option<Date>,
+    /// How what was used is told
+    #[arg(long, value_enum, default_value = "day")]
+    by: ByArgument,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByArgument {
+    Day,
+    Binding,
+    Person,
+}
+
+impl From<ByArgument> for By {
+    fn from(by: ByArgument) -> Self {
+        match by {
+            ByArgument::Day => Self::Day,
+            ByArgument::Binding => Self::Binding,
+            ByArgument::Person => Self::Person,
+        }
+    }
+}
+
+/// How many tenants are shown where none is named.
+const TENANTS: u32 = 50;
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    by: By,
+    items: Vec<Item>,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    tenant: TenantName,
+    plan: Plan,
+    since: Date,
+    /// The tenant's own limits, of both lanes. Money is in millionths of a dollar, here and below.
+    limits: Vec<Standing>,
+    used: Vec<Named>,
+    /// What was set aside and never settled, of the last week.
+    unsettled: Unsettled,
+}
+
+#[derive(Debug, Serialize)]
+struct Unsettled {
+    count: i64,
+    #[serde(flatten)]
+    at_most: Used,
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    /// A binding's name, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(flatten)]
+    line: Line,
+}
+
+pub(super) fn run(context: &Context, arguments: &Question) -> Result<()> {
+    let config = context.config()?;
+    let (settings, now) = (wiring::budget::settings(&config), context.now());
+    let database = Database::for_one_question(&config)?;
+    let listing = context.block_on(async {
+        let db = database.open().await?;
+        let tenants = match &arguments.tenant {
+            Some(name) => vec![find(&db, name).await?],
+            None => newest(&db).await?,
+        };
+        let mut items = Vec::new();
+        for tenant in tenants {
+            items.push(item(&db, &tenant, &settings, arguments, now).await?);
+        }
+        Ok(Listing { by: arguments.by.into(), items })
+    })?;
+    context.output.answer(&listing, words)
+}
+
+async fn newest(db: &Db) -> Result<Vec<Tenant>> {
+    let read = |tx: &mut munshi_store::PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS));
+    Ok(db.platform(budget::BUDGET).read(read).await?.items)
+}
+
+async fn item(
+    db: &Db,
+    tenant: &Tenant,
+    settings: &Settings,
+    arguments: &Question,
+    now: Timestamp,
+) -> Result<Item> {
+    let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
+    let since = arguments.since.unwrap_or_else(|| today.first_of_month());
+    let names =
+        if arguments.by == ByArgument::Binding { bindings(db, tenant).await? } else { BTreeMap::new() };
+    let (name, zone, settings, by) =
+        (tenant.name.clone(), tenant.zone.clone(), settings.clone(), By::from(arguments.by));
+    let read = move |tx: &mut munshi_store::Tx<'_>| {
+        let mut limits = Vec::new();
+        for lane in Lane::ALL {
+            let account = Account { binding: None, person: None, lane: *lane, zone: zone.clone() };
+            limits.extend(standings(tx, &settings, &account, now)?);
+        }
+        let lines = used(tx, &since.to_string(), by)?;
+        let named = lines.into_iter().map(|line| {
+            let name = line.id.and_then(|id| names.get(&id).cloned());
+            Named { name, line }
+        });
+        let (count, at_most) = unsettled(tx, now)?;
+        let plan = budget::plan(tx, &settings)?;
+        let unsettled = Unsettled { count, at_most };
+        Ok::<_, munshi_safety::Error>(Item {
+            tenant: name,
+            plan,
+            since,
+            limits,
+            used: named.collect(),
+            unsettled,
+        })
+    };
+    Ok(db.read(tenant.id, read).await?)
+}
+
+async fn bindings(db: &Db, tenant: &Tenant) -> Result<BTreeMap<Uuid, String>> {
+    let tiers = munshi_tiers::history::tiers(db, &tenant.name).await?;
+    let bindings = tiers.into_iter().filter(|tier| tier.kind == TierKind::Binding);
+    Ok(bindings.map(|tier| (tier.id.as_uuid(), tier.name.to_string())).collect())
+}
+
+fn words(listing: &Listing, painter: Painter) -> String {
+    if listing.items.is_empty() {
+        return "No tenants yet. `munshi tenant add NAME` adds one.".to_owned();
+    }
+    let blocks: Vec<String> = listing.items.iter().map(|item| block(listing.by, item, painter)).collect();
+    blocks.join("\n")
+}
+
+fn block(by: By, item: &Item, painter: Painter) -> String {
+    let mut text = format!("{} (plan {})\n", painter.bold(item.tenant.as_str()), item.plan);
+    let mut limits = Table::new(&["LIMIT", "USED", "SET ASIDE", "LEFT", "OF", "FREE AGAIN (UTC)"]);
+    item.limits.iter().for_each(|standing| limits.row(limit_row(standing)));
+    text += &limits.render(painter);
+    if item.used.is_empty() {
+        text += &format!("\nNothing used since {}.\n", item.since);
+    } else {
+        let heading = match by {
+            By::Day => "DAY",
+            By::Binding => "BINDING",
+            By::Person => "PERSON",
+        };
+        let mut lines = Table::new(&[heading, "LANE", "INTERACTIONS", "JOBS", "TOKENS", "WRITTEN", "MONEY"]);
+        item.used.iter().for_each(|named| lines.row(used_row(named)));
+        text += &format!("\n{}", lines.render(painter));
+    }
+    if item.unsettled.count > 0 {
+        let most = Cost::from_micros(item.unsettled.at_most.money);
+        let count = item.unsettled.count;
+        text += &format!("\nNever settled, so not in the books: {count} set aside, {most} at most.\n");
+    }
+    text
+}
+
+fn limit_row(standing: &Standing) -> [Cell; 6] {
+    let on = &standing.on;
+    let shown = |amount| on.measure.shown(amount);
+    let lane = if on.lane == Lane::Background { "background, " } else { "" };
+    let tone = if standing.left > 0 { Tone::Plain } else { Tone::Bad };
+    [
+        format!("{lane}{} a {}", on.measure, on.period).into(),
+        shown(standing.used).into(),
+        shown(standing.held).into(),
+        Cell::new(shown(standing.left), tone),
+        shown(standing.limit).into(),
+        crate::output::shown::moment(standing.ends_at).into(),
+    ]
+}
+
+fn used_row(named: &Named) -> [Cell; 7] {
+    let line = &named.line;
+    let id = line.id.map(|id| id.to_string());
+    let what = named.name.clone().or_else(|| line.day.clone()).or(id).unwrap_or_default();
+    [
+        what.into(),
+        line.lane.as_str().into(),
+        line.used.interactions.to_string().into(),
+        line.used.jobs.to_string().into(),
+        line.used.tokens.to_string().into(),
+        line.used.output_tokens.to_string().into(),
+        Measure::Money.shown(line.used.money).into(),
+    ]
+}
