@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use munshi_config::Config;
+use munshi_types::SystemRandom;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -51,6 +52,8 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     let front = Front::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
     let db = database.open().await?;
+    // Made at the first start, so that no message has to wait for it.
+    munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = Signals::listen()?;
     announce(context, config, &database, front.server.address())?;
 
