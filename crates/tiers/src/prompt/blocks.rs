@@ -145,7 +145,10 @@ fn role(team: &Team) -> String {
         Register::Formal => "formal and courteous",
         Register::Technical => "technical and exact",
     };
-    format!("# Your work: {}{department}\n{}\nRegister: {register}.\n\n", team.name, team.role.trim())
+    let called =
+        team.words.iter().map(|(thing, called)| format!("A {thing} is called “{}” here.\n", called.trim()));
+    let called: String = called.collect();
+    format!("# Your work: {}{department}\n{}\nRegister: {register}.\n{called}\n", team.name, team.role.trim())
 }
 
 fn handoffs(team: &Team) -> String {
