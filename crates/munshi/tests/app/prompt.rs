@@ -225,3 +225,22 @@ fn another_profile_is_tried_without_being_applied() {
     assert_eq!(compact["report"]["most"], 3_650);
     assert_eq!(show(&installation, "hi", &[])["report"]["most"], 7_700);
 }
+
+#[test]
+fn the_file_that_the_docs_show_is_read() {
+    let docs = include_str!("../../../../docs/prompt.md");
+    let file = docs.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
+    let installation = rangoli(Engine::Sqlite);
+    fs::write(installation.folder().join("known.json"), file).unwrap();
+    let text = text_of(&show(&installation, "hi", &["--known", "known.json"]));
+    for part in [
+        "- name: Karthik\n",
+        "- (returns.md) ",
+        "- Talked about jackets.\n",
+        "bilkul, boliye",
+        "sale page",
+        "“parcel”",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
