@@ -41,7 +41,9 @@ pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
                 let path = folder.join(&name);
                 match text_of(&path, &root) {
                     Ok(text) => files.push((name, text)),
-                    Err(problem) => problems.push(problem),
+                    Err((what, hint)) => {
+                        problems.push(Problem { hint: hint.map(str::to_owned), ..of(&path, what) });
+                    }
                 }
             }
         }
@@ -65,23 +67,24 @@ fn listed(folder: &Path) -> std::io::Result<(PathBuf, Vec<String>)> {
     Ok((root, names))
 }
 
-fn text_of(path: &Path, root: &Path) -> Result<String, Problem> {
-    let real = path.canonicalize().map_err(|error| of(path, unreadable(&error)))?;
+/// The text, or what is wrong with the file and what to do about it.
+fn text_of(path: &Path, root: &Path) -> Result<String, (String, Option<&'static str>)> {
+    let failed = |error: std::io::Error| (unreadable(&error), None);
+    let real = path.canonicalize().map_err(failed)?;
     if !real.starts_with(root) {
-        let problem = of(path, "this link leads out of the folder, so it is not followed".to_owned());
-        return Err(problem.hint("put the file itself here"));
+        let what = "this link leads out of the folder, so it is not followed";
+        return Err((what.to_owned(), Some("put the file itself here")));
     }
-    let about = fs::metadata(&real).map_err(|error| of(path, unreadable(&error)))?;
+    let about = fs::metadata(&real).map_err(failed)?;
     if !about.is_file() {
-        return Err(of(path, "this is not a plain file".to_owned()));
+        return Err(("this is not a plain file".to_owned(), None));
     }
     if about.len() > LARGEST {
         let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
-        return Err(of(path, what).hint("take out what is not the persona, such as long documents"));
+        return Err((what, Some("take out what is not the persona, such as long documents")));
     }
-    let bytes = fs::read(&real).map_err(|error| of(path, unreadable(&error)))?;
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| of(path, "the file is not UTF-8 text".to_owned()).hint("save it as UTF-8"))
+    let text = String::from_utf8(fs::read(&real).map_err(failed)?);
+    text.map_err(|_| ("the file is not UTF-8 text".to_owned(), Some("save it as UTF-8")))
 }
 
 fn of(path: &Path, what: String) -> Problem {

@@ -8,7 +8,7 @@ use std::path::Path;
 use munshi_tiers::Tier;
 use munshi_tiers::files::parse;
 use munshi_tiers::import::{Concern, Imported, NoPersona, Place, import};
-use munshi_types::tier::{TierKind, TierName};
+use munshi_types::tier::{LanguageCode, TierKind, TierName};
 
 fn workspace(name: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
@@ -127,7 +127,7 @@ fn voice_and_languages_are_found_under_headings_of_their_own() {
     let imported = import(&fallback(), &files).unwrap();
     let human = &imported.human;
     assert_eq!(human.voice.tone, "Calm, dry. Short sentences.");
-    let codes: Vec<&str> = human.speech.languages.iter().map(|code| code.as_str()).collect();
+    let codes: Vec<&str> = human.speech.languages.iter().map(LanguageCode::as_str).collect();
     assert_eq!((codes.as_slice(), human.speech.mixing.as_str()), (&["kn", "en"][..], "Mirror the person"));
     assert_eq!(human.soul, "I learned patience from bent spokes.\n\n## Invoices\nI file them by year.");
     assert_eq!(human.identity, "The voice of Chakra Cycles");
