@@ -46,6 +46,8 @@ pub use amounts::{Amount, Kind};
 pub use dates::{DateFound, DateReading, Side, When};
 pub use detect::{Detection, Form, choose, detect};
 pub use format::Voice;
+#[doc(no_inline)]
+pub use munshi_types::Language;
 pub use names::directory::{Candidate, Directory, NameFound};
 pub use number::Number;
 pub use numbers::Certainty;

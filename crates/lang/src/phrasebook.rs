@@ -4,16 +4,16 @@
 //! bring their own files and [`Phrasebook::add`] them. [`Phrasebook::check`] holds all of them to one rule:
 //! every phrase exists in every voice with the same slots, so that nobody gets half an answer.
 //!
-//! To add a phrase, add a line to every file of `phrases/`.
+//! To add a phrase, add a line to every file of `phrases/`. To add phrases of another crate, write a file for each voice
+//! and hand [`phrase_files!`](crate::phrase_files) to [`Phrasebook::add_files`].
 
 mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::{Date, Time};
-use munshi_types::{Language, Money};
+use munshi_types::Money;
 
-use crate::detect::Form;
 use crate::format::{self, Voice};
 use template::Template;
 
@@ -62,38 +62,44 @@ pub struct Phrasebook {
     phrases: BTreeMap<String, BTreeMap<Voice, Template>>,
 }
 
-const CORE: [(Language, Form, &str); 21] = [
-    (Language::English, Form::Latin, include_str!("../phrases/en.txt")),
-    (Language::Hindi, Form::Native, include_str!("../phrases/hi.txt")),
-    (Language::Hindi, Form::Latin, include_str!("../phrases/hi-latn.txt")),
-    (Language::Bengali, Form::Native, include_str!("../phrases/bn.txt")),
-    (Language::Bengali, Form::Latin, include_str!("../phrases/bn-latn.txt")),
-    (Language::Gujarati, Form::Native, include_str!("../phrases/gu.txt")),
-    (Language::Gujarati, Form::Latin, include_str!("../phrases/gu-latn.txt")),
-    (Language::Kannada, Form::Native, include_str!("../phrases/kn.txt")),
-    (Language::Kannada, Form::Latin, include_str!("../phrases/kn-latn.txt")),
-    (Language::Malayalam, Form::Native, include_str!("../phrases/ml.txt")),
-    (Language::Malayalam, Form::Latin, include_str!("../phrases/ml-latn.txt")),
-    (Language::Marathi, Form::Native, include_str!("../phrases/mr.txt")),
-    (Language::Marathi, Form::Latin, include_str!("../phrases/mr-latn.txt")),
-    (Language::Odia, Form::Native, include_str!("../phrases/or.txt")),
-    (Language::Odia, Form::Latin, include_str!("../phrases/or-latn.txt")),
-    (Language::Punjabi, Form::Native, include_str!("../phrases/pa.txt")),
-    (Language::Punjabi, Form::Latin, include_str!("../phrases/pa-latn.txt")),
-    (Language::Tamil, Form::Native, include_str!("../phrases/ta.txt")),
-    (Language::Tamil, Form::Latin, include_str!("../phrases/ta-latn.txt")),
-    (Language::Telugu, Form::Native, include_str!("../phrases/te.txt")),
-    (Language::Telugu, Form::Latin, include_str!("../phrases/te-latn.txt")),
-];
+/// The phrase files of a folder, one for each voice, as they are when the program is built. The folder is named as seen
+/// from the file that asks: `phrase_files!("../phrases")`.
+#[macro_export]
+macro_rules! phrase_files {
+    ($folder:literal) => {
+        $crate::phrase_files!($folder,
+            English Latin "en",
+            Hindi Native "hi", Hindi Latin "hi-latn",
+            Bengali Native "bn", Bengali Latin "bn-latn",
+            Gujarati Native "gu", Gujarati Latin "gu-latn",
+            Kannada Native "kn", Kannada Latin "kn-latn",
+            Malayalam Native "ml", Malayalam Latin "ml-latn",
+            Marathi Native "mr", Marathi Latin "mr-latn",
+            Odia Native "or", Odia Latin "or-latn",
+            Punjabi Native "pa", Punjabi Latin "pa-latn",
+            Tamil Native "ta", Tamil Latin "ta-latn",
+            Telugu Native "te", Telugu Latin "te-latn",
+        )
+    };
+    ($folder:literal, $($language:ident $form:ident $code:literal,)*) => {
+        [$((
+            $crate::Voice { language: $crate::Language::$language, form: $crate::Form::$form },
+            include_str!(concat!($folder, "/", $code, ".txt")),
+        )),*]
+    };
+}
 
 impl Phrasebook {
     /// The phrases the core says: questions back, fallbacks, confirmations, greetings, errors.
     pub fn core() -> Result<Self, PhraseError> {
         let mut book = Self::default();
-        for (language, form, text) in CORE {
-            book.add(Voice { language, form }, text)?;
-        }
+        book.add_files(&crate::phrase_files!("../phrases"))?;
         Ok(book)
+    }
+
+    /// Adds the files that [`phrase_files!`](crate::phrase_files) names.
+    pub fn add_files(&mut self, files: &[(Voice, &str)]) -> Result<(), PhraseError> {
+        files.iter().try_for_each(|(voice, text)| self.add(*voice, text))
     }
 
     /// Adds a file of phrases in one voice. A pack names its own with its prefix: `ledger-sale-recorded`.

@@ -166,6 +166,8 @@ impl From<munshi_tiers::Error> for Failure {
             }
             Error::NoVersion { .. } => Self::not_found(text).hint("`munshi tier log` shows them all"),
             Error::Folder { .. } => Self::failed(text),
+            Error::Existing(_) => Self::already_there(text)
+                .hint("--replace writes over them; --out writes elsewhere; see the difference first"),
             Error::Unreadable(_) => {
                 Self::failed(text).hint("see that the program is not older than the database")
             }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::stream;
 use jiff::tz::TimeZone;
-use munshi_lang::{Form, PhraseError, Phrasebook, Voice};
+use munshi_lang::{PhraseError, Phrasebook, phrase_files};
 use munshi_llm::chat::Output;
 use munshi_llm::embeddings::{DIMENSION, hashed};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, StopReason, Target, Usage};
-use munshi_types::Language;
 use munshi_types::clock::Clock;
 use munshi_types::tool::ToolSpec;
 
@@ -29,37 +28,11 @@ pub struct Offline {
 /// How the ids of its calls begin.
 pub(crate) const OWN: &str = "offline-";
 
-const PHRASES: [(Language, Form, &str); 21] = [
-    (Language::English, Form::Latin, include_str!("../phrases/en.txt")),
-    (Language::Hindi, Form::Native, include_str!("../phrases/hi.txt")),
-    (Language::Hindi, Form::Latin, include_str!("../phrases/hi-latn.txt")),
-    (Language::Bengali, Form::Native, include_str!("../phrases/bn.txt")),
-    (Language::Bengali, Form::Latin, include_str!("../phrases/bn-latn.txt")),
-    (Language::Gujarati, Form::Native, include_str!("../phrases/gu.txt")),
-    (Language::Gujarati, Form::Latin, include_str!("../phrases/gu-latn.txt")),
-    (Language::Kannada, Form::Native, include_str!("../phrases/kn.txt")),
-    (Language::Kannada, Form::Latin, include_str!("../phrases/kn-latn.txt")),
-    (Language::Malayalam, Form::Native, include_str!("../phrases/ml.txt")),
-    (Language::Malayalam, Form::Latin, include_str!("../phrases/ml-latn.txt")),
-    (Language::Marathi, Form::Native, include_str!("../phrases/mr.txt")),
-    (Language::Marathi, Form::Latin, include_str!("../phrases/mr-latn.txt")),
-    (Language::Odia, Form::Native, include_str!("../phrases/or.txt")),
-    (Language::Odia, Form::Latin, include_str!("../phrases/or-latn.txt")),
-    (Language::Punjabi, Form::Native, include_str!("../phrases/pa.txt")),
-    (Language::Punjabi, Form::Latin, include_str!("../phrases/pa-latn.txt")),
-    (Language::Tamil, Form::Native, include_str!("../phrases/ta.txt")),
-    (Language::Tamil, Form::Latin, include_str!("../phrases/ta-latn.txt")),
-    (Language::Telugu, Form::Native, include_str!("../phrases/te.txt")),
-    (Language::Telugu, Form::Latin, include_str!("../phrases/te-latn.txt")),
-];
-
 impl Offline {
     /// Speaks from a book that has the core phrases and those of the packs; its own few are added here. Refused when
     /// a phrase is missing in some voice, so that nobody gets half an answer later.
     pub fn new(mut book: Phrasebook) -> Result<Self, PhraseError> {
-        for (language, form, text) in PHRASES {
-            book.add(Voice { language, form }, text)?;
-        }
+        book.add_files(&phrase_files!("../phrases"))?;
         book.check()?;
         Ok(Self { book, palettes: Palettes::default(), time: None })
     }

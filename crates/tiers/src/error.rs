@@ -1,5 +1,7 @@
 //! What can go wrong with tiers, by what a caller does about it.
 
+use std::path::PathBuf;
+
 use munshi_types::TenantName;
 use munshi_types::tier::{RoutingKey, TierKind, TierName};
 
@@ -39,9 +41,20 @@ pub enum Error {
     #[error("{path}: {what}")]
     Folder { path: String, what: String },
 
+    /// Files that are there say something else, and were to be kept. Nothing was written.
+    #[error("{} already there and would be changed, so nothing was written", are(.0))]
+    Existing(Vec<PathBuf>),
+
     /// What is stored is not what this version of the program reads.
     #[error("{0}")]
     Unreadable(String),
+}
+
+/// `a is`, `a and b are`.
+fn are(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names.join(", "))
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -40,5 +40,6 @@ pub use context::{Context, Election, Item, Prompt, Tongue};
 pub use custom::{PatternError, PatternRule, PatternRules};
 pub use phrases::add_phrases;
 pub use rule::{Rule, Scope, Severity, Tier, Violation};
+pub(crate) use rules::price_cooldown;
 pub use sentences::sentences;
 pub use set::{Parameters, RuleSet, UnknownRule, Verdict};

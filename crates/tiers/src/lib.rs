@@ -11,7 +11,8 @@
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
 //! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
-//! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt
+//! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
+//!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
 //! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
@@ -24,6 +25,7 @@ mod apply;
 pub mod contract;
 pub mod draft;
 mod error;
+mod fences;
 pub mod files;
 pub mod guardrails;
 pub mod history;
@@ -44,6 +46,7 @@ pub mod size;
 pub use apply::{announce, apply, plan_folder, plan_folders};
 pub use draft::{Body, Draft, Tier};
 pub use error::{Error, Result};
+pub use fences::fence_key;
 pub use keys::ROUTING;
 pub use plan::{Installed, Plan, Vanished};
 pub use problem::{Problem, Problems};
@@ -56,4 +59,4 @@ pub use size::Tokens;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0005_tiers")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0005_tiers"), migration!("0011_fence_key")];

@@ -7,7 +7,7 @@ use munshi_types::tier::{Agent, GuardrailRef, Human, Team};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::guardrails::{Parameters, PatternRule, RuleSet};
+use crate::guardrails::{Parameters, PatternRule, RuleSet, price_cooldown};
 
 /// The shipped rules: what each tells the model, by id.
 pub(crate) static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
@@ -16,7 +16,7 @@ pub(crate) static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(||
 });
 
 /// The one rule that has something to set, and its name.
-const COOLDOWN: (&str, &str) = ("price-cooldown", "turns");
+const COOLDOWN: (&str, &str) = (price_cooldown::ID, "turns");
 const LONGEST_COOLDOWN: u64 = 50;
 
 /// The rules of a binding, human first, then team, then agent. Where two tiers set the same, the agent's word counts
@@ -24,12 +24,10 @@ const LONGEST_COOLDOWN: u64 = 50;
 pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<RuleSet> {
     let named: Vec<&GuardrailRef> =
         human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails).collect();
-    let mut parameters = Parameters::default();
-    for rule in &named {
-        if let Some(turns) = turns(rule).map_err(Error::Unreadable)? {
-            parameters.price_cooldown = turns;
-        }
+    if let Some(error) = named.iter().find_map(|rule| turns(rule).err()) {
+        return Err(Error::Unreadable(error));
     }
+    let parameters = parameters(named.iter().copied());
     let mut own = Vec::new();
     for (tier, rules) in [("human", &human.rules), ("team", &team.rules), ("agent", &agent.rules)] {
         for rule in rules {
@@ -38,6 +36,22 @@ pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<RuleSet> {
     }
     let ids: Vec<&str> = named.iter().map(|rule| rule.id.as_str()).collect();
     RuleSet::new(&ids, parameters, own).map_err(|error| Error::Unreadable(error.to_string()))
+}
+
+/// What the rules of a binding set, the human's named first. The last word counts. What can't be read is refused when it
+/// is applied, and sets nothing here.
+pub(crate) fn parameters<'a>(named: impl Iterator<Item = &'a GuardrailRef>) -> Parameters {
+    let usual = Parameters::default();
+    let said = named.filter_map(|rule| turns(rule).ok().flatten()).last();
+    Parameters { price_cooldown: said.unwrap_or(usual.price_cooldown) }
+}
+
+/// What a shipped rule tells the model; none where there is no such rule.
+pub(crate) fn sentence(rule: &GuardrailRef, parameters: &Parameters) -> Option<String> {
+    match rule.id.as_str() {
+        price_cooldown::ID => Some(price_cooldown::prompt(parameters.price_cooldown)),
+        id => SHIPPED.get(id).cloned(),
+    }
 }
 
 /// What is wrong with a shipped rule as it is named, if anything.

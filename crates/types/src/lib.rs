@@ -11,7 +11,7 @@
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool
 //! - [`money`]: [`Money`] in whole paise
-//! - [`language`]: [`Language`] and [`Script`]
+//! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
@@ -19,6 +19,7 @@ pub mod clock;
 pub mod id;
 pub mod language;
 pub mod money;
+mod name;
 pub mod policy;
 pub mod random;
 pub mod tenant;

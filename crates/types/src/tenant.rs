@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::id::TenantId;
+use crate::name::is_short;
 
 /// One customer of the installation, and what everybody needs to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,12 +81,7 @@ impl FromStr for TenantName {
     type Err = TenantNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let fits = (1..=63).contains(&text.len())
-            && text.starts_with(plain)
-            && text.chars().all(|c| plain(c) || c == '-')
-            && !text.ends_with('-');
-        if fits { Ok(Self(text.to_owned())) } else { Err(TenantNameError(text.to_owned())) }
+        if is_short(text) { Ok(Self(text.to_owned())) } else { Err(TenantNameError(text.to_owned())) }
     }
 }
 

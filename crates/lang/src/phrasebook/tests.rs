@@ -1,4 +1,7 @@
+use munshi_types::Language;
+
 use super::*;
+use crate::detect::Form;
 use crate::detect::detect;
 use crate::token::tokens;
 use munshi_types::Script;

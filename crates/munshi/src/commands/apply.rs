@@ -59,6 +59,8 @@ fn words(planned: &Planned, painter: Painter) -> String {
     let mut text = diff::words(planned, painter);
     if changes > 0 {
         text += &format!("Applied {}.\n", count(changes as u64, "change"));
+    } else if planned.plans.iter().any(|plan| plan.is_new) {
+        text += "Made the tenant; there were no tiers to apply.\n";
     }
     text
 }

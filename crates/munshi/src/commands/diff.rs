@@ -54,8 +54,11 @@ impl Folder {
 }
 
 pub(super) fn words(planned: &Planned, painter: Painter) -> String {
-    let all: String = planned.plans.iter().map(ToString::to_string).collect();
-    all.lines().map(|line| painted(line, painter) + "\n").collect()
+    planned.plans.iter().map(|plan| painted_plan(plan, painter)).collect()
+}
+
+pub(super) fn painted_plan(plan: &Plan, painter: Painter) -> String {
+    plan.to_string().lines().map(|line| painted(line, painter) + "\n").collect()
 }
 
 /// By what a line begins with, at whatever depth.

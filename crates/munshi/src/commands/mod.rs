@@ -9,9 +9,11 @@ mod config;
 mod diff;
 mod doctor;
 mod export;
+mod import;
 mod jobs;
 mod migrate;
 mod models;
+mod prompt;
 mod restore;
 mod schema;
 mod serve;
@@ -46,6 +48,12 @@ pub(crate) enum Command {
     /// Look at one human, team, agent or binding, and take it back to an older version
     #[command(subcommand, arg_required_else_help = true)]
     Tier(tier::Command),
+    /// See what a model would be told
+    #[command(subcommand, arg_required_else_help = true)]
+    Prompt(prompt::Command),
+    /// Make tiers of what another program kept
+    #[command(subcommand, arg_required_else_help = true)]
+    Import(import::Command),
     /// Print the JSON schema of a tier's file, for editors
     Schema(schema::Arguments),
     /// Look at background work, and run again what was given up
@@ -87,6 +95,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Diff(folder) => diff::run(context, &folder),
         Command::Export(arguments) => export::run(context, &arguments),
         Command::Tier(command) => tier::run(context, command),
+        Command::Prompt(command) => prompt::run(context, &command),
+        Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Audit(command) => return audit::run(context, command),

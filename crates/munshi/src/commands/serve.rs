@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use munshi_config::Config;
+use munshi_types::SystemRandom;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -53,6 +54,8 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     let db = database.open().await?;
     // A key that is missing or wrong is told now, not when the first secret is needed.
     vault::open(config, db.clone(), context.clock.clone()).await?;
+    // Made at the first start, so that no message has to wait for it.
+    munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = Signals::listen()?;
     announce(context, config, &database, front.server.address())?;
 

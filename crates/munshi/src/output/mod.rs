@@ -12,7 +12,7 @@ pub(crate) mod shown;
 pub(crate) mod table;
 
 pub(crate) use confirm::Confirm;
-pub(crate) use paint::{Paint, Painter};
+pub(crate) use paint::{Hue, Paint, Painter};
 pub(crate) use progress::Bar;
 
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -78,6 +78,20 @@ impl Output {
         }
     }
 
+    /// Text to stdout to the byte, nothing added. Where somebody watches, nothing in it may drive the terminal.
+    pub(crate) fn exactly(&self, text: &str) -> Result<()> {
+        if std::io::stdout().is_terminal() {
+            return self.say(&without_commands(text));
+        }
+        let mut out = std::io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::failed(format!("the answer can't be written: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A piece of a text that comes bit by bit. It is from outside, so nothing in it may drive the terminal.
     pub(crate) fn piece(&self, text: &str) -> Result<()> {
         let shown = without_commands(text);
@@ -121,7 +135,7 @@ impl Output {
 }
 
 /// The text with blanks where a terminal would be told to do something.
-fn without_commands(text: &str) -> String {
+pub(crate) fn without_commands(text: &str) -> String {
     // Marks that turn the direction of writing can make a line read as another.
     let turns = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_command = |letter: char| (letter.is_control() && !matches!(letter, '\n' | '\t')) || turns(letter);

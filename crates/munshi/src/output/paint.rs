@@ -16,6 +16,16 @@ impl Paint {
     }
 }
 
+/// Whose part of a prompt it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hue {
+    Human,
+    Team,
+    Agent,
+    /// What is otherwise in every turn.
+    Turn,
+}
+
 /// Dresses words for one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Painter {
@@ -42,6 +52,21 @@ impl Painter {
 
     pub(crate) fn dim(self, text: &str) -> String {
         self.dress("\x1b[2m", text)
+    }
+
+    /// In a colour of one's own, line by line, so that a pager shows every line in it.
+    pub(crate) fn hued(self, hue: Hue, text: &str) -> String {
+        let code = match hue {
+            Hue::Human => "\x1b[36m",
+            Hue::Team => "\x1b[35m",
+            Hue::Agent => "\x1b[34m",
+            Hue::Turn => "\x1b[33m",
+        };
+        let line = |line: &str| match line.trim_end_matches('\n') {
+            "" => line.to_owned(),
+            said => self.dress(code, said) + line.get(said.len()..).unwrap_or_default(),
+        };
+        text.split_inclusive('\n').map(line).collect()
     }
 
     fn dress(self, code: &str, text: &str) -> String {

@@ -1,12 +1,19 @@
 //! What this installation has that a tier may name.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use munshi_config::{Config, OFFLINE};
 use munshi_tiers::Installed;
+use munshi_types::ToolSpec;
 
-/// Every model of the settings. No tool is installed yet: each that an agent names is warned of.
+/// Every model of the settings, and every tool.
 pub(crate) fn installed(config: &Config) -> Installed {
     let models = config.models.iter().map(|model| model.name.clone());
-    Installed { tools: BTreeSet::new(), models: models.chain([OFFLINE.to_owned()]).collect() }
+    let tools = tools().iter().map(|tool| tool.name.to_string()).collect();
+    Installed { tools, models: models.chain([OFFLINE.to_owned()]).collect() }
+}
+
+/// The tools that can be offered. None is installed yet: `apply` warns of each that an agent names.
+pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
+    Vec::new()
 }

@@ -1,4 +1,4 @@
-//! Whether this process can do its work: the database answers and the queue is being looked at.
+//! Whether this process can do its work: the database answers, the queue is being looked at, and so are changes of tiers.
 //!
 //! Anyone who reaches the port can read this, so it says what is wrong without naming hosts or paths; the log does.
 
@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use munshi_jobs::Runner;
 use munshi_store::{Db, Error};
+use munshi_tiers::Resolver;
 use munshi_types::{Clock, Timestamp};
 use munshi_web::{Check, Readiness};
 
-/// A queue that was not looked at for this long, or for ten of its rounds, is stuck.
+/// A queue or tiers that were not looked at for this long (a queue: for ten of its rounds) are stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) struct Parts {
     pub(super) db: Db,
     pub(super) runner: Arc<Runner>,
+    pub(super) resolver: Resolver,
     pub(super) clock: Arc<dyn Clock>,
     /// How often the runner looks.
     pub(super) poll: Duration,
@@ -27,7 +29,7 @@ pub(super) struct Parts {
 
 impl Readiness for Parts {
     fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>> {
-        Box::pin(async { vec![self.store().await, self.jobs()] })
+        Box::pin(async { vec![self.store().await, self.jobs(), self.tiers()] })
     }
 }
 
@@ -47,6 +49,19 @@ impl Parts {
         }
         let detail = format!("the queue was last looked at {} s ago", quiet.as_secs());
         Check::fail("jobs", detail, "if the store is well, the log says why; a restart loses nothing")
+    }
+
+    fn tiers(&self) -> Check {
+        let quiet = self.resolver.last_look();
+        if quiet <= PATIENCE {
+            return Check::pass("tiers", "changes are seen");
+        }
+        let detail = format!("changes were last looked for {} s ago", quiet.as_secs());
+        Check::fail(
+            "tiers",
+            detail,
+            "if the store is well, the log says why; what is remembered still answers",
+        )
     }
 }
 

@@ -1,17 +1,18 @@
-//! The web server and the job runner: started together, stopped together.
+//! The web server, the job runner and the watch over tiers: started together, stopped together.
 
 use std::sync::Arc;
 
 use munshi_config::Config;
 use munshi_jobs::{Queue, Registry, Runner};
 use munshi_store::Db;
+use munshi_tiers::Resolver;
 use munshi_types::{Clock, Ids, SystemRandom};
 use munshi_web::{App, Metrics, Server};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::audit;
 use super::readiness::Parts;
+use super::{audit, installed};
 use crate::failure::{Failure, Result};
 
 /// What is made before the database is opened: a taken port is told first, and counts begin with the first unit.
@@ -37,7 +38,15 @@ impl Front {
     ) -> Result<()> {
         super::budget::schedule(&db, clock.as_ref()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone()).await?);
-        let parts = Parts { db, runner: runner.clone(), started: clock.now(), clock, poll: config.jobs.poll };
+        let resolver = Resolver::new(db.clone()).offering(installed::tools());
+        let parts = Parts {
+            db,
+            runner: runner.clone(),
+            resolver: resolver.clone(),
+            started: clock.now(),
+            clock,
+            poll: config.jobs.poll,
+        };
         let app = App::new(Ids::system(), self.metrics, parts);
         let mut tasks = JoinSet::new();
         tasks.spawn({
@@ -50,11 +59,15 @@ impl Front {
             let stop = stop.clone();
             async move { runner.run(stop).await }
         });
+        tasks.spawn({
+            let stop = stop.clone();
+            async move { resolver.watch(stop).await }
+        });
         wait(&mut tasks, &stop).await
     }
 }
 
-/// Waits for both. One that ends before it was told to has broken; then the other is stopped too.
+/// Waits for all of them. One that ends before it was told to has broken; then the others are stopped too.
 async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
     let mut broken = None;
     while let Some(ended) = tasks.join_next().await {

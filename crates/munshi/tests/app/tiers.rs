@@ -9,7 +9,7 @@ use munshi_tiers::{Answer, Resolver};
 use munshi_types::tier::{KeyKind, RoutingKey};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Installation, Ran};
+use crate::support::{Installation, Ran, Running};
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -182,6 +182,58 @@ fn processes_do_not_mix_on_sqlite() {
 #[test]
 fn processes_do_not_mix_on_postgres() {
     processes_do_not_mix(Engine::Postgres);
+}
+
+/// The number of the newest change that the server knows.
+fn change_of(server: &Running) -> u64 {
+    let metrics = server.get("/metrics").1;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("munshi_tiers_change "));
+    line.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// A running server sees what the command line does, each within a second.
+fn a_change_reaches_the_running_server(engine: Engine) {
+    let installation = Installation::on(engine);
+    let server = installation.serve();
+    let folder = shop(&installation);
+    let mut known = change_of(&server);
+    assert_eq!(known, 0, "nothing was applied yet");
+    let mut seen_after = |arguments: &[&str]| {
+        installation.json(arguments);
+        let began = Instant::now();
+        while change_of(&server) != known + 1 {
+            let late =
+                format!("{arguments:?} not seen within a second: {}\n{}", change_of(&server), server.log());
+            assert!(began.elapsed() < Duration::from_secs(1), "{late}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        known += 1;
+    };
+    seen_after(&["apply", "tenants/sharma"]);
+    edit(&folder, "humans/meera.md", "warm", "brisk");
+    seen_after(&["apply", "tenants/sharma"]);
+    seen_after(&["tier", "rollback", "sharma", "human", "meera"]);
+    seen_after(&["tenant", "pause", "sharma"]);
+    seen_after(&["tenant", "resume", "sharma"]);
+    let ready = server.get("/readyz").1;
+    assert!(ready.contains("\"tiers\"") && ready.contains("changes are seen"), "{ready}");
+    assert!(!server.get("/metrics").1.contains("sharma"), "a stranger learns no tenant's name");
+    installation.json(&["apply", "tenants/sharma"]);
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(change_of(&server), known + 1, "the files were ahead of the rollback");
+    installation.json(&["apply", "tenants/sharma"]);
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(change_of(&server), known + 1, "applying what is so already is no change");
+}
+
+#[test]
+fn a_change_reaches_the_running_server_on_sqlite() {
+    a_change_reaches_the_running_server(Engine::Sqlite);
+}
+
+#[test]
+fn a_change_reaches_the_running_server_on_postgres() {
+    a_change_reaches_the_running_server(Engine::Postgres);
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exp
         if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             exported.unchanged += 1;
         } else {
-            write(&path, &text).map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
+            write_plain(&path, &text)
+                .map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
             exported.written.push(path.clone());
         }
         paths.insert(path);
@@ -56,10 +57,10 @@ pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exp
 }
 
 /// Never through a link: it might lead anywhere.
-fn write(path: &Path, text: &str) -> Result<(), String> {
+pub(crate) fn write_plain(path: &Path, text: &str) -> Result<(), String> {
     let links = [path.parent(), Some(path)].into_iter().flatten().any(Path::is_symlink);
     if links {
-        return Err("this is a link; export writes plain files only".to_owned());
+        return Err("this is a link; only plain files are written".to_owned());
     }
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| fs::write(path, text)).map_err(|error| error.to_string())

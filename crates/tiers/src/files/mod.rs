@@ -9,6 +9,7 @@ mod export;
 mod folder;
 mod parse;
 
+pub(crate) use export::write_plain;
 pub use export::{Exported, export, render};
 pub use folder::{Folder, read};
 pub use parse::parse;

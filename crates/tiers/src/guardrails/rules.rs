@@ -17,7 +17,7 @@ mod no_legal_advice;
 mod no_secrets;
 mod persona_lock;
 mod phi_redaction;
-mod price_cooldown;
+pub(crate) mod price_cooldown;
 mod price_needs_sku;
 mod prompt_leak;
 mod red_flag;

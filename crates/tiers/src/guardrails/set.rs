@@ -7,6 +7,7 @@ use super::checker::{Checker, Piece};
 use super::context::Context;
 use super::custom::PatternRule;
 use super::rule::{Check, Found, Rule, Scope, Severity, View, Violation};
+use super::rules::price_cooldown;
 use super::{lexicon, rules};
 
 /// What a tenant can set.
@@ -67,7 +68,11 @@ impl RuleSet {
         let mut seen = BTreeSet::new();
         for id in ids.iter().copied().filter(|id| seen.insert(*id)) {
             let rule = rules::SHIPPED.iter().find(|rule| rule().id == id).map(|rule| rule());
-            chosen.push(rule.ok_or_else(|| unknown(id))?);
+            let mut rule = rule.ok_or_else(|| unknown(id))?;
+            if id == price_cooldown::ID {
+                rule.prompt = price_cooldown::prompt(parameters.price_cooldown).into();
+            }
+            chosen.push(rule);
         }
         chosen.extend(own.into_iter().map(PatternRule::into_rule));
         Ok(Self { rules: chosen.into(), parameters })

@@ -10,14 +10,16 @@
 //! | `USER.md` | nowhere: who is spoken with is known from the conversation |
 //! | `HEARTBEAT.md` | nowhere: the time is told in every turn; tasks become schedules by hand |
 //!
-//! Pure: files in, drafts and a report out. Nothing is lost in silence: what went nowhere is in the report, and so is
+//! [`import`] is pure: files in, drafts and a report out; [`read`] and [`Imported::write`] are the way from and to folders.
+//! Nothing is lost in silence: what went nowhere is in the report, and so is
 //! everything that wants a human eye. A line that holds a secret is not copied, and its report does not repeat it.
 //!
 //! # Layout
 //! - `markdown`: a file in sections; `secrets`: lines that must not be copied
 //! - `persona`, `work`, `machinery`: the files of each tier; `rules`: sentences that are shipped rules
-//! - `report`: what went where; `write`: the drafts as files
+//! - `report`: what went where; `write`: the drafts as files; `folder`: reading and writing folders
 
+mod folder;
 mod machinery;
 mod markdown;
 mod persona;
@@ -34,6 +36,7 @@ use munshi_types::tier::{
 };
 
 use crate::prompt::{Cast, Tiers};
+pub use folder::{Existing, Written, read};
 use markdown::Page;
 pub use report::{Concern, Entry, Place, Report};
 
@@ -186,7 +189,7 @@ impl Imported {
 }
 
 /// `Aangan Concierge (Pro)` to `aangan-concierge-pro`; none where no letter is plain.
-fn slug(text: &str) -> Option<TierName> {
+pub fn slug(text: &str) -> Option<TierName> {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
     let words: String = text.chars().map(plain).collect();
     let joined = words.split_whitespace().collect::<Vec<_>>().join("-");

@@ -26,6 +26,7 @@ pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report)
                 Some((key, _)) if matches!(key.as_str(), "emoji" | "avatar") => {
                     report.note(page.file, line, key, Place::Nowhere);
                 }
+                Some((key, value)) if is_introduction(&key) && !value.is_empty() => told.push((line, value)),
                 _ => told.push((line, item(text).unwrap_or(text).replace("**", ""))),
             }
         }
@@ -53,6 +54,11 @@ pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report)
     }
 }
 
+/// A key that only says that an introduction follows.
+fn is_introduction(key: &str) -> bool {
+    matches!(key, "role" | "who" | "identity" | "description" | "about" | "bio" | "introduction")
+}
+
 /// The prompt says `You are NAME` by itself.
 fn without_name(text: &str, name: &str) -> String {
     let starts = ["You are ", "I am ", "I'm "].into_iter().find_map(|start| text.strip_prefix(start));
@@ -78,6 +84,9 @@ const WORK: [&str; 9] =
     ["sop", "procedure", "workflow", "process", "policy", "pricing", "escalat", "handoff", "operating"];
 const RULES: [&str; 6] = ["rule", "guardrail", "boundar", "limit", "principle", "do and don"];
 const NEVER: [&str; 4] = ["never", "don't", "avoid", "anti-pattern"];
+const VOICE: [&str; 5] = ["voice", "tone", "style", "sound", "sounds"];
+/// A longer text about a voice is a story, and stays with the soul.
+const LONGEST_TONE: usize = 400;
 const FLAW: [&str; 3] = ["flaw", "weakness", "blind spot"];
 
 pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
@@ -90,9 +99,9 @@ pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
             work::procedures(page, section, draft, report);
         } else if section.is_about(&NEVER) || section.is_about(&RULES) {
             sorted(page, section, draft, report);
-        } else {
+        } else if !(section.is_about(&["language"]) && spoken(page, section, draft, report)) {
             let rest = Section { body: voiced(page, section, draft, report), ..section.clone() };
-            if rest.text().is_empty() {
+            if rest.text().is_empty() || toned(page, &rest, draft, report) {
                 continue;
             }
             let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
@@ -135,11 +144,39 @@ fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
     rest
 }
 
+/// A short section about how it sounds becomes the tone.
+fn toned(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
+    let heading = section.heading.to_lowercase();
+    let is_voice = heading.split(|letter: char| !letter.is_alphanumeric()).any(|word| VOICE.contains(&word));
+    let said: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
+    let said = said.join(" ");
+    if !is_voice || said.chars().count() > LONGEST_TONE || is_template(&said) {
+        return false;
+    }
+    let tone = &mut draft.human.voice.tone;
+    *tone = if tone.is_empty() { said } else { format!("{tone}; {said}") };
+    report.note(page.file, section.line, &*section.heading, human("voice.tone"));
+    true
+}
+
+/// A section that names languages, one to a line or all in one. Otherwise it is prose like any other.
+fn spoken(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
+    let is_named =
+        |text: &str| text.split('.').next().is_some_and(|list| names(list).all(|name| code(name).is_some()));
+    let lines: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
+    let named = lines.iter().take_while(|text| is_named(text)).count();
+    let Some((list, rest)) = lines.split_at_checked(named).filter(|(list, _)| !list.is_empty()) else {
+        return false;
+    };
+    let rest: String = rest.iter().map(|text| format!(". {text}")).collect();
+    languages(page, section.line, &format!("{}{rest}", list.join(", ")), draft, report);
+    true
+}
+
 /// `EN (default), HI, TA. Mirror the user's language.`
 fn languages(page: &Page, line: usize, value: &str, draft: &mut Draft, report: &mut Report) {
     let (list, mixing) = value.split_once('.').unwrap_or((value, ""));
-    let named = list.split([',', ';', '/', '+']).flat_map(|part| part.split(" and "));
-    let codes: Vec<LanguageCode> = named.filter_map(code).collect();
+    let codes = codes(list);
     if codes.is_empty() {
         report.eye(page.file, line, value, Concern::Unclear);
         return;
@@ -147,6 +184,14 @@ fn languages(page: &Page, line: usize, value: &str, draft: &mut Draft, report: &
     draft.human.speech.languages = codes;
     mixing.trim().trim_end_matches('.').clone_into(&mut draft.human.speech.mixing);
     report.note(page.file, line, "the languages", human("speech"));
+}
+
+fn codes(list: &str) -> Vec<LanguageCode> {
+    names(list).filter_map(code).collect()
+}
+
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split([',', ';', '/', '+']).flat_map(|part| part.split(" and "))
 }
 
 fn code(named: &str) -> Option<LanguageCode> {

@@ -8,6 +8,8 @@ use super::{Action, Change, FieldChange, Line, Plan};
 
 /// As much of a value as a line shows.
 const LONGEST: usize = 70;
+/// How much of what two long values have in common stands before the place where they part.
+const BEFORE: usize = 24;
 
 impl fmt::Display for Plan {
     /// A line for each tier begins with `+`, `~` or `-`; what differs stands under it.
@@ -66,7 +68,10 @@ impl fmt::Display for FieldChange {
         }
         match (before, after) {
             (Some(Value::Array(old)), Some(Value::Array(new))) => listed(key, old, new, f),
-            (Some(old), Some(new)) => writeln!(f, "    {key}: {} is now {}", shown(old), shown(new)),
+            (Some(old), Some(new)) => {
+                let (old, new) = apart(old, new);
+                writeln!(f, "    {key}: {old} is now {new}")
+            }
             (None, Some(new)) => writeln!(f, "    {key}: is now {}", shown(new)),
             (Some(old), None) => writeln!(f, "    {key}: no longer {}", shown(old)),
             (None, None) => Ok(()),
@@ -76,9 +81,15 @@ impl fmt::Display for FieldChange {
 
 /// What came and went; where nothing did, the order changed.
 fn listed(key: &str, old: &[Value], new: &[Value], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let come = new.iter().filter(|item| !old.contains(item)).map(|item| format!("+ {}", shown(item)));
-    let gone = old.iter().filter(|item| !new.contains(item)).map(|item| format!("- {}", shown(item)));
-    let moves: Vec<String> = gone.chain(come).collect();
+    let come: Vec<&Value> = new.iter().filter(|item| !old.contains(item)).collect();
+    let gone: Vec<&Value> = old.iter().filter(|item| !new.contains(item)).collect();
+    let (went, came): (Vec<String>, Vec<String>) = if come.len() == gone.len() {
+        gone.iter().zip(&come).map(|(old, new)| apart(old, new)).unzip()
+    } else {
+        (gone.iter().map(|item| shown(item)).collect(), come.iter().map(|item| shown(item)).collect())
+    };
+    let went = went.iter().map(|item| format!("- {item}"));
+    let moves: Vec<String> = went.chain(came.iter().map(|item| format!("+ {item}"))).collect();
     if moves.is_empty() {
         let items: Vec<String> = new.iter().map(shown).collect();
         return writeln!(f, "    {key}: now in the order {}", items.join(", "));
@@ -88,17 +99,59 @@ fn listed(key: &str, old: &[Value], new: &[Value], f: &mut fmt::Formatter<'_>) -
 }
 
 fn shown(value: &Value) -> String {
-    let text = match value {
+    cut(&whole(value), 0)
+}
+
+/// Two values side by side, such that where they part can be seen.
+fn apart(old: &Value, new: &Value) -> (String, String) {
+    let (old, new) = (whole(old), whole(new));
+    let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let start = if same > LONGEST / 2 { same - BEFORE } else { 0 };
+    (cut(&old, start), cut(&new, start))
+}
+
+fn whole(value: &Value) -> String {
+    match value {
         Value::String(text) => format!("\"{}\"", harmless(text)),
         other => other.to_string(),
-    };
-    match text.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text,
     }
+}
+
+/// What stands from the `start`th letter on, as much as a line shows. A text that fits is shown from its beginning.
+fn cut(text: &str, start: usize) -> String {
+    let length = text.chars().count();
+    let start = if length <= LONGEST { 0 } else { start };
+    let inner: String = text.chars().skip(start).take(LONGEST).collect();
+    let before = if start > 0 { "…" } else { "" };
+    let after = if start + LONGEST < length { "…" } else { "" };
+    format!("{before}{inner}{after}")
 }
 
 /// A text from outside must not break a line or drive the terminal.
 fn harmless(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn where_two_long_values_part_is_seen() {
+        let text = |end: &str| json!(format!("{}{end}", "the same words again and again, ".repeat(5)));
+        let change = |before: Value, after: Value| {
+            let key = "voice.tone".to_owned();
+            FieldChange { key, before: Some(before), after: Some(after), lines: Vec::new() }.to_string()
+        };
+        assert_eq!(
+            change(text("then blue."), text("then green, for once.")),
+            "    voice.tone: …s again and again, then blue.\" is now …s again and again, then green, for once.\"\n"
+        );
+        let items = change(json!([text("blue"), "a"]), json!([text("green"), "a"]));
+        assert!(items.contains("again, blue\"\n") && items.contains("again, green\"\n"), "{items}");
+        assert_eq!(change(json!("warm"), json!("brisk")), "    voice.tone: \"warm\" is now \"brisk\"\n");
+        let (short, long) = (json!("so it is"), json!(format!("so it is{}", " and so".repeat(30))));
+        assert!(change(short, long).starts_with("    voice.tone: \"so it is\" is now \"so it is and so"));
+    }
 }

@@ -12,7 +12,8 @@ use super::report::Section;
 use super::speech::list;
 use super::text::Text;
 use crate::contract;
-use crate::rulebook::SHIPPED;
+use crate::guardrails::Parameters;
+use crate::rulebook;
 
 #[derive(Clone, Debug)]
 pub(super) struct Block {
@@ -25,8 +26,8 @@ fn blocks(parts: Vec<(Section, String)>) -> Vec<Block> {
     told.map(|(section, text)| Block { section, text: Text::new(text) }).collect()
 }
 
-pub(super) fn of_human(human: &Human) -> Vec<Block> {
-    let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules));
+pub(super) fn of_human(human: &Human, set: &Parameters) -> Vec<Block> {
+    let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules, set));
     blocks(vec![
         (Section::Soul, prose(&human.soul)),
         (Section::Identity, identity(human)),
@@ -36,8 +37,8 @@ pub(super) fn of_human(human: &Human) -> Vec<Block> {
     ])
 }
 
-pub(super) fn of_team(team: &Team) -> Vec<Block> {
-    let rules = ruled(&team.guardrails, &team.rules).into_iter();
+pub(super) fn of_team(team: &Team, set: &Parameters) -> Vec<Block> {
+    let rules = ruled(&team.guardrails, &team.rules, set).into_iter();
     blocks(vec![
         (Section::Role, role(team)),
         (Section::Sops, headed("# How the work is done", &team.sops)),
@@ -46,9 +47,9 @@ pub(super) fn of_team(team: &Team) -> Vec<Block> {
     ])
 }
 
-pub(super) fn of_agent(agent: &Agent) -> Vec<Block> {
+pub(super) fn of_agent(agent: &Agent, set: &Parameters) -> Vec<Block> {
     let limits = &agent.limits;
-    let mut hard = ruled(&agent.guardrails, &agent.rules);
+    let mut hard = ruled(&agent.guardrails, &agent.rules, set);
     if !agent.tools.is_empty() {
         hard.push(format!(
             "At most {} tool calls in a turn. When a tool has failed {} times, say kindly that it can't be done now, and stop.",
@@ -82,8 +83,8 @@ fn listed(heading: &str, items: impl Iterator<Item = String>) -> String {
 }
 
 /// The sentences of shipped rules and of a tier's own.
-fn ruled(guardrails: &[GuardrailRef], rules: &[Value]) -> Vec<String> {
-    let shipped = guardrails.iter().filter_map(|rule| SHIPPED.get(&rule.id).cloned());
+fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &Parameters) -> Vec<String> {
+    let shipped = guardrails.iter().filter_map(|rule| rulebook::sentence(rule, set));
     let own = rules.iter().filter_map(|rule| rule.get("prompt")?.as_str().map(str::to_owned));
     shipped.chain(own).collect()
 }
@@ -144,7 +145,10 @@ fn role(team: &Team) -> String {
         Register::Formal => "formal and courteous",
         Register::Technical => "technical and exact",
     };
-    format!("# Your work: {}{department}\n{}\nRegister: {register}.\n\n", team.name, team.role.trim())
+    let called =
+        team.words.iter().map(|(thing, called)| format!("A {thing} is called “{}” here.\n", called.trim()));
+    let called: String = called.collect();
+    format!("# Your work: {}{department}\n{}\nRegister: {register}.\n{called}\n", team.name, team.role.trim())
 }
 
 fn handoffs(team: &Team) -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_types::ToolSpec;
-use munshi_types::tier::{Agent, Budgets, Human, MemoryPolicy, Speech, Team, TierKind};
+use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Speech, Team, TierKind};
 
 use super::blocks::{Block, of_agent, of_human, of_team};
 use super::moment::WRAPPING;
@@ -11,7 +11,7 @@ use super::report::{Cut, Report, Section, Why};
 use super::text::tokens;
 use crate::contract;
 use crate::draft::Tier;
-use crate::resolve::Resolution;
+use crate::rulebook;
 
 /// What a cast is made of.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,9 @@ impl Cast {
         let budgets = agent.limits.budgets();
         let mut report = Report::default();
         let tools = offered(tiers, installed, &budgets, &mut report);
-        let by_tier = [of_human(human), of_team(team), of_agent(agent)];
+        let named = human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails);
+        let set = rulebook::parameters(named);
+        let by_tier = [of_human(human, &set), of_team(team, &set), of_agent(agent, &set)];
         let system =
             by_tier.each_ref().map(|blocks| blocks.iter().map(|block| block.text.as_str()).collect());
         let blocks = by_tier.concat();
@@ -61,12 +63,6 @@ impl Cast {
             speech: human.speech.clone(),
             report,
         }
-    }
-
-    /// The cast of a binding as it was resolved.
-    pub fn of(resolution: &Resolution, installed: &[Arc<ToolSpec>]) -> Self {
-        let Resolution { human, team, agent, .. } = resolution;
-        Self::new(&Tiers { human: &human.body, team: &team.body, agent: &agent.body, installed })
     }
 
     /// Its blocks in order, for storing and showing.
@@ -109,12 +105,14 @@ impl Cast {
     }
 }
 
-/// The blocks of one tier and their tokens, as every prompt has them. A binding has none.
+/// The blocks of one tier and their tokens, as every prompt has them. A binding has none. Other tiers may set another
+/// number in this one's rules; it takes one token, whichever it is.
 pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
+    let set = |rules: &[GuardrailRef]| rulebook::parameters(rules.iter());
     let blocks = match tier {
-        Tier::Human(human) => of_human(human),
-        Tier::Team(team) => of_team(team),
-        Tier::Agent(agent) => of_agent(agent),
+        Tier::Human(human) => of_human(human, &set(&human.guardrails)),
+        Tier::Team(team) => of_team(team, &set(&team.guardrails)),
+        Tier::Agent(agent) => of_agent(agent, &set(&agent.guardrails)),
         Tier::Binding(_) => Vec::new(),
     };
     blocks.into_iter().map(|block| (block.section, block.text.tokens()))

@@ -27,10 +27,12 @@ use super::text::{Data, tokens};
 
 /// The installation's secret for fences. Whoever knows it could forge one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct FenceKey([u8; 16]);
+pub struct FenceKey([u8; Self::BYTES]);
 
 impl FenceKey {
-    pub const fn new(key: [u8; 16]) -> Self {
+    pub const BYTES: usize = 16;
+
+    pub const fn new(key: [u8; Self::BYTES]) -> Self {
         Self(key)
     }
 }

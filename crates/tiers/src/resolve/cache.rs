@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use munshi_types::tier::{Agent, Human, RoutingKey, Team, TierName};
-use munshi_types::{BindingId, TenantId, TenantName, TierId};
+use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec};
 use papaya::HashMap;
+use tokio::time::Instant;
 
 use super::slice::bucket;
 use super::{Answer, Loaded, Resolution};
+use crate::prompt::{Cast, Tiers};
 
 /// An address and where it leads, for everybody who writes to it.
 pub(super) struct Entry {
@@ -58,8 +61,15 @@ pub(super) struct Cache {
     pub(super) humans: HashMap<Versions, Arc<Loaded<Human>>>,
     pub(super) teams: HashMap<Versions, Arc<Loaded<Team>>>,
     pub(super) agents: HashMap<Versions, Arc<Loaded<Agent>>>,
+    /// By the versions of human and team, then those of the agent.
+    casts: HashMap<Versions, Arc<Cast>>,
+    /// What is installed. The same for as long as the process lives, so no cast is made of other tools.
+    tools: Vec<Arc<ToolSpec>>,
     /// The count of changes up to which entries were forgotten.
     known: AtomicI64,
+    began: Instant,
+    /// When the count was last asked for, in milliseconds after it began.
+    looked: AtomicU64,
 }
 
 impl Default for Cache {
@@ -69,12 +79,30 @@ impl Default for Cache {
             humans: HashMap::new(),
             teams: HashMap::new(),
             agents: HashMap::new(),
+            casts: HashMap::new(),
+            tools: Vec::new(),
             known: AtomicI64::new(-1),
+            began: Instant::now(),
+            looked: AtomicU64::new(0),
         }
     }
 }
 
 impl Cache {
+    pub(super) fn offering(tools: Vec<Arc<ToolSpec>>) -> Self {
+        Self { tools, ..Self::default() }
+    }
+
+    /// The three as text: made when these versions are first met.
+    pub(super) fn cast(&self, human: &Human, team: &Team, agent: &Agent, versions: Versions) -> Arc<Cast> {
+        if let Some(known) = self.casts.pin().get(&versions) {
+            return known.clone();
+        }
+        let cast = Arc::new(Cast::new(&Tiers { human, team, agent, installed: &self.tools }));
+        self.casts.pin().insert(versions, cast.clone());
+        cast
+    }
+
     pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
         Some(self.entries.pin().get(key)?.answer(person))
     }
@@ -92,6 +120,15 @@ impl Cache {
         self.known.load(Ordering::SeqCst)
     }
 
+    pub(super) fn looked(&self) {
+        let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.looked.store(after, Ordering::Relaxed);
+    }
+
+    pub(super) fn last_look(&self) -> Duration {
+        self.began.elapsed().saturating_sub(Duration::from_millis(self.looked.load(Ordering::Relaxed)))
+    }
+
     /// Forgets what these tenants' addresses led to. The count is set first: see `keep`.
     pub(super) fn forget(&self, tenants: &BTreeSet<TenantId>, count: i64) {
         self.known.store(count, Ordering::SeqCst);
@@ -104,6 +141,7 @@ impl Cache {
         self.humans.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.teams.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.agents.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
+        self.casts.pin().retain(|_, cast| Arc::strong_count(cast) > 1);
     }
 }
 

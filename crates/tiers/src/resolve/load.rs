@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_store::{PageRequest, PlatformTx, Tx, tenants};
 use munshi_types::tier::{
     Agent, Binding, Candidate, Human, RoutingKey, Slice, Team, TierKind, TierName, TierRef, TierStatus,
 };
@@ -10,7 +10,7 @@ use munshi_types::{Tenant, TenantName, TenantStatus};
 use papaya::HashMap;
 
 use super::cache::{Arm, Cache, Entry, Leads, Versions};
-use super::{Answer, Loaded, Resolution};
+use super::{Loaded, Resolution};
 use crate::draft::Tier;
 use crate::error::{Error, Result};
 use crate::keys;
@@ -28,33 +28,53 @@ pub(super) fn by_key(
     let Some((tenant, binding)) = keys::find(tx, key)? else { return Ok(None) };
     let count = rows::count(tx)?;
     let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
-    let leads = match tenant.status {
-        TenantStatus::Paused => Leads::TenantPaused(tenant.name.clone()),
-        TenantStatus::Archived => Leads::TenantArchived(tenant.name.clone()),
-        TenantStatus::Active => tx.as_tenant(tenant.id, |tx| {
-            let found = rows::find_by_id(tx, binding)?;
-            let found = found.ok_or_else(|| lost(&format!("the binding that {key} leads to")))?;
-            leads(tx, &tenant, found, cache)
-        })?,
-    };
-    Ok(Some((Entry { tenant: tenant.id, leads }, count)))
+    let entry = entry(tx, &tenant, cache, |tx| rows::find_by_id(tx, binding))?;
+    let entry = entry.ok_or_else(|| lost(&format!("the binding that {key} leads to")))?;
+    Ok(Some((entry, count)))
 }
 
-pub(super) fn by_name(tx: &mut PlatformTx<'_>, name: &TenantName, binding: &TierName) -> Result<Answer> {
+/// None where an active tenant has no such binding.
+pub(super) fn by_name(
+    tx: &mut PlatformTx<'_>,
+    name: &TenantName,
+    binding: &TierName,
+    cache: &Cache,
+) -> Result<Option<Entry>> {
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
-    tx.as_tenant(tenant.id, |tx| match rows::find(tx, TierKind::Binding, binding)? {
-        None => Ok(Answer::Unknown),
-        Some(found) if found.status == TierStatus::Archived => {
-            Ok(Answer::BindingArchived { tenant: tenant.name.clone(), binding: found.name })
+    entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))
+}
+
+/// Looks at one page of tenants, and gives up where there are more.
+pub(super) fn holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
+    let page = tenants::list(tx, &PageRequest::new(None, PageRequest::LARGEST))?;
+    if page.next.is_some() {
+        return Ok(None);
+    }
+    let mut holders = Vec::new();
+    for tenant in page.items {
+        if tx.as_tenant(tenant.id, |tx| rows::head(tx, TierKind::Binding, binding))?.is_some() {
+            holders.push(tenant.name);
         }
-        Some(found) => {
-            let cache = Cache::default();
-            let body = binding_of(&found)?;
-            Ok(Answer::Bound(Arc::new(
-                Loader { tenant: &tenant, cache: &cache }.resolution(tx, &found, body, None)?,
-            )))
-        }
-    })
+    }
+    holders.sort();
+    Ok(Some(holders))
+}
+
+fn entry(
+    tx: &mut PlatformTx<'_>,
+    tenant: &Tenant,
+    cache: &Cache,
+    find: impl FnOnce(&mut Tx<'_>) -> Result<Option<Stored>>,
+) -> Result<Option<Entry>> {
+    let leads = match tenant.status {
+        TenantStatus::Paused => Some(Leads::TenantPaused(tenant.name.clone())),
+        TenantStatus::Archived => Some(Leads::TenantArchived(tenant.name.clone())),
+        TenantStatus::Active => tx.as_tenant(tenant.id, |tx| match find(tx)? {
+            Some(found) => leads(tx, tenant, found, cache).map(Some),
+            None => Ok(None),
+        })?,
+    };
+    Ok(leads.map(|leads| Entry { tenant: tenant.id, leads }))
 }
 
 fn leads(tx: &mut Tx<'_>, tenant: &Tenant, found: Stored, cache: &Cache) -> Result<Leads> {
@@ -117,6 +137,10 @@ impl Loader<'_> {
             team = another.clone().unwrap_or(team);
             agent = third.clone().unwrap_or(agent);
         }
+        let (human, team) = (self.human(tx, &human)?, self.team(tx, &team)?);
+        let (agent, mut versions) = self.agent(tx, &agent)?;
+        versions.splice(0..0, [(human.id, human.version), (team.id, team.version)]);
+        let cast = self.cache.cast(&human.body, &team.body, &agent.body, versions);
         Ok(Resolution {
             tenant: self.tenant.id,
             tenant_name: self.tenant.name.clone(),
@@ -125,9 +149,10 @@ impl Loader<'_> {
             binding_name: found.name.clone(),
             binding_version: found.version,
             binding,
-            human: self.human(tx, &human)?,
-            team: self.team(tx, &team)?,
-            agent: self.agent(tx, &agent)?,
+            human,
+            team,
+            agent,
+            cast,
             slice: slice.map(|slice| slice.name.clone()),
         })
     }
@@ -146,8 +171,8 @@ impl Loader<'_> {
         })
     }
 
-    /// Shared between bindings as long as it and all it extends are at the same versions.
-    fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Agent>>> {
+    /// With the versions of it and of all it extends: bindings share it as long as these are the same.
+    fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<(Arc<Loaded<Agent>>, Versions)> {
         let mut line = vec![stored(tx, TierKind::Agent, wanted)?];
         while let Some(base) = line.last().and_then(|agent| merge::extended(&agent.body)) {
             if line.len() >= merge::LONGEST_CHAIN {
@@ -158,7 +183,7 @@ impl Loader<'_> {
         line.reverse();
         let versions: Versions = line.iter().map(|agent| (agent.id, agent.version)).collect();
         if let Some(known) = self.cache.agents.pin().get(&versions) {
-            return Ok(known.clone());
+            return Ok((known.clone(), versions));
         }
         let chain: Vec<_> = line.iter().map(|agent| (agent.name.clone(), &agent.body)).collect();
         let body = merge::merge(&chain)?.agent;
@@ -169,8 +194,8 @@ impl Loader<'_> {
         let tokens = if bases.is_empty() { own.tokens } else { measure(&Tier::Agent(body.clone())) };
         let loaded =
             Arc::new(Loaded { id: own.id, name: own.name, version: own.version, body, tokens, bases });
-        self.cache.agents.pin().insert(versions, loaded.clone());
-        Ok(loaded)
+        self.cache.agents.pin().insert(versions.clone(), loaded.clone());
+        Ok((loaded, versions))
     }
 }
 

@@ -4,6 +4,9 @@
 //! keeps asking what changed past the count it knows ([`Resolver::watch`]), so a change by any process shows within a
 //! second. The count is stored, so no change can be missed for good; and once a minute everything is looked up anew.
 //!
+//! With the three versions comes their [`Cast`]: the text of the prompt that is the same in every turn, made once for
+//! those versions. So a turn is an answer from memory and [`assemble`](crate::prompt::assemble).
+//!
 //! # Layout
 //! - `load`: one address from the database; `cache`: what is kept; `slice`: who gets something else; `watch`: the asking
 
@@ -16,9 +19,10 @@ use std::sync::Arc;
 
 use munshi_store::Db;
 use munshi_types::tier::{Agent, Binding, Human, RoutingKey, Team, TierName};
-use munshi_types::{BindingId, TenantId, TenantName, TierId, Zone};
+use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec, Zone};
 
 use crate::error::Result;
+use crate::prompt::Cast;
 use crate::size::Tokens;
 use cache::Cache;
 
@@ -55,6 +59,8 @@ pub struct Resolution {
     pub team: Arc<Loaded<Team>>,
     /// With all that it extends.
     pub agent: Arc<Loaded<Agent>>,
+    /// The three as text, shared by all that have these versions.
+    pub cast: Arc<Cast>,
     /// The slice whose turn this is, for the record.
     pub slice: Option<String>,
 }
@@ -81,8 +87,15 @@ pub struct Resolver {
 
 impl Resolver {
     /// Somebody must run [`Self::watch`] beside it, or changes by others show only after a restart.
+    /// No tool is installed until [`Self::offering`] names some.
     pub fn new(db: Db) -> Self {
         Self { db, cache: Arc::new(Cache::default()) }
+    }
+
+    /// The tools that are installed; those that agents have and teams chose are offered. Comes before the first question.
+    #[must_use]
+    pub fn offering(self, tools: Vec<Arc<ToolSpec>>) -> Self {
+        Self { db: self.db, cache: Arc::new(Cache::offering(tools)) }
     }
 
     /// Where the address leads for this person; none is somebody who is not known yet, and is in no slice.
@@ -103,13 +116,25 @@ impl Resolver {
     pub fn remembered(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
         self.cache.get(key, person)
     }
-}
 
-/// A binding by its name, for looking at it. Slices are left aside.
-pub async fn by_name(db: &Db, tenant: &TenantName, binding: &TierName) -> Result<Answer> {
-    let (tenant, binding) = (tenant.clone(), binding.clone());
-    let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding);
-    db.platform(crate::keys::ROUTING).read(read).await
+    /// A binding by its name, for looking at it: from the database, and not kept.
+    pub async fn by_name(
+        &self,
+        tenant: &TenantName,
+        binding: &TierName,
+        person: Option<&str>,
+    ) -> Result<Answer> {
+        let (tenant, binding, cache) = (tenant.clone(), binding.clone(), self.cache.clone());
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding, &cache);
+        let found = self.db.platform(crate::keys::ROUTING).read(read).await?;
+        Ok(found.map_or(Answer::Unknown, |entry| entry.answer(person)))
+    }
+
+    /// Which tenants have a binding of this name, archived ones too. None where there are too many tenants to ask.
+    pub async fn holders(&self, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
+        let binding = binding.clone();
+        self.db.platform(crate::keys::ROUTING).read(move |tx| load::holders(tx, &binding)).await
+    }
 }
 
 impl std::fmt::Debug for Resolver {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use metrics::gauge;
 use munshi_types::TenantId;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,9 @@ use crate::rows;
 const PAUSE: Duration = Duration::from_millis(300);
 /// What was changed past this program, by hand in the database, shows after this time too.
 const LONGEST_MEMORY: Duration = Duration::from_secs(60);
+
+/// The number of the newest change that this node knows. Nodes of one installation have the same.
+const CHANGE: &str = "munshi_tiers_change";
 
 impl Resolver {
     /// Keeps what is remembered true until told to stop. While the database can't be reached, what is remembered is
@@ -52,9 +56,19 @@ impl Resolver {
     pub async fn look(&self) -> Result<()> {
         let known = self.cache.known();
         let changed = self.db.platform(ROUTING).read(move |tx| rows::changed_since(tx, known)).await?;
-        let Some(count) = changed.iter().map(|(_, change)| *change).max() else { return Ok(()) };
-        let tenants: BTreeSet<TenantId> = changed.into_iter().map(|(tenant, _)| tenant).collect();
-        self.cache.forget(&tenants, count);
+        if let Some(count) = changed.iter().map(|(_, change)| *change).max() {
+            let tenants: BTreeSet<TenantId> = changed.into_iter().map(|(tenant, _)| tenant).collect();
+            self.cache.forget(&tenants, count);
+            tracing::info!(change = count, tenants = tenants.len(), "changes of tiers are in force here");
+        }
+        self.cache.looked();
+        #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; nobody applies 2^52 times")]
+        gauge!(CHANGE).set(self.cache.known().max(0) as f64);
         Ok(())
+    }
+
+    /// How long ago the database last said what has changed; what changed since is not known here.
+    pub fn last_look(&self) -> Duration {
+        self.cache.last_look()
     }
 }

@@ -1,6 +1,6 @@
 //! `teams/NAME.md`
 
-use super::forms::{DESTINATION, NAME, TOOL};
+use super::forms::{DESTINATION, NAME, TOOL, WORD};
 use super::{Field, GUARDRAILS, RULES, Shape, may, needed};
 
 pub(super) const FIELDS: &[Field] = &[
@@ -20,6 +20,11 @@ pub(super) const FIELDS: &[Field] = &[
         "How many past episodes are called to mind; else the agent says.",
     ),
     GUARDRAILS,
+    may(
+        "words",
+        Shape::Map { keys: &WORD, values: &Shape::Text },
+        "What it calls things, by the product's word for them: `lead = \"enquiry\"`.",
+    ),
     may("escalation", Shape::Table(ESCALATION), "When a person takes over."),
     may(
         "handoffs",

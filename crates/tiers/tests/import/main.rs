@@ -8,7 +8,7 @@ use std::path::Path;
 use munshi_tiers::Tier;
 use munshi_tiers::files::parse;
 use munshi_tiers::import::{Concern, Imported, NoPersona, Place, import};
-use munshi_types::tier::{TierKind, TierName};
+use munshi_types::tier::{LanguageCode, TierKind, TierName};
 
 fn workspace(name: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
@@ -117,4 +117,23 @@ fn what_is_too_large_is_kept_whole_and_told() {
         matches!(entry.concern, Some(Concern::TooLarge { most: 800, .. }))
     };
     assert!(imported.report.concerns().any(|entry| large(&entry)), "{}", imported.report);
+}
+
+#[test]
+fn voice_and_languages_are_found_under_headings_of_their_own() {
+    let soul = "I learned patience from bent spokes.\n\n## Voice\n- Calm, dry.\n- Short sentences.\n\n\
+                ## Languages\n- Kannada (default)\n- English\nMirror the person.\n\n## Invoices\nI file them by year.\n";
+    let files = [("SOUL.md", soul), ("IDENTITY.md", "Name: Anand\nRole: The voice of Chakra Cycles")];
+    let imported = import(&fallback(), &files).unwrap();
+    let human = &imported.human;
+    assert_eq!(human.voice.tone, "Calm, dry. Short sentences.");
+    let codes: Vec<&str> = human.speech.languages.iter().map(LanguageCode::as_str).collect();
+    assert_eq!((codes.as_slice(), human.speech.mixing.as_str()), (&["kn", "en"][..], "Mirror the person"));
+    assert_eq!(human.soul, "I learned patience from bent spokes.\n\n## Invoices\nI file them by year.");
+    assert_eq!(human.identity, "The voice of Chakra Cycles");
+    let prose = "## Language of flowers\nI speak in marigolds, mostly, and in jasmine after rain.\n";
+    let imported = import(&fallback(), &[("SOUL.md", prose)]).unwrap();
+    assert!(imported.human.soul.contains("marigolds"), "{}", imported.human.soul);
+    let story = format!("## My voice\n{}\n", "I was hoarse for a year. ".repeat(30));
+    assert!(import(&fallback(), &[("SOUL.md", &story)]).unwrap().human.soul.contains("hoarse"));
 }

@@ -2,9 +2,11 @@
 
 use munshi_llm::chat::{Breakpoint, Lifetime};
 use munshi_llm::{Part, Role};
+use munshi_tiers::Tier;
 use munshi_tiers::prompt::{
     Assembled, Cast, Data, Moment, Section, Speaker, Spoken, TenantWord, Tiers, Turn, Why, assemble,
 };
+use munshi_tiers::size::measure;
 use munshi_types::tier::{Agent, Human, Limits, MemoryPolicy, Profile, Team, TierKind, TokenLimits};
 use serde_json::json;
 
@@ -205,4 +207,34 @@ fn every_token_belongs_to_a_tier() {
     assert_eq!(tiers.iter().sum::<u32>(), prompt.report.total);
     assert!(tiers.iter().all(|tokens| *tokens > 0));
     assert!(prompt.report.shares.windows(2).all(|pair| pair[0].section < pair[1].section));
+}
+
+#[test]
+fn the_teams_own_words_and_the_number_that_counts_stand_in_the_prompt() {
+    let human: Human = serde_json::from_value(json!({
+        "name": "M", "identity": "You.", "guardrails": [{ "id": "price-cooldown", "turns": 9 }],
+    }))
+    .unwrap();
+    let team: Team = serde_json::from_value(json!({
+        "name": "T", "role": "You sell.", "words": { "lead": "enquiry" },
+        "guardrails": [{ "id": "price-cooldown", "turns": 6 }],
+    }))
+    .unwrap();
+    let cast = Cast::new(&Tiers { human: &human, team: &team, agent: &Agent::default(), installed: &[] });
+    let text: String = cast.blocks().map(|(_, text, _)| text).collect();
+    assert!(text.contains("\nA lead is called “enquiry” here.\n"), "{text}");
+    assert_eq!(
+        text.matches("wait 6 turns before").count(),
+        2,
+        "the team's word counts, wherever it is said: {text}"
+    );
+    for (kind, tier) in
+        [(TierKind::Human, Tier::Human(human.clone())), (TierKind::Team, Tier::Team(team.clone()))]
+    {
+        assert_eq!(
+            measure(&tier).total,
+            u64::from(cast.tokens(kind)),
+            "as it was counted when it was stored"
+        );
+    }
 }

@@ -6,6 +6,7 @@ mod support;
 mod apply;
 mod concurrency;
 mod docs;
+mod fences;
 mod files;
 mod history;
 mod problems;

@@ -88,6 +88,22 @@ impl Channel {
     }
 }
 
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Channel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|channel| channel.as_str() == text);
+        let known = Self::ALL.map(Self::as_str).join(", ");
+        found.ok_or_else(|| format!("`{text}` is no channel: use one of {known}"))
+    }
+}
+
 /// A part of the people who get something else, the same people every time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenSlice", into = "WrittenSlice")]

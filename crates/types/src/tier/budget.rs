@@ -1,5 +1,7 @@
 //! How much of the prompt each part may take, in tokens.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// A known set of budgets.
@@ -11,6 +13,18 @@ pub enum Profile {
     Runtime,
     /// A small prompt for small models: 4,000 tokens with the answer.
     Compact,
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "runtime" => Ok(Self::Runtime),
+            "compact" => Ok(Self::Compact),
+            other => Err(format!("`{other}` is no profile: use runtime or compact")),
+        }
+    }
 }
 
 /// What an agent sets otherwise than its profile.

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::is_short;
+
 /// The three tiers, and the binding that joins them. All four are named, versioned and kept alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,12 +121,7 @@ impl FromStr for TierName {
     type Err = TierNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let fits = (1..=63).contains(&text.len())
-            && text.starts_with(plain)
-            && text.chars().all(|c| plain(c) || c == '-')
-            && !text.ends_with('-');
-        if fits { Ok(Self(text.to_owned())) } else { Err(TierNameError(text.to_owned())) }
+        if is_short(text) { Ok(Self(text.to_owned())) } else { Err(TierNameError(text.to_owned())) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The team: the job the human is doing.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,6 +31,9 @@ pub struct Team {
     /// What it uses of the agent's tools; none means all of them.
     #[serde(default)]
     pub tools: Option<Vec<ToolName>>,
+    /// What it calls things, by the product's word for them: a `lead` is an enquiry.
+    #[serde(default)]
+    pub words: BTreeMap<String, String>,
     /// How many past episodes are called to mind; none leaves it to the agent.
     #[serde(default)]
     pub recall: Option<u8>,

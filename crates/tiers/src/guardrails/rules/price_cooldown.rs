@@ -2,22 +2,29 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::Parameters;
 use crate::guardrails::price::prices;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 
+pub(crate) const ID: &str = "price-cooldown";
+
 pub(crate) fn rule() -> Rule {
     Rule {
-        id: Cow::Borrowed("price-cooldown"),
+        id: Cow::Borrowed(ID),
         tier: Tier::Team,
         // The sentence goes and nothing is said for it: a phrase about prices would name them again.
         severity: Severity::Rewrite,
         scope: Scope::Sentence,
-        prompt: Cow::Borrowed(
-            "After naming a price, wait three to four turns before naming one again, unless asked.",
-        ),
+        prompt: Cow::Owned(prompt(Parameters::default().price_cooldown)),
         phrase: "guard-which-item",
         check: Check::Sentences(check),
     }
+}
+
+/// What the model is told, with the turns that the check counts.
+pub(crate) fn prompt(turns: u32) -> String {
+    let plural = if turns == 1 { "" } else { "s" };
+    format!("After naming a price, wait {turns} turn{plural} before naming one again, unless asked.")
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
@@ -35,6 +42,17 @@ fn check(view: &View<'_>) -> Vec<Found> {
 mod tests {
     use crate::guardrails::rules::trial::check;
     use crate::guardrails::{Context, Parameters, RuleSet};
+
+    #[test]
+    fn the_model_is_told_the_turns_that_are_counted() {
+        let said = |price_cooldown| {
+            let set = RuleSet::new(&["price-cooldown"], Parameters { price_cooldown }, Vec::new()).unwrap();
+            set.rules()[0].prompt.to_string()
+        };
+        assert_eq!(said(7), "After naming a price, wait 7 turns before naming one again, unless asked.");
+        assert!(said(1).contains(" 1 turn before"), "{}", said(1));
+        assert_eq!(said(Parameters::default().price_cooldown), super::rule().prompt);
+    }
 
     #[test]
     fn a_price_is_taken_out_until_the_turns_have_passed() {

@@ -1,4 +1,6 @@
-//! From an address to a binding and its three versions: from memory, and from the database.
+//! From an address to a binding and its three versions: from memory, and from the database. And on to the whole prompt.
+
+mod turn;
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     table.row(["from the database, µs".to_owned(), count(cold), String::new(), String::new()]);
     table.print(&format!("An address among {BINDINGS}, SQLite; each thread's time for one"));
-    Ok(())
+    turn::run(&runtime, &test)
 }
 
 /// Nanoseconds that one answer takes a thread.
@@ -90,15 +92,20 @@ async fn filled() -> Result<TestDb> {
         (TierKind::Agent, "own".to_owned(), "extends = \"base\"\n".to_owned()),
     ];
     texts.extend((0..BINDINGS).map(|number| (TierKind::Binding, format!("b{number}"), binding(number))));
+    fill(&test, "shop", texts).await?;
+    Ok(test)
+}
+
+/// Applies files to a tenant.
+async fn fill(test: &TestDb, tenant: &str, texts: Vec<(TierKind, String, String)>) -> Result<()> {
     let drafts = texts.into_iter().map(|(kind, name, text)| {
         let parsed = files::parse(kind, name.parse()?, &name, text.as_bytes());
         parsed.map_err(|problems| anyhow::anyhow!("{problems:?}"))
     });
-    let folder = Folder { tenant: "shop".parse()?, drafts: drafts.collect::<Result<_>>()? };
+    let folder = Folder { tenant: tenant.parse()?, drafts: drafts.collect::<Result<_>>()? };
     let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &Installed::default()).await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids).await.context("filling")?;
-    Ok(test)
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids).await.context("filling")
 }
 
 fn host(number: usize) -> String {

@@ -1,0 +1,172 @@
+//! `munshi import workspace DIR`: a human, a team, an agent and a binding from seven markdown files.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use munshi_tiers::files::{self, Folder};
+use munshi_tiers::import::{self, Existing, Imported, Report, Written, slug};
+use munshi_tiers::{Plan, Vanished};
+use munshi_types::tier::{TierKind, TierName};
+use munshi_types::{Ids, TenantName, Zone};
+use serde::Serialize;
+
+use crate::commands::apply::By;
+use crate::commands::diff;
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::output::table::harmless;
+use crate::wiring::database::Database;
+use crate::wiring::installed::installed;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The workspace's folder; its files are known in either letter case
+    #[arg(value_name = "DIR")]
+    workspace: PathBuf,
+    /// The tenant; without it, one called like the workspace's folder
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+    /// The tenant's folder to write to; without it, tenants/NAME
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write over files that say something else
+    #[arg(long)]
+    replace: bool,
+    /// Apply the four tiers too, and make the tenant if need be
+    #[arg(long)]
+    apply: bool,
+    #[command(flatten)]
+    by: By,
+    /// The time zone of a tenant that is made
+    #[arg(long, default_value_t)]
+    zone: Zone,
+}
+
+#[derive(Debug, Serialize)]
+struct Outcome {
+    tenant: TenantName,
+    folder: PathBuf,
+    /// What all four tiers are called.
+    name: TierName,
+    #[serde(flatten)]
+    files: Written,
+    report: Report,
+    /// How many entries of the report want a human eye.
+    concerns: usize,
+    /// What was applied; null where that was not asked for.
+    applied: Option<Plan>,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let (tenant, fallback) = names(&arguments)?;
+    let files = import::read(&arguments.workspace)?;
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let imported = import::import(&fallback, &files)
+        .map_err(|error| Failure::new(Exit::Files, format!("{}: {error}", arguments.workspace.display())))?;
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("tenants").join(tenant.as_str()));
+    let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
+    let write = || imported.write(&folder, existing);
+    let (written, applied) = if arguments.apply {
+        let (written, plan) = apply(context, arguments, &tenant, &folder, &imported, write)?;
+        (written, Some(plan))
+    } else {
+        (write()?, None)
+    };
+    let outcome = Outcome {
+        tenant,
+        name: imported.name,
+        files: written,
+        concerns: imported.report.concerns().count(),
+        report: imported.report,
+        applied,
+        folder,
+    };
+    context.output.answer(&outcome, words)
+}
+
+/// The tenant's name, and what the tiers are called where no file says it.
+fn names(arguments: &Arguments) -> Result<(TenantName, TierName)> {
+    let real = arguments.workspace.canonicalize().unwrap_or_else(|_| arguments.workspace.clone());
+    let called = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let short = slug(&called);
+    let tenant = arguments.tenant.clone().or_else(|| short.as_ref()?.as_str().parse().ok());
+    let tenant = tenant.ok_or_else(|| {
+        Failure::usage(format!("no tenant can be called like the folder `{}`", harmless(&called)))
+            .hint("give its name with --tenant: small letters, digits and hyphens")
+    })?;
+    let fallback = short.or_else(|| tenant.as_str().parse().ok());
+    fallback.map(|fallback| (tenant, fallback)).ok_or_else(|| Failure::failed("no name can be found"))
+}
+
+/// Sees first that the tiers may be applied, then writes the files, then applies: what is refused leaves no trace.
+fn apply(
+    context: &Context,
+    arguments: Arguments,
+    tenant: &TenantName,
+    folder: &Path,
+    imported: &Imported,
+    write: impl FnOnce() -> munshi_tiers::Result<Written>,
+) -> Result<(Written, Plan)> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let workspace = arguments.workspace.display().to_string();
+    let by = arguments.by.authorship(context, || format!("imported from {workspace}"));
+    let drafts = drafts(folder, imported)?;
+    context.block_on(async {
+        let db = database.open().await?;
+        let said = Folder { tenant: tenant.clone(), drafts };
+        let plan = munshi_tiers::plan_folder(&db, &said, Vanished::Keep, &installed(&config)).await?;
+        let written = write()?;
+        munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &Ids::system()).await?;
+        Ok((written, plan))
+    })
+}
+
+/// The files as they will be read again.
+fn drafts(folder: &Path, imported: &Imported) -> Result<Vec<munshi_tiers::Draft>> {
+    let files = imported.files().into_iter().zip(TierKind::ALL);
+    let drafts = files.map(|((path, text), kind)| {
+        let shown = folder.join(path).display().to_string();
+        files::parse(kind, imported.name.clone(), &shown, text.as_bytes()).map_err(|problems| {
+            let all = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+            Failure::new(Exit::Files, all)
+        })
+    });
+    drafts.collect()
+}
+
+fn words(outcome: &Outcome, painter: Painter) -> String {
+    let Outcome { tenant, folder, name, files, report, concerns, applied } = outcome;
+    let mut text = format!("{} of {tenant}:\n", painter.bold(name.as_str()));
+    for entry in report.entries.iter().filter(|entry| entry.concern.is_none()) {
+        text += &format!("  {}\n", harmless(&entry.to_string()));
+    }
+    if *concerns > 0 {
+        text += &format!("\n{}\n", painter.doubtful("These want a human eye:"));
+        for entry in report.concerns() {
+            text += &format!("  {}\n", painter.doubtful(&harmless(&entry.to_string())));
+        }
+    }
+    let written = count(files.written.len() as u64, "file");
+    text += &format!("\nWrote {written} to {}; {} said so already.\n", folder.display(), files.unchanged);
+    for path in &files.replaced {
+        text += &format!("{} said something else before.\n", path.display());
+    }
+    match applied {
+        Some(plan) => text + &diff::painted_plan(plan, painter),
+        None => text + &format!("Next: {}\n", next(tenant, folder)),
+    }
+}
+
+/// How it is applied. The tenant is named where the folder is called otherwise.
+fn next(tenant: &TenantName, folder: &Path) -> String {
+    let shown = folder.display();
+    let is_called_so = folder.file_name().is_some_and(|name| name.to_string_lossy() == tenant.as_str());
+    if is_called_so {
+        format!("munshi apply {shown}")
+    } else {
+        format!("munshi apply {shown} --tenant {tenant}")
+    }
+}

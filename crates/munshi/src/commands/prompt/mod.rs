@@ -1,0 +1,27 @@
+//! `munshi prompt …`: what a model would be told.
+//!
+//! # Layout
+//! - `show`: the command; `binding`: which binding is meant
+//! - `moment`: what the turn brings along; `words`: the prompt as people read it
+
+mod binding;
+mod moment;
+mod show;
+mod words;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the exact prompt that a message would make, block by block, with its tokens and what was left out
+    Show(show::Arguments),
+}
+
+pub(super) fn run(context: &Context, command: &Command) -> Result<()> {
+    match command {
+        Command::Show(arguments) => show::run(context, arguments),
+    }
+}

@@ -1,0 +1,127 @@
+//! A workspace's folder on disk, and the tenant's folder that its tiers are written to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{FILES, Imported};
+use crate::error::{Error, Result};
+use crate::files::write_plain;
+use crate::problem::{Problem, Problems};
+
+/// A larger file is no part of a workspace.
+const LARGEST: u64 = 256 * 1024;
+
+/// What to do with a file that is there and says something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuses, and writes nothing at all.
+    Keep,
+    Replace,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Written {
+    pub written: Vec<PathBuf>,
+    /// Those of them that said something else before.
+    pub replaced: Vec<PathBuf>,
+    /// Files that said so already.
+    pub unchanged: usize,
+}
+
+/// The files of a workspace by name, in either letter case. Others in the folder are left aside. One that can't be read
+/// is refused, for half a persona is none.
+pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    match listed(folder) {
+        Ok((root, names)) => {
+            for name in names {
+                let path = folder.join(&name);
+                match text_of(&path, &root) {
+                    Ok(text) => files.push((name, text)),
+                    Err((what, hint)) => {
+                        problems.push(Problem { hint: hint.map(str::to_owned), ..of(&path, what) });
+                    }
+                }
+            }
+        }
+        Err(error) => problems.push(of(folder, unreadable(&error))),
+    }
+    Problems::refuse(problems)?;
+    Ok(files)
+}
+
+/// Where the folder really is, and which of the known files it has.
+fn listed(folder: &Path) -> std::io::Result<(PathBuf, Vec<String>)> {
+    let root = folder.canonicalize()?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&root)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if FILES.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok((root, names))
+}
+
+/// The text, or what is wrong with the file and what to do about it.
+fn text_of(path: &Path, root: &Path) -> Result<String, (String, Option<&'static str>)> {
+    let failed = |error: std::io::Error| (unreadable(&error), None);
+    let real = path.canonicalize().map_err(failed)?;
+    if !real.starts_with(root) {
+        let what = "this link leads out of the folder, so it is not followed";
+        return Err((what.to_owned(), Some("put the file itself here")));
+    }
+    let about = fs::metadata(&real).map_err(failed)?;
+    if !about.is_file() {
+        return Err(("this is not a plain file".to_owned(), None));
+    }
+    if about.len() > LARGEST {
+        let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
+        return Err((what, Some("take out what is not the persona, such as long documents")));
+    }
+    let text = String::from_utf8(fs::read(&real).map_err(failed)?);
+    text.map_err(|_| ("the file is not UTF-8 text".to_owned(), Some("save it as UTF-8")))
+}
+
+fn of(path: &Path, what: String) -> Problem {
+    Problem::of_file(path.display().to_string(), what)
+}
+
+fn unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        std::io::ErrorKind::NotADirectory => "this is not a folder".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it may not be read by this user".to_owned(),
+        _ => format!("it can't be read: {error}"),
+    }
+}
+
+impl Imported {
+    /// Writes the four files into a tenant's folder: all of them, or none where one is there that must be kept.
+    pub fn write(&self, folder: &Path, existing: Existing) -> Result<Written> {
+        let files: Vec<(PathBuf, String)> =
+            self.files().into_iter().map(|(path, text)| (folder.join(path), text)).collect();
+        let differs = |(path, text): &&(PathBuf, String)| {
+            fs::read(path).is_ok_and(|there| there != text.as_bytes()) || path.is_symlink()
+        };
+        let replaced: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
+        if existing == Existing::Keep && !replaced.is_empty() {
+            return Err(Error::Existing(replaced));
+        }
+        let mut written = Written { replaced, ..Written::default() };
+        for (path, text) in files {
+            if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+                written.unchanged += 1;
+                continue;
+            }
+            write_plain(&path, &text)
+                .map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
+            written.written.push(path);
+        }
+        Ok(written)
+    }
+}
