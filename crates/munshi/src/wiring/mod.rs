@@ -33,6 +33,7 @@ pub(crate) fn migrations() -> Result<Migrations> {
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
         munshi_llm::MIGRATIONS,
+        munshi_identity::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
     ];
