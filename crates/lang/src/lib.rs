@@ -12,6 +12,7 @@
 //! - [`number`], [`numbers`]: number words and digits
 //! - `named`: number words that are somebody's name
 //! - [`amounts`], `identifiers`: what each number counts, or names
+//! - [`answers`]: yes or no to a question
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
 //! - [`format`]: amounts, days, times and lists as people read them
@@ -22,6 +23,7 @@
 //! To add a spelling, add it to its line in `lexicon/`; `lexicon/README.md` says how the files read.
 
 pub mod amounts;
+pub mod answers;
 pub mod dates;
 pub mod detect;
 pub mod fold;
