@@ -7,7 +7,7 @@ use munshi_safety::audit::verify::verify;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, Hash, NewEntry};
 use munshi_safety::{Error, Result};
 use munshi_store::{Error as StoreError, MIGRATIONS};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::on_both_engines;
 use munshi_types::TenantId;
 use serde_json::{Value, json};
 use support::{append, chain, entries, entry};
