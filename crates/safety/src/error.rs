@@ -45,4 +45,11 @@ impl Error {
     }
 }
 
+/// What went wrong in a job may pass: it is tried again.
+impl From<Error> for munshi_jobs::Failure {
+    fn from(error: Error) -> Self {
+        Self::Passing(error.to_string())
+    }
+}
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -85,16 +85,14 @@ fn write_number(number: &Number, out: &mut String) {
     }
 }
 
-/// ECMAScript's Number::toString. Rust's `{:e}` gives the same digits, the shortest that read back as the same number.
+/// ECMAScript's Number::toString. The digits are serde_json's: the shortest that read back as the same number, and of
+/// two equally near the even one, which the standard library's are not.
 fn float_text(float: f64) -> String {
     if float == 0.0 {
         return "0".to_owned();
     }
     let sign = if float < 0.0 { "-" } else { "" };
-    let scientific = format!("{:e}", float.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let point = exponent.parse::<i64>().unwrap_or(0) + 1;
+    let (digits, point) = digits_of(float.abs());
     let count = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     let zeros = |many: i64| "0".repeat(usize::try_from(many).unwrap_or(0));
     let body = match point {
@@ -112,6 +110,19 @@ fn float_text(float: f64) -> String {
         }
     };
     format!("{sign}{body}")
+}
+
+/// The digits without zeros at either end, and how many of them stand before the point.
+fn digits_of(float: f64) -> (String, i64) {
+    let text = Value::from(float).to_string();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{part}");
+    let significant = all.trim_start_matches('0');
+    let length = |text: &str| i64::try_from(text.len()).unwrap_or(0);
+    let point = length(whole) - (length(&all) - length(significant));
+    let power: i64 = exponent.trim_start_matches('+').parse().unwrap_or(0);
+    (significant.trim_end_matches('0').to_owned(), point + power)
 }
 
 #[cfg(test)]

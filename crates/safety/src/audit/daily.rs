@@ -30,12 +30,12 @@ pub fn install(registry: &mut Registry, anchoring: &Arc<Anchoring>) {
     let nightly = anchoring.clone();
     registry.add(Kind::new(VERIFY).limit(1), move |_| {
         let anchoring = nightly.clone();
-        async move { examine(&anchoring).await.map(|_| ()).map_err(passing) }
+        async move { examine(&anchoring).await.map(|_| ()).map_err(Failure::from) }
     });
     let growing = anchoring.clone();
     registry.add(Kind::new(ANCHOR).limit(1), move |_| {
         let anchoring = growing.clone();
-        async move { anchoring.anchor(Due::Grown, &[]).await.map(|_| ()).map_err(passing) }
+        async move { anchoring.anchor(Due::Grown, &[]).await.map(|_| ()).map_err(Failure::from) }
     });
     let sending = anchoring.clone();
     registry.add(Kind::new(SEND).limit(2), move |job| {
@@ -112,10 +112,6 @@ async fn send(anchoring: &Anchoring, job: &Job) -> Result<(), Failure> {
     // Stored JSON has the engine's own order; what is sent has one spelling.
     let body = super::canonical::canonical(&payload.read::<Value>()?);
     webhook.send(&body).await.map_err(Failure::Passing)
-}
-
-fn passing(error: Error) -> Failure {
-    Failure::Passing(error.to_string())
 }
 
 fn job_error(error: munshi_jobs::Error) -> Error {
