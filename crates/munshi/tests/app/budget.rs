@@ -91,7 +91,7 @@ async fn usage_is_told_and_limits_are_set_on_postgres() {
 async fn usage_for_people() {
     let installation = Installation::migrated(Engine::Sqlite);
     let tenant = shop(&installation);
-    let empty = installation.run(&["usage"]).ok();
+    let empty = installation.run(&["usage", "--since", "2026-11-01"]).ok();
     seed(&installation, tenant).await;
     let plan = installation.run(&["usage", "plan", "sharma", "free"]).ok();
     let limit = installation.run(&["usage", "limit", "sharma", "binding.day.money", "2.50"]).ok();

@@ -1,5 +1,11 @@
 //! Budgets on both engines: limits, settling, expiry, edges of days and months, and many callers at once.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what it saw"
+)]
 
 mod support;
 
