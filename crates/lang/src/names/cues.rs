@@ -287,8 +287,7 @@ impl<'t> Reading<'t> {
     fn is_free(&self, at: usize) -> bool {
         let Some(seen) = self.seen(at) else { return false };
         let family = seen.cue == Cue::Family;
-        (seen.cue == Cue::None || family)
-            && (seen.senses.is_empty() || family)
+        (family || (seen.cue == Cue::None && seen.senses.is_empty()))
             && self.key(at).len() > 2
             && self.words.all.get(at).is_some_and(|word| word.script.is_some())
     }

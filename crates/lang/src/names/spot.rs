@@ -3,6 +3,9 @@
 //! A directory asks whom a message means and doubts; this asks only what must not be read by others. Every word of a
 //! known name counts by itself, so Ramesh Kumar is found in `Ramesh`, `Kumar ji` and रमेशको alike.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
 use std::ops::Range;

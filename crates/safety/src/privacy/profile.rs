@@ -179,7 +179,7 @@ fn settle(mut found: Vec<Found>) -> Vec<Found> {
     for one in found {
         match settled.last_mut() {
             Some(last) if one.range.start < last.range.end => {
-                last.range.end = last.range.end.max(one.range.end)
+                last.range.end = last.range.end.max(one.range.end);
             }
             _ => settled.push(one),
         }

@@ -337,7 +337,7 @@ fn links(text: &str, found: &mut Vec<Range<usize>>) {
         };
         match user.find(':') {
             Some(colon) if colon + 1 < user.len() && user.get(colon + 1..) != Some(HIDDEN) => {
-                found.push(start + colon + 1..start + user.len())
+                found.push(start + colon + 1..start + user.len());
             }
             None if user.len() >= 16 && user != HIDDEN => found.push(start..start + user.len()),
             _ => {}
