@@ -113,7 +113,8 @@ impl Redaction<'_> {
         count
     }
 
-    /// What is hidden changes what stands beside the rest, so a text is looked at until nothing more is found.
+    /// What is hidden changes what stands beside the rest, so a text is looked at until nothing more is found; one
+    /// in which there is no end to it is hidden whole.
     fn hide(&self, text: &str) -> (String, usize) {
         const MOST: usize = 8;
         let (mut text, mut count) = (text.to_owned(), 0);
@@ -125,7 +126,7 @@ impl Redaction<'_> {
             count += found.len();
             text = hidden(&text, &found);
         }
-        (text, count)
+        if self.find(&text).is_empty() { (text, count) } else { (Kind::Field.hidden().to_owned(), count) }
     }
 
     fn find(&self, text: &str) -> Vec<Found> {

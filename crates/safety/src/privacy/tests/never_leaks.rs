@@ -122,7 +122,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, max_shrink_iters: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_breaks_on_any_text(text in any::<String>(), more in "[XNMPH0-9 _@.,:+\\-/अ-हऀ-ॏA-Za-z\u{200B}]{0,60}") {
