@@ -3,6 +3,8 @@
 //! Letters of other alphabets that look like Latin ones are read as those, since whoever writes a name with them
 //! wants it read.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 use munshi_types::Script;
@@ -29,6 +31,10 @@ enum Class {
 
 /// The Latin letter a letter of another alphabet looks like: Cyrillic, Greek, full-width.
 pub const fn lookalike(letter: char) -> Option<char> {
+    // The Indic scripts lie here, and none of their letters.
+    if matches!(letter, '\0'..='\u{7F}' | '\u{590}'..='\u{1CFF}') {
+        return None;
+    }
     let plain = match letter {
         'а' | 'А' | 'α' | 'Α' | 'ɑ' => 'a',
         'в' | 'В' | 'Β' | 'Ь' | 'ь' => 'b',
@@ -106,6 +112,64 @@ pub fn lettered(text: &str) -> Vec<Lettered> {
     }
     close(open, &mut found);
     found
+}
+
+/// The words of a text, and which of them are the same: a long text has few different ones.
+#[derive(Clone, Debug)]
+pub struct Words<'t> {
+    pub text: &'t str,
+    pub all: Vec<Lettered>,
+    /// For every word which of the different ones it is.
+    pub which: Vec<usize>,
+    /// The different ones.
+    pub different: Vec<(&'t str, Option<Script>)>,
+}
+
+impl<'t> Words<'t> {
+    pub fn new(text: &'t str) -> Self {
+        let all = lettered(text);
+        let mut known: HashMap<&str, usize, BuildHasherDefault<Quick>> = HashMap::default();
+        let mut different = Vec::new();
+        let which = all
+            .iter()
+            .map(|word| {
+                let said = text.get(word.range.clone()).unwrap_or_default();
+                *known.entry(said).or_insert_with(|| {
+                    different.push((said, word.script));
+                    different.len() - 1
+                })
+            })
+            .collect();
+        Self { text, all, which, different }
+    }
+
+    pub fn said(&self, at: usize) -> &'t str {
+        self.which.get(at).and_then(|which| self.different.get(*which)).map_or("", |(said, _)| said)
+    }
+}
+
+/// A fast sum over bytes (FNV). For tables that live for one text, whose writer gains nothing by filling them badly: the
+/// text is bounded, and so is what the table costs.
+#[derive(Clone, Copy)]
+pub(crate) struct Quick(pub(crate) u64);
+
+impl Default for Quick {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The table takes its tag from the upper bits, which short words hardly reach.
+        self.0 ^ self.0.rotate_left(29)
+    }
 }
 
 /// A word in lower case, composed, lookalikes and what is not seen taken out.

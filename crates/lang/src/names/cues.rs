@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use munshi_types::Script;
 
@@ -11,7 +12,7 @@ use super::endings::FAMILIES;
 use super::hanging;
 use super::spot::TRADES;
 use crate::fold;
-use crate::letters::{Lettered, Plain};
+use crate::letters::{Plain, Words};
 use crate::lexicon::{self, Meaning, Sense};
 use crate::token::digit;
 
@@ -61,7 +62,7 @@ const JOINED: &[&str] = &[
 /// "Name", as the fold leaves it.
 const NAMED: &[&str] = &[
     "name", "nam", "naam", "peyar", "peir", "per", "peru", "hesaru", "hesar", "nav", "nau", "na", "nan",
-    "peyaru",
+    "peyaru", "nama",
 ];
 
 /// Between "name" and the name.
@@ -83,9 +84,9 @@ const BEFORE: &[&str] = &[
 
 /// English words after a name written large.
 const AFTER: &[&str] = &[
-    "owes", "paid", "gave", "took", "returned", "owe", "bought", "caled", "called", "has", "will", "sent",
-    "said", "is", "was", "wants", "ordered", "ordared", "came", "borowed", "borrowed", "needs", "asked",
-    "says",
+    "owes", "paid", "gave", "took", "returned", "owe", "bought", "caled", "called", "oves", "has", "will",
+    "sent", "said", "is", "was", "wants", "ordered", "ordared", "came", "borowed", "borrowed", "needs",
+    "asked", "says",
 ];
 
 /// Things and places that take a case and name nobody, as the fold leaves them.
@@ -162,11 +163,16 @@ const THINGS: &[&str] = &[
     "kal",
 ];
 
-/// A word of the text as the cues see it.
-#[derive(Clone, Copy)]
+/// A different word of the text as the cues see it.
 struct Seen {
+    key: String,
     senses: &'static [Sense],
     cue: Cue,
+    /// It says that its sentence speaks of money.
+    money: bool,
+    /// Where a name ends in it before a word of respect, and before a case.
+    respect: Option<usize>,
+    case: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -181,18 +187,17 @@ enum Cue {
 
 struct Reading<'t> {
     text: &'t str,
-    words: &'t [Lettered],
-    keys: Vec<String>,
+    words: &'t Words<'t>,
     seen: Vec<Seen>,
     /// For each word whether its sentence speaks of money.
     money: Vec<bool>,
 }
 
 /// The names in a text that something beside them gives away, without their endings.
-pub fn strangers(text: &str, words: &[Lettered]) -> Vec<Range<usize>> {
-    let reading = Reading::new(text, words);
+pub fn strangers(words: &Words<'_>) -> Vec<Range<usize>> {
+    let reading = Reading::new(words);
     let mut found: Vec<Range<usize>> = Vec::new();
-    for at in 0..words.len() {
+    for at in 0..words.all.len() {
         if let Some(range) = reading.name_at(at)
             && found.last().is_none_or(|last| last.end <= range.start)
         {
@@ -202,103 +207,103 @@ pub fn strangers(text: &str, words: &[Lettered]) -> Vec<Range<usize>> {
     found
 }
 
+impl Seen {
+    fn new(said: &str, script: Option<Script>) -> Self {
+        let plain = Plain::new(said);
+        let key = fold::key(&plain.text);
+        let senses = lexicon::senses(&key);
+        let cue = cue(&key);
+        let free = matches!(cue, Cue::None | Cue::Family) && senses.is_empty() && key.len() > 2;
+        let cut = |ends: fn(&Plain, &str, Script) -> Option<usize>| {
+            script.filter(|_| free).and_then(|script| ends(&plain, said, script))
+        };
+        let money = senses.iter().any(|sense| speaks_of_money(sense.meaning));
+        Self { respect: cut(under_respect), case: cut(under_case), key, senses, cue, money }
+    }
+}
+
+fn speaks_of_money(meaning: Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Money | Meaning::Rupee | Meaning::Cardinal(_) | Meaning::Scale(_) | Meaning::Part(_)
+    )
+}
+
 impl<'t> Reading<'t> {
-    fn new(text: &'t str, words: &'t [Lettered]) -> Self {
-        let mut known: HashMap<&str, (String, Seen)> = HashMap::new();
-        let (mut keys, mut seen) = (Vec::with_capacity(words.len()), Vec::with_capacity(words.len()));
-        for word in words {
-            let said = text.get(word.range.clone()).unwrap_or_default();
-            let (key, one) = known.entry(said).or_insert_with(|| {
-                let key = fold::key(&Plain::new(said).text);
-                let one = Seen { senses: lexicon::senses(&key), cue: cue(&key) };
-                (key, one)
-            });
-            keys.push(key.clone());
-            seen.push(*one);
-        }
-        let mut reading = Self { text, words, keys, seen, money: vec![false; words.len()] };
+    fn new(words: &'t Words<'t>) -> Self {
+        let seen = words.different.iter().map(|(said, script)| Seen::new(said, *script)).collect();
+        let mut reading = Self { text: words.text, words, seen, money: vec![false; words.all.len()] };
         reading.find_money();
         reading
+    }
+
+    fn seen(&self, at: usize) -> Option<&Seen> {
+        self.seen.get(*self.words.which.get(at)?)
     }
 
     /// Marks the words of every sentence in which a digit, a number or money is named.
     fn find_money(&mut self) {
         let mut from = 0;
-        while from < self.words.len() {
+        while from < self.words.all.len() {
             let mut to = from + 1;
-            while to < self.words.len() && !self.parted(to) {
+            while to < self.words.all.len() && !self.parted(to) {
                 to += 1;
             }
-            let speaks = |meaning: Meaning| {
-                matches!(
-                    meaning,
-                    Meaning::Money
-                        | Meaning::Rupee
-                        | Meaning::Cardinal(_)
-                        | Meaning::Scale(_)
-                        | Meaning::Part(_)
-                )
-            };
-            let word =
-                self.seen[from..to].iter().flat_map(|seen| seen.senses).any(|sense| speaks(sense.meaning));
-            let start = self.words[from].range.start;
-            let start = from.checked_sub(1).map_or(0, |before| self.words[before].range.end).min(start);
-            let end = self.words.get(to).map_or(self.text.len(), |next| next.range.start);
-            let figure =
-                self.text.get(start..end).unwrap_or_default().chars().any(|letter| digit(letter).is_some());
-            self.money[from..to].fill(word || figure);
+            let word = (from..to).any(|at| self.seen(at).is_some_and(|seen| seen.money));
+            let figure = || (from..=to).any(|at| self.gap(at).chars().any(|letter| digit(letter).is_some()));
+            let speaks = word || figure();
+            self.money[from..to].fill(speaks);
             from = to;
         }
     }
 
     /// What lies between a word and the one before it.
     fn gap(&self, at: usize) -> &'t str {
-        let before = at.checked_sub(1).and_then(|at| self.words.get(at)).map_or(0, |word| word.range.end);
-        self.words.get(at).and_then(|word| self.text.get(before..word.range.start)).unwrap_or_default()
+        let before = at.checked_sub(1).and_then(|at| self.words.all.get(at)).map_or(0, |word| word.range.end);
+        let end = self.words.all.get(at).map_or(self.text.len(), |word| word.range.start);
+        self.text.get(before..end).unwrap_or_default()
     }
 
     /// Whether a sentence begins at a word.
     fn parted(&self, at: usize) -> bool {
-        at == 0 || self.gap(at).contains(['\n', '।', '!', '?', ';']) || self.gap(at).contains(". ")
+        let gap = self.gap(at);
+        at == 0 || (gap != " " && (gap.contains(['\n', '।', '!', '?', ';']) || gap.contains(". ")))
     }
 
     fn joined(&self, at: usize) -> bool {
-        at < self.words.len() && self.gap(at).chars().all(|letter| letter.is_whitespace() || letter == '.')
-    }
-
-    fn said(&self, at: usize) -> &'t str {
-        self.words.get(at).and_then(|word| self.text.get(word.range.clone())).unwrap_or_default()
+        at < self.words.all.len()
+            && self.gap(at).chars().all(|letter| letter.is_whitespace() || letter == '.')
     }
 
     fn key(&self, at: usize) -> &str {
-        self.keys.get(at).map_or("", String::as_str)
+        self.seen(at).map_or("", |seen| seen.key.as_str())
     }
 
     fn is(&self, at: Option<usize>, list: &[&str]) -> bool {
-        at.is_some_and(|at| at < self.words.len() && list.contains(&self.key(at)))
+        at.is_some_and(|at| at < self.words.all.len() && list.contains(&self.key(at)))
     }
 
     /// Whether a word means nothing else that is known.
     fn is_free(&self, at: usize) -> bool {
-        let Some(seen) = self.seen.get(at) else { return false };
+        let Some(seen) = self.seen(at) else { return false };
         let family = seen.cue == Cue::Family;
-        (seen.cue == Cue::None || family)
-            && (seen.senses.is_empty() || family)
+        (family || (seen.cue == Cue::None && seen.senses.is_empty()))
             && self.key(at).len() > 2
-            && self.words.get(at).is_some_and(|word| word.script.is_some())
+            && self.words.all.get(at).is_some_and(|word| word.script.is_some())
     }
 
     fn is_large(&self, at: usize) -> bool {
-        let mut letters = self.said(at).chars();
+        let mut letters = self.words.said(at).chars();
         letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
     }
 
     fn name_at(&self, at: usize) -> Option<Range<usize>> {
-        let whole = self.words.get(at)?.range.clone();
+        let whole = self.words.all.get(at)?.range.clone();
         if !self.is_free(at) {
             return None;
         }
-        if let Some(front) = self.under_respect(at) {
+        let seen = self.seen(at)?;
+        if let Some(front) = seen.respect {
             return Some(whole.start..whole.start + front);
         }
         if self.by_title(at) || self.by_neighbours(at) || self.by_family(at) {
@@ -307,7 +312,11 @@ impl<'t> Reading<'t> {
         if self.by_mark(at) || self.by_english(at) {
             return Some(whole);
         }
-        self.under_case(at).map(|front| whole.start..whole.start + front)
+        if seen.case.is_none() && self.by_place(at) {
+            return Some(whole);
+        }
+        let front = seen.case.filter(|_| self.money.get(at).copied().unwrap_or_default())?;
+        Some(whole.start..whole.start + front)
     }
 
     /// Mr X, name is X.
@@ -315,7 +324,7 @@ impl<'t> Reading<'t> {
         let Some(before) = at.checked_sub(1).filter(|_| self.joined(at) || self.gap(at).trim() == ":") else {
             return false;
         };
-        let cue = |at: usize| self.seen.get(at).map_or(Cue::None, |seen| seen.cue);
+        let cue = |at: usize| self.seen(at).map_or(Cue::None, |seen| seen.cue);
         if cue(before) == Cue::Title {
             return true;
         }
@@ -326,13 +335,13 @@ impl<'t> Reading<'t> {
 
     /// X ji, X bhai.
     fn by_neighbours(&self, at: usize) -> bool {
-        let after = self.seen.get(at + 1).is_some_and(|seen| seen.cue == Cue::Respect);
+        let after = self.seen(at + 1).is_some_and(|seen| seen.cue == Cue::Respect);
         after && self.joined(at + 1) && !self.gap(at + 1).is_empty()
     }
 
     /// X Sharma, and Sharma beside money or written large.
     fn by_family(&self, at: usize) -> bool {
-        let family = |at: usize| self.seen.get(at).is_some_and(|seen| seen.cue == Cue::Family);
+        let family = |at: usize| self.seen(at).is_some_and(|seen| seen.cue == Cue::Family);
         if family(at) {
             return self.is_large(at) || self.money.get(at).copied().unwrap_or_default();
         }
@@ -355,77 +364,91 @@ impl<'t> Reading<'t> {
         (strong || weak) && !counted
     }
 
+    /// X 500 gave, X what owes: the first word of a sentence about giving and owing, where no measure makes goods of it.
+    fn by_place(&self, at: usize) -> bool {
+        let mut sentence = at + 1..at + 1;
+        while sentence.end < self.words.all.len() && !self.parted(sentence.end) {
+            sentence.end += 1;
+        }
+        let means = |wanted: fn(Meaning) -> bool| {
+            sentence.clone().any(|at| {
+                self.seen(at).is_some_and(|seen| seen.senses.iter().any(|sense| wanted(sense.meaning)))
+            })
+        };
+        self.parted(at)
+            && means(|meaning| meaning == Meaning::Money)
+            && !means(|meaning| matches!(meaning, Meaning::Unit(_)))
+            && !self.is_free(at + 1)
+    }
+
     /// Paid X, to X, X owes; only where it is written large.
     fn by_english(&self, at: usize) -> bool {
-        if !self.is_large(at) || self.words.get(at).is_none_or(|word| word.script != Some(Script::Latin)) {
+        if !self.is_large(at) || self.words.all.get(at).is_none_or(|word| word.script != Some(Script::Latin))
+        {
             return false;
         }
         let before = at.checked_sub(1).filter(|_| !self.parted(at));
         let owned = self.is(Some(at + 1), &["s"])
-            && self.text.get(self.words[at].range.end..).is_some_and(|rest| rest.starts_with(['\'', '’']));
+            && self
+                .text
+                .get(self.words.all[at].range.end..)
+                .is_some_and(|rest| rest.starts_with(['\'', '’']));
         self.is(before, BEFORE) || (self.joined(at + 1) && self.is(Some(at + 1), AFTER)) || owned
-    }
-
-    /// Xbhai, Xji: where the name ends.
-    fn under_respect(&self, at: usize) -> Option<usize> {
-        let word = self.words.get(at)?;
-        let said = self.said(at);
-        let plain = Plain::new(said);
-        let fits = |front: &str, ending: &str| {
-            let key = fold::key(front);
-            // Balaji and Shivaji are names, and hidden whole by others.
-            let own = ending == "ji" && front.ends_with('a');
-            front.chars().count() > 2 && !own && lexicon::senses(&key).is_empty() && cue(&key) == Cue::None
-        };
-        let list: &[&str] =
-            if word.script == Some(Script::Latin) { JOINED } else { native_respect(word.script?) };
-        list.iter().find_map(|ending| {
-            let front = plain.text.strip_suffix(ending).filter(|front| fits(front, ending))?;
-            Some(plain.origin(front.len(), said.len()))
-        })
-    }
-
-    /// A case written onto a word beside money: where the name ends.
-    fn under_case(&self, at: usize) -> Option<usize> {
-        let word = self.words.get(at)?;
-        if !self.money.get(at).copied().unwrap_or_default() {
-            return None;
-        }
-        let said = self.said(at);
-        let plain = Plain::new(said);
-        let script = word.script?;
-        let list = cases(script);
-        let latin = script == Script::Latin;
-        list.iter().find_map(|ending| {
-            let front = plain.text.strip_suffix(ending)?;
-            let key = fold::key(front);
-            let long = if latin {
-                front.len() > 2 && (self.is_large(at) || ending.len() > 2)
-            } else {
-                front.chars().count() > 1
-            };
-            let free = lexicon::senses(&key).is_empty() && cue(&key) == Cue::None;
-            let fits = long && free && hanging::enough(script, front, ending);
-            fits.then(|| plain.origin(front.len(), said.len()))
-        })
     }
 }
 
-fn cue(key: &str) -> Cue {
-    let among = |list: &[&str]| list.contains(&key);
-    if among(TITLES) {
-        Cue::Title
-    } else if among(RESPECT) {
-        Cue::Respect
-    } else if among(NAMED) {
-        Cue::Named
-    } else if among(FAMILIES) && !TRADES.contains(&key) {
-        Cue::Family
-    } else if among(THINGS) || TRADES.contains(&key) || super::is_honorific(key) {
-        Cue::Thing
-    } else {
-        Cue::None
+/// Xbhai, Xji: where the name ends.
+fn under_respect(plain: &Plain, said: &str, script: Script) -> Option<usize> {
+    let list: &[&str] = if script == Script::Latin { JOINED } else { native_respect(script) };
+    list.iter().find_map(|ending| {
+        let front = plain.text.strip_suffix(ending).filter(|front| front.chars().count() > 2)?;
+        // Balaji and Shivaji are names, and hidden whole by others.
+        let own = *ending == "ji" && front.ends_with('a');
+        (!own && is_unknown(front)).then(|| plain.origin(front.len(), said.len()))
+    })
+}
+
+/// A case written onto a word: where the name ends.
+fn under_case(plain: &Plain, said: &str, script: Script) -> Option<usize> {
+    let large = said.starts_with(char::is_uppercase);
+    cases(script).iter().find_map(|ending| {
+        let front = plain.text.strip_suffix(ending)?;
+        let long = match script {
+            Script::Latin => front.len() > 2 && (large || ending.len() > 2),
+            _ => front.chars().count() > 1,
+        };
+        let fits = long && hanging::enough(script, front, ending) && is_unknown(front);
+        fits.then(|| plain.origin(front.len(), said.len()))
+    })
+}
+
+/// Whether a word means nothing that is known.
+fn is_unknown(word: &str) -> bool {
+    let key = fold::key(word);
+    lexicon::senses(&key).is_empty() && cue(&key) == Cue::None
+}
+
+static CUES: LazyLock<HashMap<&'static str, Cue>> = LazyLock::new(|| {
+    // Later lists give way to earlier ones.
+    let lists = [
+        (super::endings::HONORIFICS, Cue::Thing),
+        (TRADES, Cue::Thing),
+        (THINGS, Cue::Thing),
+        (FAMILIES, Cue::Family),
+        (NAMED, Cue::Named),
+        (RESPECT, Cue::Respect),
+        (TITLES, Cue::Title),
+    ];
+    let mut cues = HashMap::new();
+    for (list, cue) in lists {
+        cues.extend(list.iter().map(|key| (*key, cue)));
     }
+    cues.insert("traders", Cue::Thing);
+    cues
+});
+
+fn cue(key: &str) -> Cue {
+    CUES.get(key).copied().unwrap_or(Cue::None)
 }
 
 /// Words of respect as scripts write them onto a name.
@@ -449,15 +472,15 @@ const fn native_respect(script: Script) -> &'static [&'static str] {
 const fn cases(script: Script) -> &'static [&'static str] {
     match script {
         Script::Latin => &[
-            "ukku", "kku", "anige", "nige", "ige", "inte", "gariki", "ku", "ki", "ge", "ko", "la", "ne",
-            "ke", "nu",
+            "ukku", "kku", "anige", "nige", "ige", "inte", "gariki", "kitta", "kita", "ku", "ki", "ge", "ko",
+            "la", "ne", "ke", "nu",
         ],
         Script::Devanagari => &["ला", "ने", "कडून", "कडे", "को"],
         Script::Bengali => &["কে", "ের"],
         Script::Gujarati => &["ને", "એ"],
         Script::Gurmukhi => &["ਨੂੰ", "ਨੇ"],
         Script::Odia => &["ଙ୍କୁ", "ଙ୍କ", "କୁ"],
-        Script::Tamil => &["ுக்கு", "வுக்கு", "க்கு", "ிடம்", "யிடம்"],
+        Script::Tamil => &["ுக்கு", "வுக்கு", "க்கு", "ிடம்", "யிடம்", "கிட்ட"],
         Script::Telugu => &["కి", "కు"],
         Script::Kannada => &["ನಿಗೆ", "ಿಗೆ", "ಗೆ", "ವಿಗೆ"],
         Script::Malayalam => &["ിന്", "ക്ക്", "യ്ക്ക്", "ന്", "വിന്"],

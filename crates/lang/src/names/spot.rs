@@ -3,7 +3,11 @@
 //! A directory asks whom a message means and doubts; this asks only what must not be read by others. Every word of a
 //! known name counts by itself, so Ramesh Kumar is found in `Ramesh`, `Kumar ji` and रमेशको alike.
 
-use std::collections::HashMap;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hasher;
 use std::ops::Range;
 
 use munshi_types::Script;
@@ -11,7 +15,7 @@ use munshi_types::Script;
 use super::hanging::{self, DOUBTFUL};
 use super::{SAME, Word, is_honorific, word_score};
 use crate::fold;
-use crate::letters::{Lettered, Plain, lettered};
+use crate::letters::{Plain, Quick, Words, lettered};
 use crate::lexicon::{self, Meaning};
 
 /// From this score a word of another script is taken for the name: spelling across scripts is freer.
@@ -135,6 +139,8 @@ pub struct Spotter {
     roots: Vec<usize>,
     spelled: HashMap<String, usize>,
     bones: HashMap<String, Vec<usize>>,
+    /// The sums of those bones, so that most words are let go at once.
+    sums: HashSet<u64>,
 }
 
 /// What one word of a text is.
@@ -180,6 +186,7 @@ impl Spotter {
         let word = script.and_then(|_| Word::new(&plain));
         let at = self.names.len();
         if let Some(word) = &word {
+            self.sums.insert(sum(word.bones.as_bytes()).finish());
             self.bones.entry(word.bones.clone()).or_default().push(at);
         }
         let weight = weight(&plain);
@@ -219,31 +226,26 @@ impl Spotter {
 
     /// Every known name in a text, in order.
     pub fn find(&self, text: &str) -> Vec<Spot> {
-        self.find_in(text, &lettered(text))
+        self.find_in(&Words::new(text))
     }
 
     /// As [`find`](Self::find), for a text whose words are known.
-    pub fn find_in(&self, text: &str, words: &[Lettered]) -> Vec<Spot> {
+    pub fn find_in(&self, words: &Words<'_>) -> Vec<Spot> {
         if self.names.is_empty() {
             return Vec::new();
         }
-        let mut seen: HashMap<&str, Option<Verdict>> = HashMap::with_capacity(words.len() / 2);
-        let of = |word: &Lettered| text.get(word.range.clone()).unwrap_or_default();
-        for word in words {
-            seen.entry(of(word)).or_insert_with(|| self.judge(of(word), word.script));
-        }
+        let verdicts: Vec<Option<Verdict>> =
+            words.different.iter().map(|(said, script)| self.judge(said, *script)).collect();
+        let verdict = |at: Option<usize>| verdicts.get(*words.which.get(at?)?)?.as_ref();
         let mut found = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            let Some(Some(verdict)) = seen.get(of(word)) else { continue };
-            let near = |place: Option<usize>| place.and_then(|place| words.get(place));
-            let beside = [near(at.checked_sub(1)), near(Some(at + 1))];
-            let shared = beside.iter().flatten().any(|other| {
-                let other = seen.get(of(other)).and_then(Option::as_ref);
-                other.is_some_and(|other| self.share_owner(verdict, other))
-            });
-            let beside = beside.map(|word| word.map(of).unwrap_or_default());
-            if shared || self.is_meant(verdict, of(word), beside) {
-                found.extend(verdict.parts.iter().map(|part| Spot {
+        for (at, word) in words.all.iter().enumerate() {
+            let Some(one) = verdict(Some(at)) else { continue };
+            let beside = [at.checked_sub(1), Some(at + 1)];
+            let shared =
+                beside.iter().filter_map(|near| verdict(*near)).any(|other| self.share_owner(one, other));
+            let near = beside.map(|near| near.map_or("", |near| words.said(near)));
+            if shared || self.is_meant(one, words.said(at), near) {
+                found.extend(one.parts.iter().map(|part| Spot {
                     range: word.range.start + part.range.start..word.range.start + part.range.end,
                     ..part.clone()
                 }));
@@ -305,6 +307,9 @@ impl Spotter {
         }
         let script = script?;
         let word = Word::new(&plain.text).filter(|word| word.fold.len() < 60)?;
+        if !self.may_begin(&word.bones) {
+            return self.joined(&plain, text, script);
+        }
         // A word everybody knows is only the name when nothing tells the two apart.
         let everyday = !lexicon::senses(&word.fold).is_empty();
         let like = self.best(&word, script).filter(|(_, score)| *score >= 1.0 || !everyday);
@@ -316,6 +321,20 @@ impl Spotter {
         cut.or_else(|| like.map(|(at, _)| whole(None, vec![at])))
             .or_else(|| self.cut(&plain, text, script, ACROSS))
             .or_else(|| self.doubted(&plain, &word, script).map(|at| whole(None, vec![at])))
+    }
+
+    /// Whether some front of a word's consonants is a known name's. A nasal that ends a name is lost before an ending.
+    fn may_begin(&self, bones: &str) -> bool {
+        let known = |sum: Quick, more: &[u8]| {
+            let mut sum = sum;
+            sum.write(more);
+            self.sums.contains(&sum.finish())
+        };
+        let mut sum = Quick::default();
+        bones.bytes().any(|bone| {
+            sum.write(&[bone]);
+            known(sum, b"") || known(sum, b"n") || known(sum, b"m")
+        })
     }
 
     /// Whether a word that scored so against a known one is that name and no other. Tamil writes Gita and Kita alike, so what
@@ -375,19 +394,21 @@ impl Spotter {
                 return Some(made(to, at, sure, inherent));
             }
         }
+        self.joined(plain, text, script)
+    }
+
+    /// Two names run together: rameshkumar, RameshKumar.
+    fn joined(&self, plain: &Plain, text: &str, script: Script) -> Option<Verdict> {
         if script != Script::Latin || plain.text.len() < 6 {
             return None;
         }
-        // Two names run together: rameshkumar, RameshKumar.
         (3..=plain.text.len() - 3).rev().filter(|to| plain.text.is_char_boundary(*to)).find_map(|to| {
             let (front, rest) = plain.text.split_at(to);
             let (one, other) = (*self.spelled.get(front)?, *self.spelled.get(rest)?);
             let place = plain.origin(to, text.len());
             let part = |range, name| Spot { range, name: Some(name), inherent: false };
-            Some(Verdict {
-                parts: vec![part(0..place, one), part(place..text.len(), other)],
-                by: vec![one, other],
-            })
+            let parts = vec![part(0..place, one), part(place..text.len(), other)];
+            Some(Verdict { parts, by: vec![one, other] })
         })
     }
 
@@ -411,6 +432,12 @@ impl Spotter {
             found => closed().or(found),
         }
     }
+}
+
+fn sum(bytes: &[u8]) -> Quick {
+    let mut sum = Quick::default();
+    sum.write(bytes);
+    sum
 }
 
 /// Where the endings of a word begin.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use munshi_lang::fold::is_indic;
 use munshi_lang::letters::lookalike;
 use munshi_lang::token::{digit, unseen};
 
@@ -23,7 +24,7 @@ impl Compact {
         let mut between = 0;
         for (at, letter) in text.char_indices() {
             let Some(byte) = byte(letter) else {
-                if letter.is_alphabetic() {
+                if is_indic(letter) || letter.is_alphabetic() {
                     between = WIDEST + 1;
                 } else if !unseen(letter) {
                     between += 1;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use munshi_lang::fold;
-use munshi_lang::letters::lettered;
+use munshi_lang::letters::{Plain, lettered};
 use munshi_lang::token::{digit, gap, unseen};
 
 /// Digits with nothing seen between them.
@@ -68,6 +68,11 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
     let mut before: Option<char> = None;
     let mut open = false;
     for (at, letter) in text.char_indices() {
+        // Most of a text lies between numbers.
+        if !open && !before_matters(letter) {
+            before = Some(letter);
+            continue;
+        }
         if let Some(value) = digit(letter) {
             let end = at + letter.len_utf8();
             if !open {
@@ -117,6 +122,11 @@ fn follows_comma(front: &str) -> bool {
     front.strip_suffix(',').is_some_and(|number| number.ends_with(|letter| digit(letter).is_some()))
 }
 
+/// Whether a letter may begin a run, or is not seen.
+fn before_matters(letter: char) -> bool {
+    if letter.is_ascii() { letter.is_ascii_digit() } else { digit(letter).is_some() || unseen(letter) }
+}
+
 /// Takes a letter that is no digit: part of the run, or its end.
 fn close(found: &mut [Run], (letter, next): (char, Option<char>), open: &mut bool, signs: &mut Vec<char>) {
     if !*open {
@@ -159,14 +169,9 @@ pub(crate) fn words_before(text: &str, at: usize) -> Vec<String> {
     let front = front.rsplit(['\n', '।', '!', '?', ';']).next().unwrap_or_default();
     // What stands for something hidden says nothing of what follows.
     let front = front.rsplit("hidden]").next().unwrap_or_default();
-    let mut words: Vec<String> = lettered(front)
-        .into_iter()
-        .map(|word| {
-            fold::key(&munshi_lang::letters::Plain::new(front.get(word.range).unwrap_or_default()).text)
-        })
-        .collect();
-    words.reverse();
-    words.truncate(4);
+    let near = lettered(front).into_iter().rev().take(4);
+    let mut words: Vec<String> =
+        near.map(|word| fold::key(&Plain::new(front.get(word.range).unwrap_or_default()).text)).collect();
     // `a/c` comes apart at its slash.
     if words.windows(2).any(|pair| matches!(pair, [after, before] if after == "k" && before == "a")) {
         words.push("ac".to_owned());

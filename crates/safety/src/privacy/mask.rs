@@ -1,8 +1,9 @@
 //! Replaces what points at somebody by tokens, in every text that goes to a cloud model.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use munshi_lang::letters::{Plain, lettered};
+use munshi_lang::letters::{Plain, Words};
 use munshi_lang::names::cues;
 use munshi_types::Script;
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC10
 pub struct Mask<'t> {
     known: &'t Known,
     session: &'t mut Session,
+    /// The tokens of names met in this turn, by name and the script it was written in.
+    made: HashMap<(usize, Option<Script>), String>,
 }
 
 /// Something to hide.
@@ -45,7 +48,11 @@ enum What {
 impl<'t> Mask<'t> {
     /// Refused when the names are another tenant's.
     pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
-        if known.tenant() == session.tenant { Ok(Self { known, session }) } else { Err(Crossed) }
+        if known.tenant() == session.tenant {
+            Ok(Self { known, session, made: HashMap::new() })
+        } else {
+            Err(Crossed)
+        }
     }
 
     /// A text as a cloud model may see it.
@@ -107,11 +114,11 @@ impl<'t> Mask<'t> {
         for range in lookalikes(text) {
             add(range, What::Pattern(Kind::Lookalike), false);
         }
-        let words = lettered(text);
-        for spot in self.known.spotter().find_in(text, &words) {
+        let words = Words::new(text);
+        for spot in self.known.spotter().find_in(&words) {
             add(spot.range, spot.name.map_or(What::Said, What::Name), spot.inherent);
         }
-        for range in cues::strangers(text, &words) {
+        for range in cues::strangers(&words) {
             add(range, What::Said, false);
         }
         settle(all)
@@ -119,20 +126,7 @@ impl<'t> Mask<'t> {
 
     fn token(&mut self, hide: &Hide, said: &str, whole: bool) -> String {
         match &hide.what {
-            What::Name(name) => {
-                let spotter = self.known.spotter();
-                let root = spotter.root(*name);
-                let stored = spotter.names().get(root).map_or("", String::as_str);
-                let key = Plain::new(stored).text;
-                let spelled =
-                    || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
-                let token = self.session.token(Kind::Name, key.clone(), spelled);
-                // A stem without its last vowel is no spelling of the name.
-                if let Some(script) = said.chars().find_map(Script::of).filter(|_| whole) {
-                    self.session.learn(&key, script, &Plain::new(said).text);
-                }
-                token
-            }
+            What::Name(name) => self.name_token(*name, said, whole),
             What::Said => {
                 self.session.token(Kind::Name, Plain::new(said).text, || vec![(None, said.to_owned())])
             }
@@ -146,6 +140,27 @@ impl<'t> Mask<'t> {
                 self.session.token(*kind, known::key(*kind, said), || vec![(None, said.to_owned())])
             }
         }
+    }
+}
+
+impl Mask<'_> {
+    /// The token of a known name, the same in all its scripts.
+    fn name_token(&mut self, name: usize, said: &str, whole: bool) -> String {
+        let spotter = self.known.spotter();
+        let root = spotter.root(name);
+        // A stem without its last vowel is no spelling of the name.
+        let script = if whole { said.chars().find_map(Script::of) } else { None };
+        if let Some(token) = self.made.get(&(root, script)) {
+            return token.clone();
+        }
+        let key = Plain::new(spotter.names().get(root).map_or("", String::as_str)).text;
+        let spelled = || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
+        let token = self.session.token(Kind::Name, key.clone(), spelled);
+        if let Some(script) = script {
+            self.session.learn(&key, script, &Plain::new(said).text);
+        }
+        self.made.insert((root, script), token.clone());
+        token
     }
 }
 

@@ -10,7 +10,7 @@
 //! - `join`: names and the endings written onto them
 //! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused
 //! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
-//! - [`scrub`]: secrets
+//! - [`scrub`]: secrets, taken out of whatever a tool, an error or a log says
 //!
 //! To hide another kind of value, add it to [`Kind`], find it in [`patterns`], and say in [`profile`] who hides it.
 

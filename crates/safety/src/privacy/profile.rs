@@ -1,6 +1,6 @@
 //! What may leave through a tool or a log: by kind, and by field.
 
-use munshi_lang::letters::lettered;
+use munshi_lang::letters::Words;
 use munshi_lang::names::cues;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,17 +113,20 @@ impl Redaction<'_> {
         count
     }
 
+    /// What is hidden changes what stands beside the rest, so a text is looked at until nothing more is found; one
+    /// in which there is no end to it is hidden whole.
     fn hide(&self, text: &str) -> (String, usize) {
-        let found = self.find(text);
-        let mut out = String::with_capacity(text.len());
-        let mut at = 0;
-        for one in &found {
-            out.push_str(text.get(at..one.range.start).unwrap_or_default());
-            out.push_str(one.kind.hidden());
-            at = one.range.end;
+        const MOST: usize = 8;
+        let (mut text, mut count) = (text.to_owned(), 0);
+        for _ in 0..MOST {
+            let found = self.find(&text);
+            if found.is_empty() {
+                break;
+            }
+            count += found.len();
+            text = hidden(&text, &found);
         }
-        out.push_str(text.get(at..).unwrap_or_default());
-        (out, found.len())
+        if self.find(&text).is_empty() { (text, count) } else { (Kind::Field.hidden().to_owned(), count) }
     }
 
     fn find(&self, text: &str) -> Vec<Found> {
@@ -136,14 +139,26 @@ impl Redaction<'_> {
         }
         if self.profile == Profile::Hipaa {
             found.extend(traces::find(text));
-            let words = lettered(text);
-            let spots = self.known.map(|known| known.spotter().find_in(text, &words)).unwrap_or_default();
-            let names = spots.into_iter().map(|spot| spot.range).chain(cues::strangers(text, &words));
+            let words = Words::new(text);
+            let spots = self.known.map(|known| known.spotter().find_in(&words)).unwrap_or_default();
+            let names = spots.into_iter().map(|spot| spot.range).chain(cues::strangers(&words));
             found.extend(names.map(|range| Found { kind: Kind::Name, range }));
         }
         found.retain(|one| self.profile.hides(one.kind) && !is_mark(text, one));
         settle(found)
     }
+}
+
+fn hidden(text: &str, found: &[Found]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for one in found {
+        out.push_str(text.get(at..one.range.start).unwrap_or_default());
+        out.push_str(one.kind.hidden());
+        at = one.range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
 }
 
 /// Whether a find lies in what stands for something hidden already.
@@ -165,7 +180,7 @@ fn settle(mut found: Vec<Found>) -> Vec<Found> {
     for one in found {
         match settled.last_mut() {
             Some(last) if one.range.start < last.range.end => {
-                last.range.end = last.range.end.max(one.range.end)
+                last.range.end = last.range.end.max(one.range.end);
             }
             _ => settled.push(one),
         }

@@ -110,23 +110,37 @@ impl Scrubber {
         Self { opened: opened.filter(|_| !forms.is_empty()) }
     }
 
-    /// A text without its secrets.
+    /// A text without its secrets. It is looked at again as long as taking one out shows another.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut found: Vec<Range<usize>> =
-            self.opened.iter().flat_map(|opened| opened.find_iter(text).map(|one| one.range())).collect();
+        const MOST: usize = 4;
+        let mut clean = Cow::Borrowed(text);
+        for _ in 0..MOST {
+            let found = self.find(&clean);
+            if found.is_empty() {
+                return clean;
+            }
+            clean = Cow::Owned(hide(&clean, found));
+        }
+        if self.find(&clean).is_empty() { clean } else { Cow::Borrowed(HIDDEN) }
+    }
+
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let opened = self.opened.iter().flat_map(|opened| opened.find_iter(text));
+        let mut found: Vec<Range<usize>> = opened.map(|one| one.range()).collect();
         keys(text, &mut found);
         named(text, &mut found);
         pem(text, &mut found);
         links(text, &mut found);
-        if found.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(hide(text, found)) }
+        found
     }
 
     /// Scrubs every string in place, keys too.
     pub fn json(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Cow::Owned(clean) = self.text(text) {
-                    *text = clean;
+                let clean = self.text(text);
+                if clean != *text {
+                    *text = clean.into_owned();
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
@@ -337,7 +351,7 @@ fn links(text: &str, found: &mut Vec<Range<usize>>) {
         };
         match user.find(':') {
             Some(colon) if colon + 1 < user.len() && user.get(colon + 1..) != Some(HIDDEN) => {
-                found.push(start + colon + 1..start + user.len())
+                found.push(start + colon + 1..start + user.len());
             }
             None if user.len() >= 16 && user != HIDDEN => found.push(start..start + user.len()),
             _ => {}
