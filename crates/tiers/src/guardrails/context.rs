@@ -134,7 +134,7 @@ fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
     for part in earlier.iter().rev() {
         let reading = &part.reading;
         let words = (0..reading.tokens.len()).rev().filter(|at| reading.counts(*at));
-        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, hash(&reading.tokens[at].plain))));
+        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, hash(reading.plain(at)))));
         if last.len() == RUN - 1 {
             break;
         }
@@ -146,7 +146,7 @@ fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
 /// The words of a reading: the token each is, and its hash.
 fn words(reading: &Reading) -> Vec<(usize, u64)> {
     let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
-    words.map(|at| (at, hash(&reading.tokens[at].plain))).collect()
+    words.map(|at| (at, hash(reading.plain(at)))).collect()
 }
 
 /// Every run of words, with the word it begins at.

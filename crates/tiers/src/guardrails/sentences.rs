@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::lexicon;
+use super::lexicon::Named;
 use super::reading::Reading;
 
 /// Abbreviations that no sentence ends on.
@@ -173,9 +173,14 @@ pub(crate) fn hangs(sentence: &str) -> bool {
     last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii())
 }
 
+static KEY: Named = Named::new("no-secrets.key");
+
 /// Whether it has just named a secret, which may follow.
 pub(crate) fn names_secret(reading: &Reading) -> bool {
-    let key = lexicon().class("no-secrets.key");
+    let key = KEY.get();
+    if !reading.has(key) {
+        return false;
+    }
     let count = reading.tokens.len();
     (count.saturating_sub(LAST)..count).any(|at| reading.is(at, key))
 }

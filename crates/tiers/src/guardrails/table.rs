@@ -9,46 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use munshi_lang::fold;
 
-/// A set of word classes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes([u64; 4]);
-
-impl Classes {
-    pub(crate) const NONE: Self = Self([0; 4]);
-    /// How many classes there can be.
-    pub(crate) const MOST: usize = 256;
-
-    pub(crate) fn of(class: Class) -> Self {
-        let mut one = Self::NONE;
-        one.add(class);
-        one
-    }
-
-    pub(crate) fn add(&mut self, class: Class) {
-        if let Some(part) = self.0.get_mut(usize::from(class) / 64) {
-            *part |= 1 << (class % 64);
-        }
-    }
-
-    pub(crate) fn add_all(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine |= theirs);
-    }
-
-    pub(crate) fn remove(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
-    }
-
-    pub(crate) fn meets(self, other: Self) -> bool {
-        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        self == Self::NONE
-    }
-}
-
-/// The number of a class.
-pub(crate) type Class = u8;
+use super::classes::Class;
 
 /// The shortest folds that are looked up, since shorter ones mean too many things: of an English word met in another
 /// script, of an Indian word met in Latin letters, and of an Indian word met in another Indian script.
@@ -61,10 +22,56 @@ pub(crate) struct Table {
     spelled: Heads,
     folded: Heads,
     /// Endings that carry a meaning of their own, by their last letters: Tamil says no at the end of a verb.
-    endings: HashMap<u64, Vec<(String, Class)>, BuildHasherDefault<Given>>,
+    endings: Map<Vec<(String, Class)>>,
 }
 
-type Heads = HashMap<u64, Vec<Entry>, BuildHasherDefault<Given>>;
+type Map<T> = HashMap<u64, T, BuildHasherDefault<Given>>;
+
+/// Entries by the hash of their first word, behind a filter: nearly every beginning of a word begins no entry.
+#[derive(Clone, Debug)]
+struct Heads {
+    entries: Map<Vec<Entry>>,
+    filter: Vec<u64>,
+    longest: usize,
+}
+
+/// So many bits the filter has: ten times the entries there are, in a size that stays in the cache.
+const FILTER_BITS: usize = 1 << 17;
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self { entries: Map::default(), filter: vec![0; FILTER_BITS / 64], longest: 0 }
+    }
+}
+
+impl Heads {
+    fn put(&mut self, entry: Entry) {
+        let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
+        let hash = hash(&first.text);
+        let (part, bit) = filter_place(hash);
+        if let Some(part) = self.filter.get_mut(part) {
+            *part |= bit;
+        }
+        self.longest = self.longest.max(first.text.len());
+        let entries = self.entries.entry(hash).or_default();
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+
+    fn get(&self, hash: u64) -> &[Entry] {
+        let (part, bit) = filter_place(hash);
+        if self.filter.get(part).is_none_or(|part| part & bit == 0) {
+            return &[];
+        }
+        self.entries.get(&hash).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn filter_place(hash: u64) -> (usize, u64) {
+    let place = (hash ^ (hash >> 29)) as usize % FILTER_BITS;
+    (place / 64, 1 << (place % 64))
+}
 
 /// The keys are hashes already.
 #[derive(Default)]
@@ -114,10 +121,6 @@ pub(crate) struct Hit {
     pub class: Class,
     /// How many words it took.
     pub words: usize,
-    /// How many bytes of the first word had to fit.
-    pub letters: usize,
-    /// Only the end of the word had to fit.
-    pub ending: bool,
 }
 
 impl Table {
@@ -139,13 +142,13 @@ impl Table {
                 })
                 .collect()
         };
-        put(&mut self.spelled, Entry { words: parts(spelled), class, length: 0, loan: false });
+        self.spelled.put(Entry { words: parts(spelled), class, length: 0, loan: false });
         let folded = parts(folded);
         let length: usize = folded.iter().map(|part| part.text.len()).sum();
         let loan = spelling == Spelling::Loan;
         let shortest = if loan { LOAN_FOLD } else { LATIN_FOLD };
         if spelling != Spelling::Exact && length >= shortest {
-            put(&mut self.folded, Entry { words: folded, class, length, loan });
+            self.folded.put(Entry { words: folded, class, length, loan });
         }
     }
 
@@ -161,13 +164,35 @@ impl Table {
         {
             let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
             for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
-                hit(Hit { class: *class, words: 1, letters: word.len(), ending: true });
+                hit(Hit { class: *class, words: 1 });
             }
         }
         let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
         search(&self.spelled, spelled, |_| true, &mut hit);
         let near = |entry: &Entry| if latin { !entry.loan } else { entry.loan || entry.length >= FAR_FOLD };
         search(&self.folded, folded, near, &mut hit);
+    }
+
+    /// Every spelled entry of one word that two pieces put together begin with, and how many bytes of them it took.
+    pub(crate) fn find_joined(&self, first: &str, second: &str, mut hit: impl FnMut(Class, usize)) {
+        let length = first.len() + second.len();
+        let begins = |text: &str| {
+            let (head, tail) = text.as_bytes().split_at(text.len().min(first.len()));
+            first.as_bytes().starts_with(head) && second.as_bytes().starts_with(tail)
+        };
+        let mut running = SEED;
+        for (at, byte) in first.bytes().chain(second.bytes()).enumerate().take(self.spelled.longest) {
+            running = step(running, byte);
+            if at == 0 && length > 1 {
+                continue;
+            }
+            for entry in self.spelled.get(running) {
+                let [only] = entry.words.as_slice() else { continue };
+                if only.text.len() == at + 1 && (only.open || length == at + 1) && begins(&only.text) {
+                    hit(entry.class, at + 1);
+                }
+            }
+        }
     }
 }
 
@@ -206,14 +231,6 @@ fn folded(word: &str, open: bool) -> String {
     fold
 }
 
-fn put(heads: &mut Heads, entry: Entry) {
-    let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
-    let entries = heads.entry(hash(&first.text)).or_default();
-    if !entries.contains(&entry) {
-        entries.push(entry);
-    }
-}
-
 /// The last two letters of a word, three of a Latin one, as a key. No ending of the lexicon is shorter.
 fn last_letters(word: &str) -> Option<u64> {
     let bytes = word.as_bytes();
@@ -240,14 +257,15 @@ fn search<'w>(
 ) {
     let Some(first) = word(0) else { return };
     let mut running = SEED;
-    for (at, byte) in first.bytes().enumerate() {
+    for (at, byte) in first.bytes().enumerate().take(heads.longest) {
         running = step(running, byte);
-        if at == 0 && first.len() > 1 {
+        if (at == 0 && first.len() > 1) || !first.is_char_boundary(at + 1) {
             continue;
         }
-        let Some(entries) = heads.get(&running) else { continue };
-        for entry in entries.iter().filter(|entry| counts(entry) && fits(entry, first, at + 1, &word)) {
-            hit(Hit { class: entry.class, words: entry.words.len(), letters: at + 1, ending: false });
+        for entry in heads.get(running) {
+            if counts(entry) && fits(entry, first, at + 1, &word) {
+                hit(Hit { class: entry.class, words: entry.words.len() });
+            }
         }
     }
 }

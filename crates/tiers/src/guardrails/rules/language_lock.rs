@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use munshi_lang::detect;
 use munshi_types::{Language, Script};
 
+use crate::guardrails::classes::Classes;
 use crate::guardrails::context::{Context, Tongue};
-use crate::guardrails::lexicon::{self, lexicon};
+use crate::guardrails::lexicon::{self, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
-use crate::guardrails::sentences::ends;
-use crate::guardrails::table::Classes;
 
 /// Fewer words than this tell no language: names, thanks, an address.
 const FEWEST: usize = 3;
+
+static ESCALATE: Named = Named::new("red-flag.escalate");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -32,7 +33,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
         return found;
     }
     let mut start = 0;
-    for (sentence, end) in ends(view.text).into_iter().enumerate() {
+    for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
         if let Some(language) = foreign(text, view.context)
@@ -48,14 +49,12 @@ fn check(view: &View<'_>) -> Vec<Found> {
 
 /// Money and safety are told in the person's language, whatever the lock.
 fn concerns(spoken: Classes) -> bool {
-    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(lexicon().class("red-flag.escalate"))
+    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(ESCALATE.get())
 }
 
 /// The language of a sentence, when it is surely none of the persona's.
 fn foreign(text: &str, context: &Context) -> Option<Language> {
-    if text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() < FEWEST {
-        return None;
-    }
+    text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).nth(FEWEST - 1)?;
     if let Some(language) = by_script(text) {
         let spoken = context.lock.iter().any(|tongue| {
             tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
@@ -83,7 +82,8 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
         munshi_lang::Form::Latin,
         &[
             "the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we",
-            "will", "by", "be", "our",
+            "will", "by", "be", "our", "have", "has", "not", "can", "from", "there", "please", "was", "if",
+            "when", "what", "would", "which", "they", "their",
         ],
     ),
     (
@@ -91,26 +91,32 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
         munshi_lang::Form::Latin,
         &[
             "hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh",
-            "kar", "nahi", "hoon",
+            "kar", "nahi", "hoon", "liye", "woh", "agar", "chahiye", "gaya", "gayi", "raha", "rahi", "tak",
+            "aaj", "yahan", "wala", "jayega", "sakte", "mujhe", "aapke",
         ],
     ),
     (
         Language::Hindi,
         munshi_lang::Form::Native,
-        &["है", "हैं", "में", "को", "की", "के", "का", "और", "यह", "आप", "आपका", "आपकी", "आपको", "नहीं", "हूँ", "तक"],
+        &["है", "हैं", "में", "को", "की", "के", "का", "और", "यह", "आप", "आपका", "आपकी", "आपको", "नहीं", "हूँ", "तक", "से", "लिए", "वह", "जो", "इसमें", "गया", "गई", "आपके", "रहा", "रही", "भी", "था", "साथ"],
     ),
 ];
 
 /// Whether a text is plainly in one of the persona's languages.
 fn at_home(text: &str, context: &Context) -> bool {
-    let words = text.split_whitespace().count();
-    SMALL_WORDS.iter().any(|(language, form, small)| {
-        let spoken = context.lock.iter().any(|tongue| {
+    let spoken = |(language, form, _): &&(Language, munshi_lang::Form, &[&str])| {
+        context.lock.iter().any(|tongue| {
             tongue.language == *language
                 && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
-        });
-        let known = |word: &&str| small.iter().any(|one| one.eq_ignore_ascii_case(word));
-        spoken && text.split_whitespace().filter(known).count() * 5 >= words
+        })
+    };
+    SMALL_WORDS.iter().filter(spoken).any(|(_, _, small)| {
+        let (mut words, mut known) = (0, 0);
+        for word in text.split_ascii_whitespace() {
+            words += 1;
+            known += usize::from(small.iter().any(|one| one.eq_ignore_ascii_case(word)));
+        }
+        known * 5 >= words
     })
 }
 

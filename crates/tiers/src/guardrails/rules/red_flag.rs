@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 
 use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::{Listed, Named};
 use crate::guardrails::reading::Reading;
 use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
 use crate::guardrails::sentences::ends;
 use crate::guardrails::set::Parameters;
+
+static PATTERNS: Listed = Listed::new("red-flag");
+static ESCALATE: Named = Named::new("red-flag.escalate");
+static NO: Named = Named::new("no");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -33,12 +37,11 @@ pub(crate) fn raised(context: &Context) -> bool {
         return true;
     }
     let said = &context.person_said;
-    !said.is_empty() && !Reading::new(said, &ends(said)).find(lexicon().patterns("red-flag")).is_empty()
+    !said.is_empty() && !PATTERNS.find(&Reading::new(said, &ends(said))).is_empty()
 }
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let words = lexicon();
-    let (help, no) = (words.class("red-flag.escalate"), words.class("no"));
+    let (help, no) = (ESCALATE.get(), NO.get());
     let sent = |part: &Part| {
         part.reading.clauses.iter().any(|clause| clause.mask.meets(help) && !clause.mask.meets(no))
     };
