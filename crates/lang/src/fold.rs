@@ -22,13 +22,23 @@ pub fn key(word: &str) -> String {
 }
 
 /// Folds many words with the memory of the first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Folder {
     latin: Vec<u8>,
     letters: Vec<u8>,
     glides: Vec<u8>,
     key: String,
     stem: String,
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        // More letters than nearly any word has.
+        const LONG: usize = 96;
+        let letters = || Vec::with_capacity(LONG);
+        let text = || String::with_capacity(LONG);
+        Self { latin: letters(), letters: letters(), glides: letters(), key: text(), stem: text() }
+    }
 }
 
 impl Folder {

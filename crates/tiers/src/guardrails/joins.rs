@@ -1,7 +1,7 @@
 //! Words taken apart, put together again where the lexicon knows the result.
 
 use super::letters::{leet, push};
-use super::table::Table;
+use super::table::{SEED, Table};
 use super::tokens::{Gap, Kind, Tokens};
 
 /// Puts letters set apart together where the lexicon knows the word, the longest first.
@@ -46,7 +46,7 @@ enum Fit {
 /// Whether the lexicon knows a word by more than its first `beyond` bytes.
 fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
     let mut found = false;
-    table.find_joined(word, "", |_, letters| {
+    table.find_joined(("", SEED), word, |_, letters| {
         let long = match fit {
             Fit::Whole => letters == word.len(),
             Fit::Letters(least) => {

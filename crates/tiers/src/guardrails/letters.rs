@@ -2,6 +2,7 @@
 //!
 //! The lexicon and the replies go through the same function, so what they mean the same is spelled the same.
 
+use munshi_lang::fold::is_indic;
 use munshi_lang::token::digit;
 use unicode_normalization::UnicodeNormalization;
 
@@ -199,6 +200,11 @@ pub(crate) fn plain(word: &str) -> String {
         }
     }
     out
+}
+
+/// Whether it is a letter or a digit. The Indic blocks hold little else, and asking the tables of Unicode is slow.
+pub(crate) fn is_spoken(letter: char) -> bool {
+    is_indic(letter) || letter.is_alphanumeric()
 }
 
 /// Whether a letter begins a written syllable: signs of vowels and the like belong to the one before.

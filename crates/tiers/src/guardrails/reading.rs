@@ -23,6 +23,8 @@ pub(crate) struct Reading {
     /// Every class of the text.
     pub(super) mask: Classes,
     folds: Folds,
+    /// The hashes of the plain spellings.
+    hashes: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ struct Folds {
 
 impl Folds {
     fn new(tokens: &Tokens) -> Self {
-        let mut this = Self { letters: String::with_capacity(256), ends: Vec::with_capacity(tokens.len()) };
+        let mut this = Self { letters: String::with_capacity(tokens.len() * 8), ends: Vec::with_capacity(tokens.len()) };
         let mut folder = Folder::default();
         for (at, token) in tokens.iter().enumerate() {
             // Words of other scripts that are short, and overlong ones, are known by their spelling alone.
@@ -112,6 +114,7 @@ impl Reading {
             sentences: Vec::new(),
             mask: Classes::NONE,
             folds: Folds::new(&tokens),
+            hashes: vec![0; tokens.len()],
             tokens,
         };
         this.classify(lexicon);
@@ -129,7 +132,7 @@ impl Reading {
             let mut found = Classes::NONE;
             let mut reach = at + 1;
             let mut no_no = 0;
-            self.look_up(&lexicon.table, at, |class, to| {
+            self.hashes[at] = self.look_up(&lexicon.table, at, |class, to| {
                 found.add(class);
                 reach = reach.max(to);
                 if SHARED.no_no.has(class) {
@@ -150,14 +153,15 @@ impl Reading {
         }
     }
 
-    /// Calls back for every entry that begins at a token, with the token its phrase ends before.
-    pub(crate) fn look_up(&self, table: &Table, at: usize, mut hit: impl FnMut(Class, usize)) {
+    /// Calls back for every entry that begins at a token, with the token its phrase ends before. Returns the hash of
+    /// its spelling.
+    pub(crate) fn look_up(&self, table: &Table, at: usize, mut hit: impl FnMut(Class, usize)) -> u64 {
         let word = |nth: usize| Some(self.tokens.plain(self.following(at, nth)?));
         let fold = |nth: usize| Some(self.folds.get(self.following(at, nth)?)).filter(|fold| !fold.is_empty());
         table.find(word, fold, |found| {
             let last = self.following(at, found.words - 1).unwrap_or(at);
             hit(found.class, last + 1);
-        });
+        })
     }
 
     /// The word or number that a phrase from a token on has in its nth place.
@@ -203,11 +207,10 @@ impl Reading {
             false => first.chars().chain(second.chars()).count() >= 3,
         };
         let mut found = Classes::NONE;
-        table.find_joined(first, second, |class, letters| {
-            if long_enough && letters > first.len() {
-                found.add(class);
-            }
-        });
+        if !long_enough {
+            return;
+        }
+        table.find_joined((first, self.hashes[at]), second, |class, _| found.add(class));
         self.classes[at].add_all(found);
         if !found.is_empty() {
             self.reaches[at] = at + 2;
@@ -236,6 +239,11 @@ impl Reading {
 
     pub(crate) fn fold(&self, at: usize) -> &str {
         self.folds.get(at)
+    }
+
+    /// The hash of a token's plain spelling; a sign has none.
+    pub(crate) fn hash(&self, at: usize) -> u64 {
+        self.hashes.get(at).copied().unwrap_or_default()
     }
 
     /// The plain spelling of a token.

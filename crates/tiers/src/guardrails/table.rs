@@ -75,7 +75,7 @@ fn filter_place(hash: u64) -> (usize, u64) {
 
 /// The keys are hashes already.
 #[derive(Default)]
-struct Given(u64);
+pub(crate) struct Given(u64);
 
 impl Hasher for Given {
     fn finish(&self) -> u64 {
@@ -153,12 +153,13 @@ impl Table {
     }
 
     /// Everything that begins at a word. `spelled` and `folded` give the words from there on; none ends the phrase.
+    /// Returns the hash of the word as it is spelled.
     pub(crate) fn find<'w>(
         &self,
         spelled: impl Fn(usize) -> Option<&'w str>,
         folded: impl Fn(usize) -> Option<&'w str>,
         mut hit: impl FnMut(Hit),
-    ) {
+    ) -> u64 {
         if let Some(word) = spelled(0)
             && let Some(endings) = last_letters(word).and_then(|last| self.endings.get(&last))
         {
@@ -168,28 +169,35 @@ impl Table {
             }
         }
         let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
-        search(&self.spelled, spelled, |_| true, &mut hit);
+        let hash = search(&self.spelled, spelled, |_| true, &mut hit);
         let near = |entry: &Entry| if latin { !entry.loan } else { entry.loan || entry.length >= FAR_FOLD };
         search(&self.folded, folded, near, &mut hit);
+        hash
     }
 
-    /// Every spelled entry of one word that two pieces put together begin with, and how many bytes of them it took.
-    pub(crate) fn find_joined(&self, first: &str, second: &str, mut hit: impl FnMut(Class, usize)) {
-        let length = first.len() + second.len();
-        let begins = |text: &str| {
-            let (head, tail) = text.as_bytes().split_at(text.len().min(first.len()));
-            first.as_bytes().starts_with(head) && second.as_bytes().starts_with(tail)
-        };
-        let mut running = SEED;
-        for (at, byte) in first.bytes().chain(second.bytes()).enumerate().take(self.spelled.longest) {
-            running = step(running, byte);
-            if at == 0 && length > 1 {
-                continue;
+    /// Every spelled entry of one word that two pieces put together begin with and that is more than the first, and how
+    /// many bytes of them it took. `hash` is the hash of the first.
+    pub(crate) fn find_joined(
+        &self,
+        (first, hash): (&str, u64),
+        second: &str,
+        mut hit: impl FnMut(Class, usize),
+    ) {
+        let whole = first.len() + second.len();
+        let mut running = hash;
+        let mut length = first.len();
+        for letter in second.chars() {
+            running = step(running, letter);
+            length += letter.len_utf8();
+            if length > self.spelled.longest {
+                return;
             }
             for entry in self.spelled.get(running) {
                 let [only] = entry.words.as_slice() else { continue };
-                if only.text.len() == at + 1 && (only.open || length == at + 1) && begins(&only.text) {
-                    hit(entry.class, at + 1);
+                let rest = only.text.strip_prefix(first);
+                let begins = rest.is_some_and(|rest| second.starts_with(rest));
+                if only.text.len() == length && (only.open || length == whole) && begins {
+                    hit(entry.class, length);
                 }
             }
         }
@@ -236,17 +244,19 @@ fn last_letters(word: &str) -> Option<u64> {
     let bytes = word.as_bytes();
     let count = if bytes.last()?.is_ascii() { 3 } else { 6 };
     let last = bytes.get(bytes.len().checked_sub(count)?..)?;
-    Some(last.iter().copied().fold(SEED, step))
+    Some(last.iter().fold(SEED, |hash, byte| step(hash, char::from(*byte))))
 }
 
-const SEED: u64 = 0xCBF2_9CE4_8422_2325;
+/// The hash of no letters.
+pub(crate) const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
-const fn step(hash: u64, byte: u8) -> u64 {
-    (hash ^ byte as u64).wrapping_mul(0x0100_0000_01B3)
+const fn step(hash: u64, letter: char) -> u64 {
+    (hash ^ letter as u64).wrapping_mul(0x0100_0000_01B3)
 }
 
+/// The hash of a word, as [`Table::find`] returns it.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(SEED, step)
+    text.chars().fold(SEED, step)
 }
 
 fn search<'w>(
@@ -254,20 +264,23 @@ fn search<'w>(
     word: impl Fn(usize) -> Option<&'w str>,
     counts: impl Fn(&Entry) -> bool,
     hit: &mut impl FnMut(Hit),
-) {
-    let Some(first) = word(0) else { return };
+) -> u64 {
+    let Some(first) = word(0) else { return SEED };
     let mut running = SEED;
-    for (at, byte) in first.bytes().enumerate().take(heads.longest) {
-        running = step(running, byte);
-        if (at == 0 && first.len() > 1) || !first.is_char_boundary(at + 1) {
+    let mut length = 0;
+    for letter in first.chars() {
+        running = step(running, letter);
+        length += letter.len_utf8();
+        if (length == 1 && first.len() > 1) || length > heads.longest {
             continue;
         }
         for entry in heads.get(running) {
-            if counts(entry) && fits(entry, first, at + 1, &word) {
+            if counts(entry) && fits(entry, first, length, &word) {
                 hit(Hit { class: entry.class, words: entry.words.len() });
             }
         }
     }
+    running
 }
 
 fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> Option<&'w str>) -> bool {

@@ -1,6 +1,7 @@
 //! The persona speaks its own languages.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use munshi_lang::detect;
 use munshi_types::{Language, Script};
@@ -36,7 +37,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
     for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
-        if let Some(language) = foreign(text, view.context)
+        if let Some(language) = foreign(text, &(start..end), view)
             && !(Some(language) == view.context.person_language && concerns(spoken))
         {
             let lead = text.len() - text.trim_start().len();
@@ -53,9 +54,11 @@ fn concerns(spoken: Classes) -> bool {
 }
 
 /// The language of a sentence, when it is surely none of the persona's.
-fn foreign(text: &str, context: &Context) -> Option<Language> {
-    text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).nth(FEWEST - 1)?;
-    if let Some(language) = by_script(text) {
+fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language> {
+    let context = view.context;
+    let letter = |letter: char| Script::of(letter).is_some() || letter.is_alphabetic();
+    text.split_ascii_whitespace().filter(|word| word.chars().any(letter)).nth(FEWEST - 1)?;
+    if let Some(language) = by_script(view, place) {
         let spoken = context.lock.iter().any(|tongue| {
             tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
         });
@@ -121,9 +124,16 @@ fn at_home(text: &str, context: &Context) -> bool {
 }
 
 /// The language of a script that only one language is written in, when most letters are of it.
-fn by_script(text: &str) -> Option<Language> {
+fn by_script(view: &View<'_>, place: &Range<usize>) -> Option<Language> {
+    let tokens = &view.reading.tokens;
     let mut counts = [0usize; Script::ALL.len()];
-    text.chars().filter_map(Script::of).for_each(|script| counts[script as usize] += 1);
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| place.contains(&token.start)) {
+        let script = tokens.plain(at).chars().next().and_then(Script::of).filter(|_| token.is_word());
+        if let Some(script) = script {
+            // Letters of other scripts have three bytes each.
+            counts[script as usize] += if script == Script::Latin { token.len() } else { token.len() / 3 };
+        }
+    }
     let script = Script::ALL.into_iter().max_by_key(|script| counts[*script as usize])?;
     let most = counts[script as usize] * 2 > counts.iter().sum();
     let one = most && !matches!(script, Script::Latin | Script::Devanagari);
