@@ -287,13 +287,23 @@ fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> 
     let Some((head, rest)) = entry.words.split_first() else { return false };
     let begins = head.text.len() == length && first.starts_with(&head.text);
     begins
-        && (head.open || first.len() == length)
+        && (head.open || ends_at(first, length))
         && rest.iter().enumerate().all(|(at, part)| {
             word(at + 1).is_some_and(|word| match part.open {
                 true => word.starts_with(&part.text),
-                false => word == part.text,
+                false => word.starts_with(&part.text) && ends_at(word, part.text.len()),
             })
         })
+}
+
+/// What is glued behind a word without changing it, and how long the word must be: Tamil doubles the next word's
+/// first consonant and says `indeed` with தான், Bengali says `indeed` and `too` with a vowel.
+const TAILS: [(&str, usize); 7] =
+    [("க்", 9), ("ச்", 9), ("த்", 9), ("ப்", 9), ("தான்", 9), ("ই", 9), ("ও", 9)];
+
+fn ends_at(word: &str, length: usize) -> bool {
+    let glued = |tail: &str| TAILS.iter().any(|(one, least)| *one == tail && length >= *least);
+    word.len() == length || word.get(length..).is_some_and(glued)
 }
 
 #[cfg(test)]
@@ -327,5 +337,10 @@ mod tests {
         assert_eq!(classes(&table, "thallupadiyum"), [(3, 1)]);
         assert_eq!(classes(&table, "தள்ளுபடியை"), [(3, 1)]);
         assert_eq!(classes(&table, "of"), []);
+        table.add("ஆண்டுக்கு", 5, Spelling::Exact);
+        table.add("அதிக_விலை", 6, Spelling::Exact);
+        assert_eq!(classes(&table, "ஆண்டுக்குக்"), [(5, 1)]);
+        assert_eq!(classes(&table, "ஆண்டுக்குள்"), []);
+        assert_eq!(classes(&table, "அதிக விலைதான்"), [(6, 2)]);
     }
 }

@@ -9,6 +9,7 @@ use crate::guardrails::table::fold_word;
 static PATTERNS: Listed = Listed::new("persona-lock");
 static MY_NAME: Named = Named::new("persona-lock.my-name");
 static FILLER: Named = Named::new("persona-lock.filler");
+static FORGET: Named = Named::new("persona-lock.forget");
 static ME: Named = Named::new("me");
 static NO: Named = Named::new("no");
 static YOU: Named = Named::new("you");
@@ -31,10 +32,11 @@ fn check(view: &View<'_>) -> Vec<Found> {
         .into_iter()
         .map(|span| Found::new(span, "it stepped out of its persona"))
         .collect();
-    if let Some(persona) = view.context.persona.as_ref().filter(|_| view.reading.has(ME.get()) || view.reading.has(MY_NAME.get())) {
+    if let Some(persona) = view.context.persona.as_ref().filter(|_| [&ME, &MY_NAME, &FORGET].iter().any(|class| view.reading.has(class.get()))) {
         let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
         found.extend(other_name(view, &names));
         found.extend(denied(view, &names));
+        found.extend(dismissed(view, &names));
     }
     found
 }
@@ -54,6 +56,19 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
     let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
     let known = reading.is(next, NO.get()) || reading.is(next, YOU.get());
     (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+}
+
+/// `Forget` and the persona's name.
+fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
+    let reading = view.reading;
+    let named = |at: usize| {
+        names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()))
+    };
+    let at = (0..reading.tokens.len()).find(|at| reading.is(*at, FORGET.get()))?;
+    let near = (at.saturating_sub(3)..at + 4).find(|near| named(*near))?;
+    let (first, last) = (at.min(near), at.max(near));
+    let span = reading.tokens.get(first)?.start..reading.tokens.get(last)?.end;
+    Some(Found::new(span, "it denied its persona"))
 }
 
 /// `I am not` and the persona's name.
