@@ -278,7 +278,8 @@ mod tests {
     #[test]
     fn a_folder_folds_as_one_word_alone_does() {
         let mut folder = Folder::default();
-        for word in ["இருபத்தேழாயிரத்து", "barah", "ഒന്ന്", "हज़ार", "", "YEZHU", "নয়"] {
+        for word in ["இருபத்தேழாயிரத்து", "barah", "ഒന്ന്", "हज़ार", "", "YEZHU", "নয়"]
+        {
             assert_eq!(folder.stem(word), stem(&key(word)), "{word}");
         }
     }

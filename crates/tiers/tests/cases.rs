@@ -78,6 +78,21 @@ fn the_core_rules_hold_in_the_other_languages() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn plain_talk_is_touched_by_no_rule() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guardrails/plain.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    let context =
+        Context { persona: Some("Meera".to_owned()), turns_since_price: Some(0), ..Context::default() };
+    let set = RuleSet::shipped();
+    let mut wrong = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let found = set.check(line, &context).violations;
+        wrong.extend(found.iter().map(|one| format!("{}: {line} [{}]", one.rule, &line[one.span.clone()])));
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 fn run(rule: &str, text: &str) -> Count {
     let set = RuleSet::new(&[rule], Parameters::default(), Vec::new()).unwrap();
     let mut count = Count::default();

@@ -50,4 +50,3 @@ impl Classes {
 
 /// The number of a class.
 pub(crate) type Class = u8;
-

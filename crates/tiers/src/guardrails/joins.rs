@@ -102,8 +102,7 @@ fn run_from(
             }
             Kind::Sign(sign) if length > 0 && signs < 3 && sign != '\n' => {
                 signs += 1;
-                let stands =
-                    leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$');
+                let stands = leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$');
                 let Some(letter) = stands else { continue };
                 part(at, Some(letter));
                 (length, last) = (length + 1, Some(at));

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::reading::{Clause, Reading};
 use super::classes::{Class, Classes};
+use super::reading::{Clause, Reading};
 
 /// Patterns that are looked for together.
 #[derive(Clone, Debug, Default)]

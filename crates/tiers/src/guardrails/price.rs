@@ -31,8 +31,7 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         let bare = clause.mask.meets(cost);
         for at in clause.tokens() {
             let money = reading.is(at, Classes::of(lexicon::MONEY));
-            let thousands = reading.tokens[at].is_number()
-                && reading.plain(at + 1) == "k";
+            let thousands = reading.tokens[at].is_number() && reading.plain(at + 1) == "k";
             if money || ((bare || thousands) && stands_for_price(reading, clause, at)) {
                 found.push(Price {
                     span: reading.tokens[at].start..reading.tokens[at].end,
@@ -51,8 +50,7 @@ fn stands_for_price(reading: &Reading, clause: &Clause, at: usize) -> bool {
     if !number || reading.is(at, Classes::of(lexicon::PERCENT)) {
         return false;
     }
-    let counted =
-        |near: usize| clause.tokens().contains(&near) && reading.is(near, COUNTED.get());
+    let counted = |near: usize| clause.tokens().contains(&near) && reading.is(near, COUNTED.get());
     if counted(at + 1)
         || (reading.is(at + 1, SCALE.get()) && counted(at + 2))
         || at.checked_sub(1).is_some_and(counted)

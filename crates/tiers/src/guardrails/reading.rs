@@ -50,7 +50,8 @@ struct Folds {
 
 impl Folds {
     fn new(tokens: &Tokens) -> Self {
-        let mut this = Self { letters: String::with_capacity(tokens.len() * 8), ends: Vec::with_capacity(tokens.len()) };
+        let mut this =
+            Self { letters: String::with_capacity(tokens.len() * 8), ends: Vec::with_capacity(tokens.len()) };
         let mut folder = Folder::default();
         for (at, token) in tokens.iter().enumerate() {
             // Words of other scripts that are short, and overlong ones, are known by their spelling alone.
@@ -157,7 +158,8 @@ impl Reading {
     /// its spelling.
     pub(crate) fn look_up(&self, table: &Table, at: usize, mut hit: impl FnMut(Class, usize)) -> u64 {
         let word = |nth: usize| Some(self.tokens.plain(self.following(at, nth)?));
-        let fold = |nth: usize| Some(self.folds.get(self.following(at, nth)?)).filter(|fold| !fold.is_empty());
+        let fold =
+            |nth: usize| Some(self.folds.get(self.following(at, nth)?)).filter(|fold| !fold.is_empty());
         table.find(word, fold, |found| {
             let last = self.following(at, found.words - 1).unwrap_or(at);
             hit(found.class, last + 1);

@@ -174,7 +174,8 @@ fn ends_here(before: &str, rest: &str) -> Option<bool> {
 pub(crate) fn hangs(sentence: &str) -> bool {
     let trimmed = sentence.trim_end_matches(|letter: char| !is_spoken(letter));
     let last = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default();
-    last.chars().any(|letter| digit(letter).is_some() || (!is_indic(letter) && letter.is_numeric())) || (last.len() >= 16 && last.is_ascii())
+    last.chars().any(|letter| digit(letter).is_some() || (!is_indic(letter) && letter.is_numeric()))
+        || (last.len() >= 16 && last.is_ascii())
 }
 
 static KEY: Named = Named::new("no-secrets.key");

@@ -160,7 +160,8 @@ impl Tokens {
 
     /// Puts one word in the place of some tokens.
     pub(crate) fn replace(&mut self, tokens: Range<usize>, word: &str) {
-        let Some((first, last)) = self.list.get(tokens.clone()).and_then(|some| some.first().zip(some.last()))
+        let Some((first, last)) =
+            self.list.get(tokens.clone()).and_then(|some| some.first().zip(some.last()))
         else {
             return;
         };

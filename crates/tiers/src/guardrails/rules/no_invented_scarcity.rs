@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::{self, Listed, Named};
 use crate::guardrails::classes::Classes;
+use crate::guardrails::lexicon::{self, Listed, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 
 /// From this many on, "few are left" is no longer true.

@@ -32,7 +32,12 @@ fn check(view: &View<'_>) -> Vec<Found> {
         .into_iter()
         .map(|span| Found::new(span, "it stepped out of its persona"))
         .collect();
-    if let Some(persona) = view.context.persona.as_ref().filter(|_| [&ME, &MY_NAME, &FORGET].iter().any(|class| view.reading.has(class.get()))) {
+    if let Some(persona) = view
+        .context
+        .persona
+        .as_ref()
+        .filter(|_| [&ME, &MY_NAME, &FORGET].iter().any(|class| view.reading.has(class.get())))
+    {
         let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
         found.extend(other_name(view, &names));
         found.extend(denied(view, &names));
@@ -61,9 +66,8 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
 /// `Forget` and the persona's name.
 fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
     let reading = view.reading;
-    let named = |at: usize| {
-        names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()))
-    };
+    let named =
+        |at: usize| names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()));
     let at = (0..reading.tokens.len()).find(|at| reading.is(*at, FORGET.get()))?;
     let near = (at.saturating_sub(3)..at + 4).find(|near| named(*near))?;
     let (first, last) = (at.min(near), at.max(near));

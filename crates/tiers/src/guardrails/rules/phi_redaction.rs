@@ -135,11 +135,7 @@ fn said_of(view: &View<'_>, clause: &Clause, at: usize) -> bool {
     let latin = token.is_word() && token.is_latin() && token.len() > 2 && is_name(view, at);
     let shouted =
         view.text.get(token.start..token.end).is_some_and(|text| text.chars().all(char::is_uppercase));
-    if !latin
-        || shouted
-        || reading.is(at, STOP.get())
-        || reading.is(at, HEALTH.get())
-    {
+    if !latin || shouted || reading.is(at, STOP.get()) || reading.is(at, HEALTH.get()) {
         return false;
     }
     let is = HAS.get();
@@ -168,8 +164,7 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 
 /// Health account numbers have fourteen digits; a patient's telephone goes with the patient.
 fn numbers(view: &View<'_>, spans: &mut Vec<Range<usize>>) {
-    let told = view.reading.has(PATIENT.get())
-        && view.reading.has(HEALTH.get());
+    let told = view.reading.has(PATIENT.get()) && view.reading.has(HEALTH.get());
     let account = view.reading.has(RECORD.get());
     if !(told || account) || !view.reading.tokens.traits.digits {
         return;
