@@ -10,6 +10,7 @@ static PATTERNS: Listed = Listed::new("persona-lock");
 static MY_NAME: Named = Named::new("persona-lock.my-name");
 static FILLER: Named = Named::new("persona-lock.filler");
 static FORGET: Named = Named::new("persona-lock.forget");
+static KEEP: Named = Named::new("persona-lock.keep");
 static ME: Named = Named::new("me");
 static NO: Named = Named::new("no");
 static YOU: Named = Named::new("you");
@@ -68,6 +69,9 @@ fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
     let reading = view.reading;
     let named =
         |at: usize| names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()));
+    if reading.has(KEEP.get()) {
+        return None;
+    }
     let at = (0..reading.tokens.len()).find(|at| reading.is(*at, FORGET.get()))?;
     let near = (at.saturating_sub(3)..at + 4).find(|near| named(*near))?;
     let (first, last) = (at.min(near), at.max(near));
