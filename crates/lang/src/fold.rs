@@ -21,6 +21,38 @@ pub fn key(word: &str) -> String {
     fold_latin(romanise(word).as_bytes())
 }
 
+/// Folds many words with the memory of the first.
+#[derive(Debug)]
+pub struct Folder {
+    latin: Vec<u8>,
+    letters: Vec<u8>,
+    glides: Vec<u8>,
+    key: String,
+    stem: String,
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        // More letters than nearly any word has.
+        const LONG: usize = 96;
+        let letters = || Vec::with_capacity(LONG);
+        let text = || String::with_capacity(LONG);
+        Self { latin: letters(), letters: letters(), glides: letters(), key: text(), stem: text() }
+    }
+}
+
+impl Folder {
+    /// The stem of a word's key, as [`stem`] of [`key`] has it.
+    pub fn stem(&mut self, word: &str) -> &str {
+        romanise::romanise_to(word, &mut self.latin);
+        fold_letters(&self.latin, &mut self.letters);
+        fold_glides(&self.letters, &mut self.glides);
+        fold_doubles(&self.glides, &mut self.key);
+        merge(&self.key, &mut self.stem);
+        &self.stem
+    }
+}
+
 /// A word as written, in lower case and composed, without joiners: what two writings of one spelling share.
 pub fn spelling(word: &str) -> String {
     let letters = word.nfc().filter(|letter| !matches!(letter, '\u{200C}' | '\u{200D}'));
@@ -53,17 +85,22 @@ pub fn spoken_key(word: &str) -> String {
 }
 
 fn fold_latin(word: &[u8]) -> String {
-    let joined = fold_letters(word);
-    let glides = fold_glides(&joined);
-    let mut out = String::with_capacity(glides.len());
-    for &letter in &glides {
-        push_once(&mut out, letter);
+    let (mut letters, mut glides, mut out) = (Vec::new(), Vec::new(), String::new());
+    fold_letters(word, &mut letters);
+    fold_glides(&letters, &mut glides);
+    fold_doubles(&glides, &mut out);
+    out
+}
+
+fn fold_doubles(word: &[u8], out: &mut String) {
+    out.clear();
+    for &letter in word {
+        push_once(out, letter);
     }
     // A breath after a last vowel is rarely typed: barah, bara.
     if out.len() > 2 && out.ends_with('h') && out.as_bytes().get(out.len() - 2).is_some_and(|&l| vowel(l)) {
         out.pop();
     }
-    out
 }
 
 /// Adds a letter unless it only doubles the one before it; `chch` and `thth` are doubled sounds too.
@@ -81,8 +118,8 @@ fn push_once(out: &mut String, letter: u8) {
 }
 
 /// Letters and pairs that stand for one sound.
-fn fold_letters(word: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(word.len());
+fn fold_letters(word: &[u8], out: &mut Vec<u8>) {
+    out.clear();
     let mut at = 0;
     while let Some(&letter) = word.get(at) {
         let next = word.get(at + 1).copied().unwrap_or_default();
@@ -108,12 +145,11 @@ fn fold_letters(word: &[u8]) -> Vec<u8> {
         }
         at += used;
     }
-    out
 }
 
 /// `y` and `v` that only carry one vowel into the next, or close a diphthong.
-fn fold_glides(word: &[u8]) -> Vec<u8> {
-    let mut out: Vec<u8> = Vec::with_capacity(word.len());
+fn fold_glides(word: &[u8], out: &mut Vec<u8>) {
+    out.clear();
     for (at, &letter) in word.iter().enumerate() {
         let before = out.last().copied().unwrap_or_default();
         let after = word.get(at + 1).copied().unwrap_or_default();
@@ -124,13 +160,18 @@ fn fold_glides(word: &[u8]) -> Vec<u8> {
             _ => out.push(letter),
         }
     }
-    out
 }
 
 /// A key with the sounds merged that Dravidian spellings mix.
 pub fn stem(key: &str) -> String {
+    let mut out = String::with_capacity(key.len());
+    merge(key, &mut out);
+    out
+}
+
+fn merge(key: &str, out: &mut String) {
     let bytes = key.as_bytes();
-    let mut out = String::with_capacity(bytes.len());
+    out.clear();
     let mut at = 0;
     while let Some(&letter) = bytes.get(at) {
         let next = bytes.get(at + 1).copied().unwrap_or_default();
@@ -146,9 +187,8 @@ pub fn stem(key: &str) -> String {
             other => other,
         };
         let merged = if merged == b'c' || (letter == b'c' && next == b'h') { b'c' } else { merged };
-        push_once(&mut out, merged);
+        push_once(out, merged);
     }
-    out
 }
 
 /// A key with aspirates, sibilants, nasals before consonants and vowel quality folded away.
@@ -232,6 +272,15 @@ mod tests {
             ("ombhainooru", "ompainuru"),
         ] {
             assert_eq!(stem(&key(word)), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_folder_folds_as_one_word_alone_does() {
+        let mut folder = Folder::default();
+        for word in ["இருபத்தேழாயிரத்து", "barah", "ഒന്ന്", "हज़ार", "", "YEZHU", "নয়"]
+        {
+            assert_eq!(folder.stem(word), stem(&key(word)), "{word}");
         }
     }
 

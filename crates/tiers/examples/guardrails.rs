@@ -1,6 +1,6 @@
 //! How long all shipped rules take over a reply of 300 words, in English, Hindi, Tamil, Bengali and Hinglish.
 //!
-//! `cargo run --release -p munshi-tiers --example guardrails`
+//! `cargo run --release -p munshi-tiers --example guardrails [LANGUAGE]`
 
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -11,7 +11,7 @@ use munshi_tiers::guardrails::{Context, Prompt, RuleSet, Tongue};
 use munshi_types::Language;
 
 const WORDS: usize = 300;
-const ROUNDS: usize = 500;
+const ROUNDS: usize = 2_000;
 
 const REPLIES: [(&str, Language, &str); 5] = [
     (
@@ -54,7 +54,11 @@ fn main() {
         "You are Meera, a concierge. Be warm and brief, and never promise what the catalogue does not hold. "
             .repeat(40);
     let prompt = std::sync::Arc::new(Prompt::new(&prompt, Vec::new()));
+    let only = std::env::args().nth(1);
     for (name, language, text) in REPLIES {
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
         let reply: Vec<&str> = text.split_whitespace().cycle().take(WORDS).collect();
         let reply = reply.join(" ");
         let form = if name == "hinglish" { Some(Form::Latin) } else { None };

@@ -8,9 +8,9 @@
 //! - `rule`: [`Rule`] and what it finds; `context`: what rules know of the turn
 //! - `set`: [`RuleSet`], the rules of a binding; `checker`: [`Checker`], the stream
 //! - `custom`: [`PatternRule`], a tenant's own rule
-//! - `letters`, `tokens`: the normalised text and its way back to the original
-//! - `table`, `lexicon`: word classes, from the files of `lexicon/`
-//! - `reading`, `pattern`: clauses with their word classes, and what is looked for in them
+//! - `letters`, `tokens`, `joins`: the normalised text and its way back to the original; `traits`: what it has at all
+//! - `classes`, `table`, `lexicon`: word classes, from the files of `lexicon/`
+//! - `reading`, `sums`, `clauses`, `pattern`: words with their classes in clauses, and what is looked for in them
 //! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
 //! - `rules/`: one file a rule
 //!
@@ -18,9 +18,12 @@
 //! `tests/guardrails/`, and its row in `docs/guardrails.md`.
 
 mod checker;
+mod classes;
+mod clauses;
 mod context;
 mod custom;
 mod digits;
+mod joins;
 mod letters;
 mod lexicon;
 mod pattern;
@@ -32,8 +35,10 @@ mod rules;
 mod sentences;
 mod set;
 mod shapes;
+mod sums;
 mod table;
 mod tokens;
+mod traits;
 
 pub use checker::{Checker, Cleared, Piece};
 pub use context::{Context, Election, Item, Prompt, Tongue};

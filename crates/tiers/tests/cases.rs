@@ -19,8 +19,13 @@ use munshi_tiers::guardrails::{Context, Election, Item, Parameters, Prompt, Rule
 use munshi_types::{Language, Money};
 
 const LANGUAGES: [&str; 5] = ["en", "hi", "ta", "bn", "hinglish"];
+/// Languages with fewer words and cases, in their own script and in Latin letters, and the rules that have them.
+const OTHERS: [&str; 7] = ["gu", "kn", "ml", "mr", "or", "pa", "te"];
+const OTHERS_RULES: [&str; 5] =
+    ["no-discount", "no-financial-promise", "no-diagnosis", "no-invented-scarcity", "never-human"];
 /// The fewest lines of each kind a file must have.
 const FEWEST: usize = 15;
+const FEWEST_OTHERS: usize = 2;
 
 #[derive(Default)]
 struct Count {
@@ -55,6 +60,37 @@ fn every_case_is_decided_rightly() {
             assert!(!few, "{rule}/{language}: {} to pass, {} to catch", count.passes, count.catches);
         }
     }
+}
+
+#[test]
+fn the_core_rules_hold_in_the_other_languages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guardrails");
+    let mut wrong = Vec::new();
+    for rule in OTHERS_RULES {
+        for language in OTHERS {
+            let path = folder.join(rule).join(format!("{language}.txt"));
+            let count = run(rule, &std::fs::read_to_string(&path).unwrap_or_default());
+            let few = count.passes < FEWEST_OTHERS || count.catches < FEWEST_OTHERS;
+            assert!(!few, "{rule}/{language}: {} to pass, {} to catch", count.passes, count.catches);
+            wrong.extend(count.wrong.into_iter().map(|one| format!("{language} {one}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn plain_talk_is_touched_by_no_rule() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guardrails/plain.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    let context =
+        Context { persona: Some("Meera".to_owned()), turns_since_price: Some(0), ..Context::default() };
+    let set = RuleSet::shipped();
+    let mut wrong = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let found = set.check(line, &context).violations;
+        wrong.extend(found.iter().map(|one| format!("{}: {line} [{}]", one.rule, &line[one.span.clone()])));
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 fn run(rule: &str, text: &str) -> Count {

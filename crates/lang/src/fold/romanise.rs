@@ -30,26 +30,36 @@ enum Sound {
 
 /// A word in Latin letters, lower case, every inherent vowel written but a silent last one.
 pub fn romanise(word: &str) -> String {
-    Romaniser::new(word).finish(false)
+    let mut out = Vec::with_capacity(word.len());
+    romanise_to(word, &mut out);
+    out.into_iter().map(char::from).collect()
+}
+
+/// As [`romanise`], into letters that are kept for the next word.
+pub(super) fn romanise_to(word: &str, out: &mut Vec<u8>) {
+    out.clear();
+    Romaniser::new(word, out).finish(false);
 }
 
 /// As [`romanise`], without the inner vowels that speech drops (सतहत्तर: sathattar).
 pub fn romanise_spoken(word: &str) -> String {
-    Romaniser::new(word).finish(true)
+    let mut out = Vec::with_capacity(word.len());
+    Romaniser::new(word, &mut out).finish(true);
+    out.into_iter().map(char::from).collect()
 }
 
 /// Inherent vowels are kept as `A` until the end, when it is known which of them are silent.
-struct Romaniser {
-    out: Vec<u8>,
+struct Romaniser<'o> {
+    out: &'o mut Vec<u8>,
     block: u32,
     open: bool,
     /// The last letter took the vowel away.
     cut: bool,
 }
 
-impl Romaniser {
-    fn new(word: &str) -> Self {
-        let mut this = Self { out: Vec::with_capacity(word.len()), block: u32::MAX, open: false, cut: false };
+impl<'o> Romaniser<'o> {
+    fn new(word: &str, out: &'o mut Vec<u8>) -> Self {
+        let mut this = Self { out, block: u32::MAX, open: false, cut: false };
         for letter in word.chars() {
             this.push(letter);
         }
@@ -160,7 +170,7 @@ impl Romaniser {
         }
     }
 
-    fn finish(mut self, spoken: bool) -> String {
+    fn finish(mut self, spoken: bool) {
         // Malayalam writes the half-u that ends a word with a virama.
         let half_u = self.block == MALAYALAM && self.cut;
         let ends_bare = self.open;
@@ -172,9 +182,9 @@ impl Romaniser {
             self.out.pop();
         }
         if spoken {
-            drop_inner(&mut self.out);
+            drop_inner(self.out);
         }
-        plain(&self.out, if self.block > TAMIL && self.block != u32::MAX { 'm' } else { 'n' })
+        plain(self.out, if self.block > TAMIL && self.block != u32::MAX { b'm' } else { b'n' });
     }
 }
 
@@ -209,18 +219,16 @@ fn sounds(letters: &[u8]) -> usize {
 }
 
 /// `last` is how a nasal sounds at the end: the south says m.
-fn plain(letters: &[u8], last: char) -> String {
-    let mut out = String::with_capacity(letters.len());
-    for (at, &letter) in letters.iter().enumerate() {
-        match letter {
-            b'A' => out.push('a'),
-            b'N' if matches!(letters.get(at + 1), Some(b'p' | b'b' | b'm')) => out.push('m'),
-            b'N' if at + 1 == letters.len() => out.push(last),
-            b'N' => out.push('n'),
-            _ => out.push(char::from(letter)),
-        }
+fn plain(letters: &mut [u8], last: u8) {
+    for at in 0..letters.len() {
+        letters[at] = match letters[at] {
+            b'A' => b'a',
+            b'N' if matches!(letters.get(at + 1), Some(b'p' | b'b' | b'm')) => b'm',
+            b'N' if at + 1 == letters.len() => last,
+            b'N' => b'n',
+            other => other,
+        };
     }
-    out
 }
 
 fn sound(block: u32, place: u32) -> Sound {

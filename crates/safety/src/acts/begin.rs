@@ -14,7 +14,7 @@ use super::{limits, words};
 use crate::approvals::{self, Approval, NewApproval};
 use crate::audit::{Actor, ActorKind, Event, NewEntry};
 use crate::error::{Error, Result};
-use crate::pipeline::{Ask, Cleared, Known, Proposal, Question, Refusal, Verdict, decide};
+use crate::pipeline::{Ask, Cleared, Known, Maker, Proposal, Question, Refusal, Verdict, decide};
 use crate::policy::Policy;
 
 /// What became of a proposal.
@@ -96,15 +96,13 @@ impl Desk<'_, '_> {
         let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
         let untold = self.untold(Event::APPROVAL_ASKED, payload);
-        let rehearsal = tool.spec.dry_run.then(|| {
-            let arguments = match tool.connector.maker {
-                crate::pipeline::Maker::House => self.proposal.arguments.clone(),
-                crate::pipeline::Maker::Foreign => {
-                    self.policy.redaction.apply(&tool.spec, &self.proposal.arguments)
-                }
-            };
-            self.permit(&tool, arguments, Mode::Rehearse)
-        });
+        let leaving = match tool.connector.maker {
+            Maker::House => Some(self.proposal.arguments.clone()),
+            Maker::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
+        };
+        let rehearsal = leaving
+            .filter(|_| tool.spec.dry_run)
+            .map(|arguments| self.permit(&tool, arguments, Mode::Rehearse));
         Ok((Begun::Wait(Box::new(approval), rehearsal), untold))
     }
 

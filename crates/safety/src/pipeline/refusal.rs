@@ -31,6 +31,8 @@ pub enum Code {
     ReadOnly,
     TooFar,
     OverLimit,
+    /// What may not leave can't be left out either.
+    Hidden,
     NoRehearsal,
 }
 
@@ -48,6 +50,7 @@ impl Code {
             Self::ReadOnly => "read_only",
             Self::TooFar => "too_far",
             Self::OverLimit => "over_limit",
+            Self::Hidden => "hidden",
             Self::NoRehearsal => "no_rehearsal",
         }
     }

@@ -23,8 +23,14 @@ impl Default for Leaving {
 }
 
 impl Leaving {
-    /// The arguments as they may leave. Whom a message goes to stays, unless the field is listed by name.
-    pub fn apply(&self, spec: &ToolSpec, arguments: &Value) -> Value {
+    /// The arguments as they may leave, or none where a number or a switch would have to be hidden: a call with another
+    /// amount than was meant is worse than no call. Whom a message goes to stays, unless the field is listed by name.
+    pub fn apply(&self, spec: &ToolSpec, arguments: &Value) -> Option<Value> {
+        let leaving = self.hidden(spec, arguments);
+        same_figures(arguments, &leaving).then_some(leaving)
+    }
+
+    fn hidden(&self, spec: &ToolSpec, arguments: &Value) -> Value {
         let mut leaving = arguments.clone();
         if self.profile == Profile::None && self.fields.is_empty() {
             return leaving;
@@ -44,6 +50,21 @@ impl Leaving {
     }
 }
 
+/// Whether all that is no text is as it was.
+fn same_figures(given: &Value, leaving: &Value) -> bool {
+    match (given, leaving) {
+        (Value::String(_), Value::String(_)) => true,
+        (Value::Array(given), Value::Array(leaving)) => {
+            given.len() == leaving.len()
+                && given.iter().zip(leaving).all(|(one, other)| same_figures(one, other))
+        }
+        (Value::Object(given), Value::Object(leaving)) => {
+            given.iter().all(|(key, one)| leaving.get(key).is_some_and(|other| same_figures(one, other)))
+        }
+        (given, leaving) => given == leaving,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,13 +79,15 @@ mod tests {
             ..ToolSpec::read("send".parse().unwrap(), "Sends.", "mail.send")
         };
         let given = json!({ "to": "+919812345678", "text": "call +919812345678", "notes": "private" });
-        assert_eq!(Leaving::default().apply(&spec, &given), given);
+        assert_eq!(Leaving::default().apply(&spec, &given), Some(given.clone()));
         let strict = Leaving { profile: Profile::Standard, fields: Fields::new(["notes"]) };
-        let left = strict.apply(&spec, &given);
+        let left = strict.apply(&spec, &given).unwrap();
         assert_eq!(left["to"], "+919812345678");
         assert!(!left["text"].to_string().contains("98123"), "{left}");
         assert!(!left["notes"].to_string().contains("private"), "{left}");
         let listed = Leaving { profile: Profile::None, fields: Fields::new(["to"]) };
-        assert_ne!(listed.apply(&spec, &given)["to"], "+919812345678");
+        assert_ne!(listed.apply(&spec, &given).unwrap()["to"], "+919812345678");
+        let amounts = Leaving { profile: Profile::None, fields: Fields::new(["amount"]) };
+        assert_eq!(amounts.apply(&spec, &json!({ "amount": 500 })), None, "never with another amount");
     }
 }

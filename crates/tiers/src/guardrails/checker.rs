@@ -30,8 +30,8 @@ pub struct Checker {
     context: Context,
     /// What has arrived and is not decided yet.
     pending: String,
-    /// Where in `pending` a sentence begins whose end has not been seen; what is before it waits for it.
-    open: usize,
+    /// Where the sentences of `pending` end that wait for the next.
+    waiting: Vec<usize>,
     /// Where `pending` begins in the reply.
     start: usize,
     /// What has been read.
@@ -51,7 +51,7 @@ impl Checker {
             set,
             context,
             pending: String::new(),
-            open: 0,
+            waiting: Vec::new(),
             start: 0,
             parts: Vec::new(),
             said: Vec::new(),
@@ -64,19 +64,28 @@ impl Checker {
     pub fn push(&mut self, delta: &str) -> Cleared {
         self.pending.push_str(delta);
         let mut cleared = Cleared::default();
-        while let Some(end) = next_end(&self.pending, self.open) {
-            let waits = hangs(self.pending.get(self.open..end).unwrap_or_default());
-            let text = self.pending.get(..end).unwrap_or_default();
-            let read = (!waits).then(|| Read::new(text)).filter(|read| !names_secret(&read.reading));
-            let Some(read) = read else {
-                self.open = end;
+        // What is cleared is taken off once, at the end: a long reply that comes as one is not moved for each sentence.
+        let mut pending = std::mem::take(&mut self.pending);
+        let mut from = 0;
+        let mut open = self.waiting.last().copied().unwrap_or(0);
+        while let Some(end) = next_end(&pending, open) {
+            self.waiting.push(end - from);
+            let waits = hangs(pending.get(open..end).unwrap_or_default());
+            open = end;
+            if waits {
                 continue;
-            };
-            let rest = self.pending.split_off(end);
-            let text = std::mem::replace(&mut self.pending, rest);
-            self.open = 0;
-            self.clear(text, read, &mut cleared);
+            }
+            let text = pending.get(from..end).unwrap_or_default();
+            let reading = Reading::new(text, &self.waiting);
+            if names_secret(&reading) {
+                continue;
+            }
+            let ends = std::mem::take(&mut self.waiting);
+            self.clear(text.to_owned(), Read { ends, reading }, &mut cleared);
+            from = end;
         }
+        pending.drain(..from);
+        self.pending = pending;
         self.hold(cleared)
     }
 
@@ -112,6 +121,7 @@ impl Checker {
         let mut changes: Vec<(Range<usize>, Change)> = Vec::new();
         let view = View {
             text: &text,
+            ends: &ends,
             reading: &reading,
             context: &self.context,
             parameters: set.parameters(),

@@ -1,6 +1,7 @@
 //! What the rules know of the turn besides the reply.
 
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use munshi_lang::Form;
@@ -9,6 +10,7 @@ use munshi_types::{Language, Money};
 use super::reading::Reading;
 use super::rule::Part;
 use super::sentences;
+use super::table::Given;
 
 /// What a check may rest on. All of it is plain data: the turn fills in what it knows.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +82,7 @@ pub enum Election {
 /// A prompt, kept as what is needed to know its sentences again.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
-    runs: HashSet<u64>,
+    runs: HashSet<u64, BuildHasherDefault<Given>>,
     marks: Vec<String>,
 }
 
@@ -134,7 +136,7 @@ fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
     for part in earlier.iter().rev() {
         let reading = &part.reading;
         let words = (0..reading.tokens.len()).rev().filter(|at| reading.counts(*at));
-        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, hash(&reading.tokens[at].plain))));
+        last.extend(words.take(RUN - 1 - last.len()).map(|at| (at, reading.hash(at))));
         if last.len() == RUN - 1 {
             break;
         }
@@ -146,16 +148,11 @@ fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
 /// The words of a reading: the token each is, and its hash.
 fn words(reading: &Reading) -> Vec<(usize, u64)> {
     let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
-    words.map(|at| (at, hash(&reading.tokens[at].plain))).collect()
+    words.map(|at| (at, reading.hash(at))).collect()
 }
 
 /// Every run of words, with the word it begins at.
 fn runs(words: &[(usize, u64)]) -> impl Iterator<Item = (usize, u64)> {
     let together = |run: &[(usize, u64)]| run.iter().fold(7, |all: u64, (_, one)| all.rotate_left(9) ^ one);
     words.windows(RUN).enumerate().map(move |(from, run)| (from, together(run)))
-}
-
-fn hash(word: &str) -> u64 {
-    word.bytes()
-        .fold(0xCBF2_9CE4_8422_2325, |all, byte| (all ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }

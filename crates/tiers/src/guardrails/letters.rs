@@ -2,6 +2,7 @@
 //!
 //! The lexicon and the replies go through the same function, so what they mean the same is spelled the same.
 
+use munshi_lang::fold::is_indic;
 use munshi_lang::token::digit;
 use unicode_normalization::UnicodeNormalization;
 
@@ -39,7 +40,10 @@ pub(crate) fn glyph(letter: char) -> Glyph {
 }
 
 fn indic(letter: char) -> Glyph {
-    if let Some(value) = digit(letter) {
+    let place = letter as u32 % 0x80;
+    if let 0x66..=0x6F = place
+        && let Some(value) = digit(letter)
+    {
         return Glyph::Digit(char::from(b'0' + value));
     }
     match letter {
@@ -140,36 +144,47 @@ pub(crate) const fn leet(letter: char) -> Option<char> {
     }
 }
 
-/// Adds a letter to a word, joining what Unicode lets be written in two ways.
-pub(crate) fn push(word: &mut String, letter: char) {
-    let joined = match (word.chars().next_back(), letter) {
-        (Some('ெ'), 'ா') => 'ொ',
-        (Some('ே'), 'ா') => 'ோ',
-        (Some('ে'), 'া') => 'ো',
-        (Some('ে'), 'ৗ') => 'ৌ',
-        (Some('େ'), 'ା') => 'ୋ',
-        (Some('െ'), 'ാ') => 'ൊ',
-        (Some('േ'), 'ാ') => 'ോ',
-        _ => {
-            nasal(word, letter);
-            word.push(letter);
-            return;
+/// Adds a letter to the word that begins at `from`, joining what Unicode lets be written in two ways.
+pub(crate) fn push(letters: &mut String, from: usize, letter: char) {
+    match letter {
+        'ா' | 'া' | 'ৗ' | 'ା' | 'ാ' => {
+            if let Some(joined) = joined(letters.get(from..).unwrap_or_default(), letter) {
+                letters.pop();
+                letters.push(joined);
+                return;
+            }
         }
-    };
-    word.pop();
-    word.push(joined);
+        'क'..='ह' => nasal(letters, from, letter),
+        _ => {}
+    }
+    letters.push(letter);
+}
+
+/// The one sign that two in a row stand for.
+fn joined(word: &str, letter: char) -> Option<char> {
+    Some(match (word.chars().next_back()?, letter) {
+        ('ெ', 'ா') => 'ொ',
+        ('ே', 'ா') => 'ோ',
+        ('ে', 'া') => 'ো',
+        ('ে', 'ৗ') => 'ৌ',
+        ('େ', 'ା') => 'ୋ',
+        ('െ', 'ാ') => 'ൊ',
+        ('േ', 'ാ') => 'ോ',
+        _ => return None,
+    })
 }
 
 /// हिन्दी and हिंदी: a nasal tied to the consonant after it is the nasal sign.
-fn nasal(word: &mut String, letter: char) {
-    const TIED: [(&str, &str, &str); 3] = [("न्", "ं", "तथदधसशकगचजटडपब"), ("म्", "ं", "पफबभ"), ("ण्", "ं", "टठडढ")];
-    if !word.ends_with('्') {
+fn nasal(letters: &mut String, from: usize, letter: char) {
+    const TIED: [(&str, &str); 3] = [("न्", "तथदधसशकगचजटडपब"), ("म्", "पफबभ"), ("ण्", "टठडढ")];
+    if !letters.ends_with('्') {
         return;
     }
-    for (tied, sign, before) in TIED {
-        if word.ends_with(tied) && before.contains(letter) {
-            word.truncate(word.len() - tied.len());
-            word.push_str(sign);
+    for (tied, before) in TIED {
+        let whole = letters.len() >= from + tied.len() && letters.ends_with(tied);
+        if whole && before.contains(letter) {
+            letters.truncate(letters.len() - tied.len());
+            letters.push('ं');
         }
     }
 }
@@ -179,12 +194,17 @@ pub(crate) fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     for letter in word.chars() {
         match glyph(letter) {
-            Glyph::Letter(letter) | Glyph::Digit(letter) => push(&mut out, letter),
+            Glyph::Letter(letter) | Glyph::Digit(letter) => push(&mut out, 0, letter),
             Glyph::Sign('\'') => out.push('\''),
             _ => {}
         }
     }
     out
+}
+
+/// Whether it is a letter or a digit. The Indic blocks hold little else, and asking the tables of Unicode is slow.
+pub(crate) fn is_spoken(letter: char) -> bool {
+    is_indic(letter) || letter.is_alphanumeric()
 }
 
 /// Whether a letter begins a written syllable: signs of vowels and the like belong to the one before.

@@ -6,10 +6,13 @@
 //! `shared.txt` can be used by every rule.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
 
-use super::pattern::Pattern;
-use super::table::{Class, Classes, Spelling, Table};
+use super::classes::{Class, Classes};
+use super::pattern::{Pattern, Patterns};
+use super::reading::Reading;
+use super::table::{Spelling, Table};
 
 const FILES: &[(&str, &str)] = &[
     ("shared", include_str!("../../lexicon/shared.txt")),
@@ -43,7 +46,7 @@ pub(crate) const PERCENT: Class = 2;
 pub(crate) struct Lexicon {
     pub table: Table,
     names: HashMap<String, Class>,
-    patterns: BTreeMap<String, Vec<Pattern>>,
+    patterns: BTreeMap<String, Patterns>,
     /// Lines that could not be read; a test keeps this empty.
     pub unread: Vec<String>,
 }
@@ -107,6 +110,9 @@ impl Lexicon {
     }
 
     fn read_patterns(&mut self, file: &'static str, text: &'static str) {
+        let mut own = Classes::NONE;
+        let mine = |name: &str| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.'));
+        self.names.iter().filter(|(name, _)| mine(name)).for_each(|(_, class)| own.add(*class));
         for (section, line) in lines(text) {
             let Some(kind) = section.strip_prefix(CATCH) else { continue };
             let class = |name: &str| {
@@ -114,20 +120,56 @@ impl Lexicon {
             };
             let list = if kind.is_empty() { file.to_owned() } else { format!("{file}.{}", kind.trim()) };
             match Pattern::read(line, class) {
-                Ok(pattern) => self.patterns.entry(list).or_default().push(pattern),
+                Ok(pattern) => self.patterns.entry(list).or_default().add(pattern, own),
                 Err(name) => self.unread.push(format!("{file}: no class {name} in {line}")),
             }
         }
     }
 
-    /// The patterns of a rule.
-    pub(crate) fn patterns(&self, rule: &str) -> &[Pattern] {
-        self.patterns.get(rule).map_or(&[], Vec::as_slice)
+    /// A list of patterns: `RULE`, or `RULE.LIST`.
+    fn patterns(&self, list: &str) -> Option<&Patterns> {
+        self.patterns.get(list)
     }
 
     /// A class by name, alone in its set; an unknown name is an empty set.
     pub(crate) fn class(&self, name: &str) -> Classes {
         self.names.get(name).map_or(Classes::NONE, |class| Classes::of(*class))
+    }
+}
+
+/// A class by name, looked up once.
+#[derive(Debug)]
+pub(crate) struct Named {
+    name: &'static str,
+    class: OnceLock<Classes>,
+}
+
+impl Named {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, class: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> Classes {
+        *self.class.get_or_init(|| lexicon().class(self.name))
+    }
+}
+
+/// A list of patterns by name, looked up once.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    name: &'static str,
+    patterns: OnceLock<Option<&'static Patterns>>,
+}
+
+impl Listed {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, patterns: OnceLock::new() }
+    }
+
+    /// Where any of the patterns is met in a reading.
+    pub(crate) fn find(&self, reading: &Reading) -> Vec<Range<usize>> {
+        let patterns = self.patterns.get_or_init(|| lexicon().patterns(self.name));
+        patterns.map_or_else(Vec::new, |patterns| reading.find(patterns))
     }
 }
 

@@ -5,8 +5,24 @@
 
 use std::ops::Range;
 
+use super::classes::{Class, Classes};
 use super::reading::{Clause, Reading};
-use super::table::{Class, Classes};
+
+/// Patterns that are looked for together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Patterns {
+    pub list: Vec<Pattern>,
+    /// Every pattern needs one of these: a clause with none of them meets none.
+    pub gate: Classes,
+}
+
+impl Patterns {
+    /// `own` are the classes that only these patterns' rule has, which most texts lack.
+    pub(crate) fn add(&mut self, pattern: Pattern, own: Classes) {
+        self.gate.add_all(pattern.gate(own));
+        self.list.push(pattern);
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pattern {
@@ -59,6 +75,13 @@ impl Pattern {
             }
         }
         Ok(this)
+    }
+
+    /// Classes of which a clause must have one for the pattern to be met, rare ones if it can be.
+    fn gate(&self, own: Classes) -> Classes {
+        let mut links = self.chains.iter().flat_map(|chain| &chain.links).map(|(classes, _)| *classes);
+        let rare = links.clone().find(|classes| classes.within(own));
+        rare.or_else(|| links.next()).unwrap_or_default()
     }
 
     /// Where the pattern is met in a clause, in bytes of the original.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::custom::Compiled;
+use super::lexicon::Listed;
 use super::reading::Reading;
 use super::set::Parameters;
 
@@ -56,8 +57,8 @@ pub struct Rule {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Check {
-    /// The patterns of the rule's lexicon file.
-    Patterns(&'static str),
+    /// Patterns of the lexicon, and what they find.
+    Patterns(&'static Listed, &'static str),
     /// Code that looks at sentences.
     Sentences(fn(&View<'_>) -> Vec<Found>),
     /// Code that looks at a whole reply.
@@ -69,6 +70,8 @@ pub(crate) enum Check {
 /// Some sentences of a reply as a rule sees them.
 pub(crate) struct View<'v> {
     pub text: &'v str,
+    /// Where its sentences end.
+    pub ends: &'v [usize],
     pub reading: &'v Reading,
     pub context: &'v Context,
     pub parameters: &'v Parameters,

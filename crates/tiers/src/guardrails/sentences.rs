@@ -5,7 +5,11 @@
 
 use std::ops::Range;
 
-use super::lexicon::lexicon;
+use munshi_lang::fold::is_indic;
+use munshi_lang::token::digit;
+
+use super::letters::is_spoken;
+use super::lexicon::Named;
 use super::reading::Reading;
 
 /// Abbreviations that no sentence ends on.
@@ -115,7 +119,7 @@ pub(crate) fn next_end(text: &str, from: usize) -> Option<usize> {
         if end.is_some_and(|end| end < text.len() || letter == '\n') {
             // Space and signs alone are no sentence yet.
             let end = end?;
-            if text.get(from..end)?.chars().any(char::is_alphanumeric) {
+            if text.get(from..end)?.chars().any(is_spoken) {
                 return Some(end);
             }
         }
@@ -168,14 +172,20 @@ fn ends_here(before: &str, rest: &str) -> Option<bool> {
 /// Whether a sentence may go on in the next one as far as numbers and secrets are concerned: it ends on digits or on
 /// part of a long token.
 pub(crate) fn hangs(sentence: &str) -> bool {
-    let trimmed = sentence.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let trimmed = sentence.trim_end_matches(|letter: char| !is_spoken(letter));
     let last = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default();
-    last.chars().any(char::is_numeric) || (last.len() >= 16 && last.is_ascii())
+    last.chars().any(|letter| digit(letter).is_some() || (!is_indic(letter) && letter.is_numeric()))
+        || (last.len() >= 16 && last.is_ascii())
 }
+
+static KEY: Named = Named::new("no-secrets.key");
 
 /// Whether it has just named a secret, which may follow.
 pub(crate) fn names_secret(reading: &Reading) -> bool {
-    let key = lexicon().class("no-secrets.key");
+    let key = KEY.get();
+    if !reading.has(key) {
+        return false;
+    }
     let count = reading.tokens.len();
     (count.saturating_sub(LAST)..count).any(|at| reading.is(at, key))
 }

@@ -7,8 +7,8 @@ use super::checker::{Checker, Piece};
 use super::context::Context;
 use super::custom::PatternRule;
 use super::rule::{Check, Found, Rule, Scope, Severity, View, Violation};
+use super::rules;
 use super::rules::price_cooldown;
-use super::{lexicon, rules};
 
 /// What a tenant can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,9 +124,8 @@ impl Rule {
     /// What this rule finds in some sentences.
     pub(crate) fn find(&self, view: &View<'_>) -> Vec<Found> {
         match &self.check {
-            Check::Patterns(what) => {
-                let patterns = lexicon::lexicon().patterns(&self.id);
-                view.reading.find(patterns).into_iter().map(|span| Found::new(span, what)).collect()
+            Check::Patterns(patterns, what) => {
+                patterns.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect()
             }
             Check::Sentences(check) => check(view),
             Check::Custom(compiled) => compiled.find(view),

@@ -9,46 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use munshi_lang::fold;
 
-/// A set of word classes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes([u64; 4]);
-
-impl Classes {
-    pub(crate) const NONE: Self = Self([0; 4]);
-    /// How many classes there can be.
-    pub(crate) const MOST: usize = 256;
-
-    pub(crate) fn of(class: Class) -> Self {
-        let mut one = Self::NONE;
-        one.add(class);
-        one
-    }
-
-    pub(crate) fn add(&mut self, class: Class) {
-        if let Some(part) = self.0.get_mut(usize::from(class) / 64) {
-            *part |= 1 << (class % 64);
-        }
-    }
-
-    pub(crate) fn add_all(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine |= theirs);
-    }
-
-    pub(crate) fn remove(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
-    }
-
-    pub(crate) fn meets(self, other: Self) -> bool {
-        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        self == Self::NONE
-    }
-}
-
-/// The number of a class.
-pub(crate) type Class = u8;
+use super::classes::Class;
 
 /// The shortest folds that are looked up, since shorter ones mean too many things: of an English word met in another
 /// script, of an Indian word met in Latin letters, and of an Indian word met in another Indian script.
@@ -61,14 +22,60 @@ pub(crate) struct Table {
     spelled: Heads,
     folded: Heads,
     /// Endings that carry a meaning of their own, by their last letters: Tamil says no at the end of a verb.
-    endings: HashMap<u64, Vec<(String, Class)>, BuildHasherDefault<Given>>,
+    endings: Map<Vec<(String, Class)>>,
 }
 
-type Heads = HashMap<u64, Vec<Entry>, BuildHasherDefault<Given>>;
+type Map<T> = HashMap<u64, T, BuildHasherDefault<Given>>;
+
+/// Entries by the hash of their first word, behind a filter: nearly every beginning of a word begins no entry.
+#[derive(Clone, Debug)]
+struct Heads {
+    entries: Map<Vec<Entry>>,
+    filter: Vec<u64>,
+    longest: usize,
+}
+
+/// So many bits the filter has: ten times the entries there are, in a size that stays in the cache.
+const FILTER_BITS: usize = 1 << 17;
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self { entries: Map::default(), filter: vec![0; FILTER_BITS / 64], longest: 0 }
+    }
+}
+
+impl Heads {
+    fn put(&mut self, entry: Entry) {
+        let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
+        let hash = hash(&first.text);
+        let (part, bit) = filter_place(hash);
+        if let Some(part) = self.filter.get_mut(part) {
+            *part |= bit;
+        }
+        self.longest = self.longest.max(first.text.len());
+        let entries = self.entries.entry(hash).or_default();
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+
+    fn get(&self, hash: u64) -> &[Entry] {
+        let (part, bit) = filter_place(hash);
+        if self.filter.get(part).is_none_or(|part| part & bit == 0) {
+            return &[];
+        }
+        self.entries.get(&hash).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn filter_place(hash: u64) -> (usize, u64) {
+    let place = (hash ^ (hash >> 29)) as usize % FILTER_BITS;
+    (place / 64, 1 << (place % 64))
+}
 
 /// The keys are hashes already.
 #[derive(Default)]
-struct Given(u64);
+pub(crate) struct Given(u64);
 
 impl Hasher for Given {
     fn finish(&self) -> u64 {
@@ -114,10 +121,6 @@ pub(crate) struct Hit {
     pub class: Class,
     /// How many words it took.
     pub words: usize,
-    /// How many bytes of the first word had to fit.
-    pub letters: usize,
-    /// Only the end of the word had to fit.
-    pub ending: bool,
 }
 
 impl Table {
@@ -139,35 +142,65 @@ impl Table {
                 })
                 .collect()
         };
-        put(&mut self.spelled, Entry { words: parts(spelled), class, length: 0, loan: false });
+        self.spelled.put(Entry { words: parts(spelled), class, length: 0, loan: false });
         let folded = parts(folded);
         let length: usize = folded.iter().map(|part| part.text.len()).sum();
         let loan = spelling == Spelling::Loan;
         let shortest = if loan { LOAN_FOLD } else { LATIN_FOLD };
         if spelling != Spelling::Exact && length >= shortest {
-            put(&mut self.folded, Entry { words: folded, class, length, loan });
+            self.folded.put(Entry { words: folded, class, length, loan });
         }
     }
 
     /// Everything that begins at a word. `spelled` and `folded` give the words from there on; none ends the phrase.
+    /// Returns the hash of the word as it is spelled.
     pub(crate) fn find<'w>(
         &self,
         spelled: impl Fn(usize) -> Option<&'w str>,
         folded: impl Fn(usize) -> Option<&'w str>,
         mut hit: impl FnMut(Hit),
-    ) {
+    ) -> u64 {
         if let Some(word) = spelled(0)
             && let Some(endings) = last_letters(word).and_then(|last| self.endings.get(&last))
         {
             let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
             for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
-                hit(Hit { class: *class, words: 1, letters: word.len(), ending: true });
+                hit(Hit { class: *class, words: 1 });
             }
         }
         let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
-        search(&self.spelled, spelled, |_| true, &mut hit);
+        let hash = search(&self.spelled, spelled, |_| true, &mut hit);
         let near = |entry: &Entry| if latin { !entry.loan } else { entry.loan || entry.length >= FAR_FOLD };
         search(&self.folded, folded, near, &mut hit);
+        hash
+    }
+
+    /// Every spelled entry of one word that two pieces put together begin with and that is more than the first, and how
+    /// many bytes of them it took. `hash` is the hash of the first.
+    pub(crate) fn find_joined(
+        &self,
+        (first, hash): (&str, u64),
+        second: &str,
+        mut hit: impl FnMut(Class, usize),
+    ) {
+        let whole = first.len() + second.len();
+        let mut running = hash;
+        let mut length = first.len();
+        for letter in second.chars() {
+            running = step(running, letter);
+            length += letter.len_utf8();
+            if length > self.spelled.longest {
+                return;
+            }
+            for entry in self.spelled.get(running) {
+                let [only] = entry.words.as_slice() else { continue };
+                let rest = only.text.strip_prefix(first);
+                let begins = rest.is_some_and(|rest| second.starts_with(rest));
+                if only.text.len() == length && (only.open || length == whole) && begins {
+                    hit(entry.class, length);
+                }
+            }
+        }
     }
 }
 
@@ -206,30 +239,24 @@ fn folded(word: &str, open: bool) -> String {
     fold
 }
 
-fn put(heads: &mut Heads, entry: Entry) {
-    let Some(first) = entry.words.first().filter(|first| !first.text.is_empty()) else { return };
-    let entries = heads.entry(hash(&first.text)).or_default();
-    if !entries.contains(&entry) {
-        entries.push(entry);
-    }
-}
-
 /// The last two letters of a word, three of a Latin one, as a key. No ending of the lexicon is shorter.
 fn last_letters(word: &str) -> Option<u64> {
     let bytes = word.as_bytes();
     let count = if bytes.last()?.is_ascii() { 3 } else { 6 };
     let last = bytes.get(bytes.len().checked_sub(count)?..)?;
-    Some(last.iter().copied().fold(SEED, step))
+    Some(last.iter().fold(SEED, |hash, byte| step(hash, char::from(*byte))))
 }
 
-const SEED: u64 = 0xCBF2_9CE4_8422_2325;
+/// The hash of no letters.
+pub(crate) const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
-const fn step(hash: u64, byte: u8) -> u64 {
-    (hash ^ byte as u64).wrapping_mul(0x0100_0000_01B3)
+const fn step(hash: u64, letter: char) -> u64 {
+    (hash ^ letter as u64).wrapping_mul(0x0100_0000_01B3)
 }
 
+/// The hash of a word, as [`Table::find`] returns it.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(SEED, step)
+    text.chars().fold(SEED, step)
 }
 
 fn search<'w>(
@@ -237,32 +264,45 @@ fn search<'w>(
     word: impl Fn(usize) -> Option<&'w str>,
     counts: impl Fn(&Entry) -> bool,
     hit: &mut impl FnMut(Hit),
-) {
-    let Some(first) = word(0) else { return };
+) -> u64 {
+    let Some(first) = word(0) else { return SEED };
     let mut running = SEED;
-    for (at, byte) in first.bytes().enumerate() {
-        running = step(running, byte);
-        if at == 0 && first.len() > 1 {
+    let mut length = 0;
+    for letter in first.chars() {
+        running = step(running, letter);
+        length += letter.len_utf8();
+        if (length == 1 && first.len() > 1) || length > heads.longest {
             continue;
         }
-        let Some(entries) = heads.get(&running) else { continue };
-        for entry in entries.iter().filter(|entry| counts(entry) && fits(entry, first, at + 1, &word)) {
-            hit(Hit { class: entry.class, words: entry.words.len(), letters: at + 1, ending: false });
+        for entry in heads.get(running) {
+            if counts(entry) && fits(entry, first, length, &word) {
+                hit(Hit { class: entry.class, words: entry.words.len() });
+            }
         }
     }
+    running
 }
 
 fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> Option<&'w str>) -> bool {
     let Some((head, rest)) = entry.words.split_first() else { return false };
     let begins = head.text.len() == length && first.starts_with(&head.text);
     begins
-        && (head.open || first.len() == length)
+        && (head.open || ends_at(first, length))
         && rest.iter().enumerate().all(|(at, part)| {
             word(at + 1).is_some_and(|word| match part.open {
                 true => word.starts_with(&part.text),
-                false => word == part.text,
+                false => word.starts_with(&part.text) && ends_at(word, part.text.len()),
             })
         })
+}
+
+/// What is glued behind a word without changing it, and how long the word must be: Tamil doubles the next word's
+/// first consonant and says `indeed` with தான், Bengali says `indeed` and `too` with a vowel.
+const TAILS: [(&str, usize); 7] = [("க்", 9), ("ச்", 9), ("த்", 9), ("ப்", 9), ("தான்", 9), ("ই", 9), ("ও", 9)];
+
+fn ends_at(word: &str, length: usize) -> bool {
+    let glued = |tail: &str| TAILS.iter().any(|(one, least)| *one == tail && length >= *least);
+    word.len() == length || word.get(length..).is_some_and(glued)
 }
 
 #[cfg(test)]
@@ -296,5 +336,10 @@ mod tests {
         assert_eq!(classes(&table, "thallupadiyum"), [(3, 1)]);
         assert_eq!(classes(&table, "தள்ளுபடியை"), [(3, 1)]);
         assert_eq!(classes(&table, "of"), []);
+        table.add("ஆண்டுக்கு", 5, Spelling::Exact);
+        table.add("அதிக_விலை", 6, Spelling::Exact);
+        assert_eq!(classes(&table, "ஆண்டுக்குக்"), [(5, 1)]);
+        assert_eq!(classes(&table, "ஆண்டுக்குள்"), []);
+        assert_eq!(classes(&table, "அதிக விலைதான்"), [(6, 2)]);
     }
 }

@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 
 use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::Named;
 use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
 use crate::guardrails::set::Parameters;
+
+static BOT: Named = Named::new("never-human.bot");
+static HUMAN: Named = Named::new("never-human.human");
+static NO: Named = Named::new("no");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -21,16 +25,17 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let words = lexicon();
-    let (machine, human, no) =
-        (words.class("never-human.bot"), words.class("never-human.human"), words.class("no"));
+    if !context.asked_if_ai {
+        return None;
+    }
+    let (machine, human, no) = (BOT.get(), HUMAN.get(), NO.get());
     let admits = |part: &Part| {
         part.reading.clauses.iter().any(|clause| {
             let denied = clause.mask.meets(no);
             (clause.mask.meets(machine) && !denied) || (clause.mask.meets(human) && denied)
         })
     };
-    (context.asked_if_ai && !parts.iter().any(admits)).then_some("asked whether it is an AI, it did not say")
+    (!parts.iter().any(admits)).then_some("asked whether it is an AI, it did not say")
 }
 
 #[cfg(test)]

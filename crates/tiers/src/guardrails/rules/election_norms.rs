@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 
 use crate::guardrails::context::Election;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+
+static FORBIDDEN: Listed = Listed::new("election-norms");
+/// What a campaign may say.
+static APPEALS: Listed = Listed::new("election-norms.appeal");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -22,16 +26,12 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let patterns = lexicon().patterns("election-norms");
-    // The first patterns are appeals for votes, which a campaign may make.
-    let appeals = lexicon().patterns("election-norms.appeal");
-    let forbidden =
-        view.reading.find(patterns).into_iter().map(|span| Found::new(span, "against the election code"));
-    let mut found: Vec<Found> = forbidden.collect();
+    let told = |list: &Listed, what: &'static str| -> Vec<Found> {
+        list.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect()
+    };
+    let mut found = told(&FORBIDDEN, "against the election code");
     if view.context.election != Election::Campaign {
-        found.extend(
-            view.reading.find(appeals).into_iter().map(|span| Found::new(span, "an appeal for votes")),
-        );
+        found.extend(told(&APPEALS, "an appeal for votes"));
     }
     found
 }

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 
 use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::{Listed, Named};
 use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
 use crate::guardrails::set::Parameters;
+
+static PICKED: Listed = Listed::new("fallback-plan");
+static OTHER: Named = Named::new("fallback-plan.other");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -20,11 +23,8 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let words = lexicon();
-    let picked = words.patterns("fallback-plan");
-    let recommends = context.recommended || parts.iter().any(|part| !part.reading.find(picked).is_empty());
-    let other = words.class("fallback-plan.other");
-    (recommends && !parts.iter().any(|part| part.reading.has(other)))
+    let recommends = context.recommended || parts.iter().any(|part| !PICKED.find(&part.reading).is_empty());
+    (recommends && !parts.iter().any(|part| part.reading.has(OTHER.get())))
         .then_some("a recommendation without a way out")
 }
 

@@ -1,18 +1,20 @@
 //! The persona speaks its own languages.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use munshi_lang::detect;
 use munshi_types::{Language, Script};
 
+use crate::guardrails::classes::Classes;
 use crate::guardrails::context::{Context, Tongue};
-use crate::guardrails::lexicon::{self, lexicon};
+use crate::guardrails::lexicon::{self, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
-use crate::guardrails::sentences::ends;
-use crate::guardrails::table::Classes;
 
 /// Fewer words than this tell no language: names, thanks, an address.
 const FEWEST: usize = 3;
+
+static ESCALATE: Named = Named::new("red-flag.escalate");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -32,10 +34,10 @@ fn check(view: &View<'_>) -> Vec<Found> {
         return found;
     }
     let mut start = 0;
-    for (sentence, end) in ends(view.text).into_iter().enumerate() {
+    for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
-        if let Some(language) = foreign(text, view.context)
+        if let Some(language) = foreign(text, &(start..end), view)
             && !(Some(language) == view.context.person_language && concerns(spoken))
         {
             let lead = text.len() - text.trim_start().len();
@@ -48,15 +50,15 @@ fn check(view: &View<'_>) -> Vec<Found> {
 
 /// Money and safety are told in the person's language, whatever the lock.
 fn concerns(spoken: Classes) -> bool {
-    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(lexicon().class("red-flag.escalate"))
+    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(ESCALATE.get())
 }
 
 /// The language of a sentence, when it is surely none of the persona's.
-fn foreign(text: &str, context: &Context) -> Option<Language> {
-    if text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() < FEWEST {
-        return None;
-    }
-    if let Some(language) = by_script(text) {
+fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language> {
+    let context = view.context;
+    let letter = |letter: char| Script::of(letter).is_some() || letter.is_alphabetic();
+    text.split_ascii_whitespace().filter(|word| word.chars().any(letter)).nth(FEWEST - 1)?;
+    if let Some(language) = by_script(view, place) {
         let spoken = context.lock.iter().any(|tongue| {
             tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
         });
@@ -83,7 +85,8 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
         munshi_lang::Form::Latin,
         &[
             "the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we",
-            "will", "by", "be", "our",
+            "will", "by", "be", "our", "have", "has", "not", "can", "from", "there", "please", "was", "if",
+            "when", "what", "would", "which", "they", "their",
         ],
     ),
     (
@@ -91,33 +94,76 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
         munshi_lang::Form::Latin,
         &[
             "hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh",
-            "kar", "nahi", "hoon",
+            "kar", "nahi", "hoon", "liye", "woh", "agar", "chahiye", "gaya", "gayi", "raha", "rahi", "tak",
+            "aaj", "yahan", "wala", "jayega", "sakte", "mujhe", "aapke",
         ],
     ),
     (
         Language::Hindi,
         munshi_lang::Form::Native,
-        &["है", "हैं", "में", "को", "की", "के", "का", "और", "यह", "आप", "आपका", "आपकी", "आपको", "नहीं", "हूँ", "तक"],
+        &[
+            "है",
+            "हैं",
+            "में",
+            "को",
+            "की",
+            "के",
+            "का",
+            "और",
+            "यह",
+            "आप",
+            "आपका",
+            "आपकी",
+            "आपको",
+            "नहीं",
+            "हूँ",
+            "तक",
+            "से",
+            "लिए",
+            "वह",
+            "जो",
+            "इसमें",
+            "गया",
+            "गई",
+            "आपके",
+            "रहा",
+            "रही",
+            "भी",
+            "था",
+            "साथ",
+        ],
     ),
 ];
 
 /// Whether a text is plainly in one of the persona's languages.
 fn at_home(text: &str, context: &Context) -> bool {
-    let words = text.split_whitespace().count();
-    SMALL_WORDS.iter().any(|(language, form, small)| {
-        let spoken = context.lock.iter().any(|tongue| {
+    let spoken = |(language, form, _): &&(Language, munshi_lang::Form, &[&str])| {
+        context.lock.iter().any(|tongue| {
             tongue.language == *language
                 && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
-        });
-        let known = |word: &&str| small.iter().any(|one| one.eq_ignore_ascii_case(word));
-        spoken && text.split_whitespace().filter(known).count() * 5 >= words
+        })
+    };
+    SMALL_WORDS.iter().filter(spoken).any(|(_, _, small)| {
+        let (mut words, mut known) = (0, 0);
+        for word in text.split_ascii_whitespace() {
+            words += 1;
+            known += usize::from(small.iter().any(|one| one.eq_ignore_ascii_case(word)));
+        }
+        known * 5 >= words
     })
 }
 
 /// The language of a script that only one language is written in, when most letters are of it.
-fn by_script(text: &str) -> Option<Language> {
+fn by_script(view: &View<'_>, place: &Range<usize>) -> Option<Language> {
+    let tokens = &view.reading.tokens;
     let mut counts = [0usize; Script::ALL.len()];
-    text.chars().filter_map(Script::of).for_each(|script| counts[script as usize] += 1);
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| place.contains(&token.start)) {
+        let script = tokens.plain(at).chars().next().and_then(Script::of).filter(|_| token.is_word());
+        if let Some(script) = script {
+            // Letters of other scripts have three bytes each.
+            counts[script as usize] += if script == Script::Latin { token.len() } else { token.len() / 3 };
+        }
+    }
     let script = Script::ALL.into_iter().max_by_key(|script| counts[*script as usize])?;
     let most = counts[script as usize] * 2 > counts.iter().sum();
     let one = most && !matches!(script, Script::Latin | Script::Devanagari);

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use crate::guardrails::letters::plain;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::{Listed, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+
+static PATTERNS: Listed = Listed::new("model-name");
+static NO: Named = Named::new("no");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -19,11 +22,10 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let patterns = lexicon().patterns("model-name");
     let what = "the name of a model or its maker";
     let mut found: Vec<Found> =
-        view.reading.find(patterns).into_iter().map(|span| Found::new(span, what)).collect();
-    let no = lexicon().class("no");
+        PATTERNS.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect();
+    let no = NO.get();
     for name in &view.context.model_names {
         let name = squeezed(name);
         for clause in view.reading.clauses.iter().filter(|clause| name.len() > 2 && !clause.mask.meets(no)) {

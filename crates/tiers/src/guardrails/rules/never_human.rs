@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("never-human");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -12,7 +15,7 @@ pub(crate) fn rule() -> Rule {
         scope: Scope::Sentence,
         prompt: Cow::Borrowed("Never claim to be human, and never deny being an AI."),
         phrase: "guard-i-am-ai",
-        check: Check::Patterns("a claim to be human"),
+        check: Check::Patterns(&PATTERNS, "a claim to be human"),
     }
 }
 

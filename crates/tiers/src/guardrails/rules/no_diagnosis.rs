@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("no-diagnosis");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -12,7 +15,7 @@ pub(crate) fn rule() -> Rule {
         scope: Scope::Sentence,
         prompt: Cow::Borrowed("Never diagnose or prescribe; say that a doctor must see it."),
         phrase: "guard-see-doctor",
-        check: Check::Patterns("a diagnosis or a prescription"),
+        check: Check::Patterns(&PATTERNS, "a diagnosis or a prescription"),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("no-discount");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -14,7 +17,7 @@ pub(crate) fn rule() -> Rule {
             "Never offer a discount, coupon, cashback or any lower price; prices are fixed.",
         ),
         phrase: "guard-fixed-price",
-        check: Check::Patterns("a lower price"),
+        check: Check::Patterns(&PATTERNS, "a lower price"),
     }
 }
 

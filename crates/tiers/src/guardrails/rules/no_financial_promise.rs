@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("no-financial-promise");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -12,7 +15,7 @@ pub(crate) fn rule() -> Rule {
         scope: Scope::Sentence,
         prompt: Cow::Borrowed("Never promise returns, approval, or that an investment is safe."),
         phrase: "guard-no-promise",
-        check: Check::Patterns("a financial promise"),
+        check: Check::Patterns(&PATTERNS, "a financial promise"),
     }
 }
 

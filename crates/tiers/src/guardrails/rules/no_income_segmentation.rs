@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("no-income-segmentation");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -12,7 +15,7 @@ pub(crate) fn rule() -> Rule {
         scope: Scope::Sentence,
         prompt: Cow::Borrowed("Never sort, judge or address people by income, wealth or class."),
         phrase: "guard-same-for-all",
-        check: Check::Patterns("people sorted by income"),
+        check: Check::Patterns(&PATTERNS, "people sorted by income"),
     }
 }
 

@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::guardrails::letters::unseen;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::shapes::any_of;
+use crate::guardrails::tokens::Tokens;
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -50,10 +51,44 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     any_of(&shapes)
 });
 
+/// The shortest letters that are an id by themselves.
+const SHORTEST_HEX: usize = 24;
+
+/// Whether any of the shapes can be there: all but a few have a digit or a sign that plain talk lacks, and those few
+/// have one of some words.
+fn may_show(tokens: &Tokens) -> bool {
+    let traits = tokens.traits;
+    let telling = |at: usize| {
+        let word = tokens.plain(at);
+        word.len() >= SHORTEST_HEX
+            || ["stack", "null", "econn"].iter().any(|start| word.starts_with(start))
+            || matches!(
+                word,
+                "select"
+                    | "insert"
+                    | "update"
+                    | "delete"
+                    | "drop"
+                    | "alter"
+                    | "create"
+                    | "truncate"
+                    | "where"
+                    | "undefined"
+            )
+    };
+    traits.unseen
+        || traits.digits
+        || traits.has_sign("`{}[]<>_(*=:\"'")
+        || (0..tokens.len()).any(|at| tokens[at].is_latin() && telling(at))
+}
+
 fn check(view: &View<'_>) -> Vec<Found> {
     let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
+    if !may_show(&view.reading.tokens) {
+        return Vec::new();
+    }
     let what = "ids, code or data of the program";
-    if !view.text.chars().any(unseen) {
+    if !view.reading.tokens.traits.unseen {
         return shapes.find_iter(view.text).map(|one| Found::new(one.range(), what)).collect();
     }
     let seen: String = view.text.chars().filter(|letter| !unseen(*letter)).collect();

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::{self, lexicon};
+use crate::guardrails::classes::Classes;
+use crate::guardrails::lexicon::{self, Listed, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
-use crate::guardrails::table::Classes;
 
 /// From this many on, "few are left" is no longer true.
 const FEW: u32 = 10;
+
+static PATTERNS: Listed = Listed::new("no-invented-scarcity");
+static PRESSURE: Named = Named::new("no-invented-scarcity.pressure");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -22,10 +25,9 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let patterns = lexicon().patterns("no-invented-scarcity");
     let stocks: Vec<u32> = view.context.items.iter().filter_map(|item| item.stock).collect();
-    let hurry = lexicon().class("no-invented-scarcity.pressure");
-    let spans = view.reading.find(patterns).into_iter();
+    let hurry = PRESSURE.get();
+    let spans = PATTERNS.find(view.reading).into_iter();
     let grounded = |span: &std::ops::Range<usize>| {
         let clause = view.reading.clauses.iter().find(|clause| {
             clause.tokens().any(|at| {
@@ -37,7 +39,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
             clause.tokens().filter(|at| view.reading.is(*at, Classes::of(lexicon::NUMBER))).peekable();
         match numbers.peek() {
             Some(_) => numbers.all(|at| {
-                let said: Option<u32> = view.reading.tokens[at].plain.parse().ok();
+                let said: Option<u32> = view.reading.plain(at).parse().ok();
                 said.is_none_or(|said| stocks.contains(&said)) && !stocks.is_empty()
             }),
             None => stocks.iter().any(|stock| *stock < FEW),

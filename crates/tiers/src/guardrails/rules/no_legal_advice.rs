@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+
+static PATTERNS: Listed = Listed::new("no-legal-advice");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -12,7 +15,7 @@ pub(crate) fn rule() -> Rule {
         scope: Scope::Sentence,
         prompt: Cow::Borrowed("Never give legal advice; prepare documents and point to a lawyer."),
         phrase: "guard-see-lawyer",
-        check: Check::Patterns("legal advice"),
+        check: Check::Patterns(&PATTERNS, "legal advice"),
     }
 }
 

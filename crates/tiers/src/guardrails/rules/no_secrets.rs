@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::guardrails::letters::unseen;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::Named;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::shapes::any_of;
-use crate::guardrails::tokens::{Gap, Kind, hidden};
+use crate::guardrails::tokens::{Gap, Kind, Tokens};
 
 /// What stands where a secret stood.
 const HIDDEN: &str = "•••";
@@ -21,6 +21,14 @@ const LONGEST_TELEPHONE: usize = 13;
 
 /// So many words may lie between the name of a secret and the secret.
 const FAR: usize = 8;
+
+/// The fewest letters of a token that has the shape of a secret without a digit.
+const SHORTEST_SHAPE: usize = 11;
+
+static KEY: Named = Named::new("no-secrets.key");
+static CODE: Named = Named::new("no-secrets.code");
+static POSTAL: Named = Named::new("no-secrets.postal");
+static COUNTED: Named = Named::new("price.counted");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -56,10 +64,12 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let mut found = shaped(view.text);
-    let (key, coded) = (lexicon().class("no-secrets.key"), lexicon().class("no-secrets.code"));
-    let postal = lexicon().class("no-secrets.postal");
     let reading = view.reading;
+    let mut found = shaped(view.text, &reading.tokens);
+    let (key, coded, postal) = (KEY.get(), CODE.get(), POSTAL.get());
+    if !reading.has(key) {
+        return found;
+    }
     for at in (0..reading.tokens.len()).filter(|at| reading.is(*at, key) && !reading.is(*at, postal)) {
         if hidden_near(view, at) {
             continue;
@@ -75,9 +85,14 @@ fn check(view: &View<'_>) -> Vec<Found> {
 }
 
 /// Shapes, looked for in the text without what is not seen.
-fn shaped(text: &str) -> Vec<Found> {
-    let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
-    if !text.chars().any(unseen) {
+fn shaped(text: &str, tokens: &Tokens) -> Vec<Found> {
+    // Every shape has a sign, a digit or a long word of Latin letters.
+    let may = tokens.traits.digits
+        || tokens.traits.unseen
+        || tokens.traits.has_sign("-_:")
+        || tokens.iter().any(|token| token.is_latin() && token.end - token.start >= SHORTEST_SHAPE);
+    let Some(shapes) = SHAPES.as_ref().filter(|_| may) else { return Vec::new() };
+    if !tokens.traits.unseen {
         let found = shapes.find_iter(text).map(|one| one.range());
         return found.map(|span| Found::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
     }
@@ -95,7 +110,7 @@ fn shaped(text: &str) -> Vec<Found> {
 /// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
 fn hidden_near(view: &View<'_>, at: usize) -> bool {
     let tokens = &view.reading.tokens;
-    hidden(tokens.get(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR)).unwrap_or_default())
+    tokens.hidden(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR))
 }
 
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
@@ -162,8 +177,8 @@ fn code(view: &View<'_>, at: usize) -> Option<usize> {
     for next in at..reading.tokens.len().min(at + 16) {
         let token = &reading.tokens[next];
         match token.kind {
-            Kind::Number if token.plain.bytes().all(|byte| byte.is_ascii_digit()) => {
-                digits += token.plain.len();
+            Kind::Number if reading.plain(next).bytes().all(|byte| byte.is_ascii_digit()) => {
+                digits += token.len();
                 last = next;
             }
             // The end of a sentence is no separator.
@@ -175,10 +190,10 @@ fn code(view: &View<'_>, at: usize) -> Option<usize> {
         }
     }
     // Where more follows than a telephone number has, the code is the first of them.
-    if digits > LONGEST_TELEPHONE && (4..=MOST_DIGITS).contains(&reading.tokens[at].plain.len()) {
+    if digits > LONGEST_TELEPHONE && (4..=MOST_DIGITS).contains(&reading.tokens[at].len()) {
         return Some(at);
     }
-    let counted = reading.is(last + 1, lexicon().class("price.counted"));
+    let counted = reading.is(last + 1, COUNTED.get());
     ((4..=MOST_DIGITS).contains(&digits) && !counted).then_some(last)
 }
 

@@ -2,9 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::{Listed, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
+
+static PATTERNS: Listed = Listed::new("persona-lock");
+static MY_NAME: Named = Named::new("persona-lock.my-name");
+static FILLER: Named = Named::new("persona-lock.filler");
+static FORGET: Named = Named::new("persona-lock.forget");
+static KEEP: Named = Named::new("persona-lock.keep");
+static ME: Named = Named::new("me");
+static NO: Named = Named::new("no");
+static YOU: Named = Named::new("you");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -19,24 +28,28 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let patterns = lexicon().patterns("persona-lock");
-    let mut found: Vec<Found> = view
-        .reading
-        .find(patterns)
+    let mut found: Vec<Found> = PATTERNS
+        .find(view.reading)
         .into_iter()
         .map(|span| Found::new(span, "it stepped out of its persona"))
         .collect();
-    if let Some(persona) = &view.context.persona {
+    if let Some(persona) = view
+        .context
+        .persona
+        .as_ref()
+        .filter(|_| [&ME, &MY_NAME, &FORGET].iter().any(|class| view.reading.has(class.get())))
+    {
         let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
         found.extend(other_name(view, &names));
         found.extend(denied(view, &names));
+        found.extend(dismissed(view, &names));
     }
     found
 }
 
 /// `My name is …`, and not the persona's.
 fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
-    let (mine, filler) = (lexicon().class("persona-lock.my-name"), lexicon().class("persona-lock.filler"));
+    let (mine, filler) = (MY_NAME.get(), FILLER.get());
     let reading = view.reading;
     let at = (0..reading.tokens.len()).find(|at| reading.is(*at, mine))?;
     let mut next = reading.after(at);
@@ -47,13 +60,28 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
     let own = names.iter().any(|name| reading.fold(next).starts_with(name.as_str()));
     // A name in Latin letters has a capital; `my name is not` and `my name is on the list` have none.
     let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
-    let known = reading.is(next, lexicon().class("no")) || reading.is(next, lexicon().class("you"));
+    let known = reading.is(next, NO.get()) || reading.is(next, YOU.get());
     (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+}
+
+/// `Forget` and the persona's name.
+fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
+    let reading = view.reading;
+    let named =
+        |at: usize| names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()));
+    if reading.has(KEEP.get()) {
+        return None;
+    }
+    let at = (0..reading.tokens.len()).find(|at| reading.is(*at, FORGET.get()))?;
+    let near = (at.saturating_sub(3)..at + 4).find(|near| named(*near))?;
+    let (first, last) = (at.min(near), at.max(near));
+    let span = reading.tokens.get(first)?.start..reading.tokens.get(last)?.end;
+    Some(Found::new(span, "it denied its persona"))
 }
 
 /// `I am not` and the persona's name.
 fn denied(view: &View<'_>, names: &[String]) -> Option<Found> {
-    let (me, no) = (lexicon().class("me"), lexicon().class("no"));
+    let (me, no) = (ME.get(), NO.get());
     let reading = view.reading;
     reading.clauses.iter().filter(|clause| clause.mask.meets(me) && clause.mask.meets(no)).find_map(
         |clause| {

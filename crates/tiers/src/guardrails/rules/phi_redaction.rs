@@ -4,13 +4,21 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::guardrails::digits::runs;
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::Named;
 use crate::guardrails::reading::Clause;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
-use crate::guardrails::tokens::{Kind, Token, hidden};
+use crate::guardrails::tokens::{Kind, Token};
 
 const HIDDEN: &str = "•••";
+
+static HEALTH: Named = Named::new("phi-redaction.health");
+static PATIENT: Named = Named::new("phi-redaction.patient");
+static RECORD: Named = Named::new("phi-redaction.record");
+static TITLE: Named = Named::new("phi-redaction.title");
+static STOP: Named = Named::new("phi-redaction.stop");
+static HAS: Named = Named::new("phi-redaction.has");
+static BORN: Named = Named::new("phi-redaction.born");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -27,8 +35,10 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let words = lexicon();
-    let (health, patient) = (words.class("phi-redaction.health"), words.class("phi-redaction.patient"));
+    let (health, patient) = (HEALTH.get(), PATIENT.get());
+    if !view.reading.has(health) && !view.reading.has(RECORD.get()) {
+        return Vec::new();
+    }
     let mut spans: Vec<Range<usize>> = Vec::new();
     for clause in &view.reading.clauses {
         let sentence = view.reading.sentence_mask(clause.sentence);
@@ -48,13 +58,13 @@ fn check(view: &View<'_>) -> Vec<Found> {
 
 /// The number of a record: `UHID 44213`, `patient id: AP-2291`.
 fn records(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
-    let record = lexicon().class("phi-redaction.record");
+    let record = RECORD.get();
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, record)) {
         let from = reading.after(at);
         let value = (from..reading.tokens.len().min(from + 5))
-            .find(|next| reading.tokens[*next].is_number() && reading.tokens[*next].plain.len() >= 3);
-        let Some(value) = value.filter(|value| !hidden(&reading.tokens[from..*value])) else { continue };
+            .find(|next| reading.tokens[*next].is_number() && reading.tokens[*next].len() >= 3);
+        let Some(value) = value.filter(|value| !reading.tokens.hidden(from..*value)) else { continue };
         let parted = (from..value).any(|at| reading.tokens[at].is('.') || reading.tokens[at].is('\n'));
         if !parted {
             spans.push(glued(&reading.tokens, value));
@@ -79,8 +89,7 @@ fn glued(tokens: &[Token], at: usize) -> Range<usize> {
 
 /// Names after a title or a word for patient, names that tools returned, and names that a condition is said of.
 fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
-    let words = lexicon();
-    let (title, stop) = (words.class("phi-redaction.title"), words.class("phi-redaction.stop"));
+    let (title, stop) = (TITLE.get(), STOP.get());
     let reading = view.reading;
     let own: Vec<String> =
         view.context.person_name.iter().flat_map(|name| name.split_whitespace()).map(fold_word).collect();
@@ -121,37 +130,32 @@ fn is_name(view: &View<'_>, at: usize) -> bool {
 
 /// A capitalised word with a condition said of it: `Sunita has diabetes`, `Ramesh ko TB hai`.
 fn said_of(view: &View<'_>, clause: &Clause, at: usize) -> bool {
-    let words = lexicon();
     let reading = view.reading;
     let token = &reading.tokens[at];
-    let latin = token.is_word() && token.is_latin() && token.plain.len() > 2 && is_name(view, at);
+    let latin = token.is_word() && token.is_latin() && token.len() > 2 && is_name(view, at);
     let shouted =
         view.text.get(token.start..token.end).is_some_and(|text| text.chars().all(char::is_uppercase));
-    if !latin
-        || shouted
-        || reading.is(at, words.class("phi-redaction.stop"))
-        || reading.is(at, words.class("phi-redaction.health"))
-    {
+    if !latin || shouted || reading.is(at, STOP.get()) || reading.is(at, HEALTH.get()) {
         return false;
     }
-    let is = words.class("phi-redaction.has");
-    let owned = token.plain.ends_with("'s")
+    let is = HAS.get();
+    let owned = reading.plain(at).ends_with("'s")
         || reading.is(at + 1, is)
         || (is_name(view, at + 1) && reading.is(at + 2, is));
-    let health = words.class("phi-redaction.health");
+    let health = HEALTH.get();
     owned && (at + 1..(at + 8).min(clause.to)).any(|near| reading.is(near, health))
 }
 
 /// A date after a word for birth.
 fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
-    let words = lexicon().class("phi-redaction.born");
+    let words = BORN.get();
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, words)) {
         let numbers: Vec<usize> = (at + 1..reading.tokens.len().min(at + 9))
             .filter(|next| reading.tokens[*next].is_number())
             .collect();
         if let (Some(first), Some(last)) = (numbers.first(), numbers.last())
-            && !hidden(&reading.tokens[at..*first])
+            && !reading.tokens.hidden(at..*first)
         {
             spans.push(reading.tokens[*first].start..reading.tokens[*last].end);
         }
@@ -160,10 +164,11 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 
 /// Health account numbers have fourteen digits; a patient's telephone goes with the patient.
 fn numbers(view: &View<'_>, spans: &mut Vec<Range<usize>>) {
-    let words = lexicon();
-    let told = view.reading.has(words.class("phi-redaction.patient"))
-        && view.reading.has(words.class("phi-redaction.health"));
-    let account = view.reading.has(words.class("phi-redaction.record"));
+    let told = view.reading.has(PATIENT.get()) && view.reading.has(HEALTH.get());
+    let account = view.reading.has(RECORD.get());
+    if !(told || account) || !view.reading.tokens.traits.digits {
+        return;
+    }
     for run in runs(view.text) {
         let all = 0..run.len();
         let long = run.len() == 14 && (account || told);

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::lexicon;
+use crate::guardrails::lexicon::Listed;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+
+static PATTERNS: Listed = Listed::new("prompt-leak");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -18,9 +20,8 @@ pub(crate) fn rule() -> Rule {
 }
 
 fn check(view: &View<'_>) -> Vec<Found> {
-    let patterns = lexicon().patterns("prompt-leak");
     let told =
-        view.reading.find(patterns).into_iter().map(|span| Found::new(span, "talk of its instructions"));
+        PATTERNS.find(view.reading).into_iter().map(|span| Found::new(span, "talk of its instructions"));
     let own =
         view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
     told.chain(own.map(|span| Found::new(span, "words of the prompt"))).collect()

@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 
 use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::lexicon;
-use crate::guardrails::reading::Reading;
+use crate::guardrails::lexicon::{Listed, Named};
+use crate::guardrails::reading::{Clause, Reading};
 use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
 use crate::guardrails::sentences::ends;
 use crate::guardrails::set::Parameters;
+
+static PATTERNS: Listed = Listed::new("red-flag");
+static ESCALATE: Named = Named::new("red-flag.escalate");
+static AND: Named = Named::new("red-flag.and");
+static NO: Named = Named::new("no");
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -33,16 +38,28 @@ pub(crate) fn raised(context: &Context) -> bool {
         return true;
     }
     let said = &context.person_said;
-    !said.is_empty() && !Reading::new(said, &ends(said)).find(lexicon().patterns("red-flag")).is_empty()
+    !said.is_empty() && !PATTERNS.find(&Reading::new(said, &ends(said))).is_empty()
 }
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let words = lexicon();
-    let (help, no) = (words.class("red-flag.escalate"), words.class("no"));
-    let sent = |part: &Part| {
-        part.reading.clauses.iter().any(|clause| clause.mask.meets(help) && !clause.mask.meets(no))
-    };
+    let sent = |part: &Part| part.reading.clauses.iter().any(|clause| sends(&part.reading, clause));
     (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
+}
+
+/// Whether a clause sends to help. Of `call 112 and don't move him` only what is said of the help counts.
+fn sends(reading: &Reading, clause: &Clause) -> bool {
+    let (mut help, mut denied) = (false, false);
+    for at in clause.tokens() {
+        if reading.is(at, AND.get()) {
+            if help && !denied {
+                return true;
+            }
+            (help, denied) = (false, false);
+        }
+        help |= reading.is(at, ESCALATE.get());
+        denied |= reading.is(at, NO.get());
+    }
+    help && !denied
 }
 
 #[cfg(test)]
@@ -56,6 +73,8 @@ mod tests {
         let verdict = check("red-flag", "Drink some water. Rest a while.", &context);
         assert_eq!(verdict.pieces, [Piece::Say("guard-emergency")]);
         assert!(check("red-flag", "Please go to the nearest hospital right away.", &context).is_clean());
+        assert!(check("red-flag", "Call 112 and don't move him.", &context).is_clean());
+        assert!(!check("red-flag", "Rest, and don't call an ambulance.", &context).is_clean());
         assert!(check("red-flag", "Drink some water.", &Context::default()).is_clean());
     }
 

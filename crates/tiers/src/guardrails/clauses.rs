@@ -1,0 +1,133 @@
+//! A reading cut into clauses.
+
+use super::classes::Classes;
+use super::reading::{Clause, Reading, SHARED};
+use super::tokens::{Gap, Kind, Token, parts};
+
+impl Reading {
+    /// Clauses, joined where a few words without a verb belong to their neighbour.
+    pub(super) fn divide(&mut self, ends: &[usize]) {
+        let mut quoted = Quotes::default();
+        let mut from = 0;
+        let mut sentence = 0;
+        let mut drafts: Vec<Draft> = Vec::new();
+        let mut spoken = Vec::with_capacity(self.tokens.len());
+        for (at, token) in self.tokens.iter().enumerate() {
+            if ends.get(sentence).is_some_and(|end| token.start >= *end) {
+                drafts.push(Draft { from, to: at, sentence, tied: false });
+                from = at;
+                sentence += 1;
+                quoted = Quotes::default();
+            }
+            spoken.push(quoted.inside(token));
+            // A point that ends no sentence ends no clause: Dr. Rao.
+            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign) && sign != '.')
+                || self.is(at, SHARED.but);
+            if cuts {
+                let tied = matches!(token.kind, Kind::Sign(',' | '(' | ')' | '—' | '–'));
+                drafts.push(Draft { from, to: at, sentence, tied });
+                from = at + 1;
+            }
+        }
+        drafts.push(Draft { from, to: self.tokens.len(), sentence, tied: false });
+        self.forget_quotes(&drafts, &spoken);
+        self.settle(drafts);
+    }
+
+    /// What the person said is quoted back to them, not said.
+    fn forget_quotes(&mut self, drafts: &[Draft], spoken: &[bool]) {
+        let count = drafts.last().map_or(0, |draft| draft.sentence) + 1;
+        let mut quotes = vec![false; count];
+        for draft in drafts {
+            quotes[draft.sentence] |=
+                (draft.from..draft.to).any(|at| !spoken[at] && self.is(at, SHARED.said));
+        }
+        for draft in drafts.iter().filter(|draft| quotes[draft.sentence]) {
+            (draft.from..draft.to).filter(|at| spoken[*at]).for_each(|at| self.classes[at] = Classes::NONE);
+        }
+    }
+
+    fn settle(&mut self, drafts: Vec<Draft>) {
+        let mut waiting: Option<usize> = None;
+        for draft in drafts {
+            if draft.from == draft.to && !draft.tied && waiting.is_none() {
+                continue;
+            }
+            let from = waiting.take().unwrap_or(draft.from);
+            if draft.tied && self.leans(draft.from, draft.to) {
+                waiting = Some(from);
+                continue;
+            }
+            // Words left over at the end of a sentence belong to what came before.
+            if self.leans(from, draft.to) && self.leans_back(from, draft.sentence) {
+                if let Some(last) = self.clauses.last_mut() {
+                    last.to = draft.to;
+                }
+                continue;
+            }
+            self.clauses.push(Clause { from, to: draft.to, sentence: draft.sentence, mask: Classes::NONE });
+        }
+        let count = self.clauses.iter().map(|clause| clause.sentence + 1).max().unwrap_or(0);
+        self.sentences = vec![Classes::NONE; count];
+        for clause in &mut self.clauses {
+            for at in clause.from..clause.to {
+                clause.mask.add_all(self.classes[at]);
+            }
+            self.sentences[clause.sentence].add_all(clause.mask);
+            self.mask.add_all(clause.mask);
+        }
+    }
+
+    /// Three words at most and no verb: part of a list or an aside. A bare yes or no stands alone.
+    fn leans(&self, from: usize, to: usize) -> bool {
+        let words = (from..to).filter(|at| self.counts(*at)).count();
+        let verb = (from..to).any(|at| self.is(at, SHARED.verb));
+        let only_no = words > 0 && (from..to).filter(|at| self.counts(*at)).all(|at| self.is(at, SHARED.no));
+        words > 0 && words <= 3 && !verb && !only_no
+    }
+
+    /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, and a clause
+    /// that ends on its no is closed: `मैं इंसान नहीं, एक एआई`.
+    fn leans_back(&self, from: usize, sentence: usize) -> bool {
+        let Some(last) = self.clauses.last().filter(|last| last.sentence == sentence) else { return false };
+        let comma = self.tokens.get(last.to).is_some_and(|token| token.is(','));
+        let first = (from..self.tokens.len()).find(|at| self.counts(*at));
+        let end = last.tokens().rev().find(|at| self.counts(*at));
+        let denies = |at: Option<usize>| at.is_some_and(|at| self.is(at, SHARED.no));
+        comma && !denies(first) && !denies(end)
+    }
+}
+
+struct Draft {
+    from: usize,
+    to: usize,
+    sentence: usize,
+    /// What cut it off joins as easily as it parts.
+    tied: bool,
+}
+
+/// Whether one stands inside quotation marks.
+#[derive(Default)]
+struct Quotes(Option<char>);
+
+impl Quotes {
+    fn inside(&mut self, token: &Token) -> bool {
+        let Kind::Sign(sign) = token.kind else { return self.0.is_some() };
+        match (self.0, sign) {
+            (Some(close), sign) if sign == close => {
+                self.0 = None;
+                true
+            }
+            (None, '"') => self.open('"'),
+            (None, '“' | '„') => self.open('”'),
+            (None, '«') => self.open('»'),
+            (None, '\'') if token.gap != Gap::None => self.open('\''),
+            (open, _) => open.is_some(),
+        }
+    }
+
+    fn open(&mut self, close: char) -> bool {
+        self.0 = Some(close);
+        false
+    }
+}
