@@ -24,23 +24,23 @@ use crate::privacy::Fields;
 pub(super) struct Dice(SeededRandom);
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(SeededRandom::new(seed))
     }
 
-    pub fn below(&self, bound: usize) -> usize {
+    pub(super) fn below(&self, bound: usize) -> usize {
         usize::try_from(self.0.below(bound as u64)).unwrap()
     }
 
-    pub fn one_in(&self, of: usize) -> bool {
+    pub(super) fn one_in(&self, of: usize) -> bool {
         self.below(of) == 0
     }
 
-    pub fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    pub fn id(&self) -> Uuid {
+    pub(super) fn id(&self) -> Uuid {
         let mut bytes = [0; 16];
         self.0.fill(&mut bytes);
         Uuid::from_bytes(bytes)
@@ -247,7 +247,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub fn new(dice: &Dice) -> Self {
+    pub(super) fn new(dice: &Dice) -> Self {
         let tools = (0..10).filter_map(|number| tool(dice, number)).map(Arc::new).collect();
         let ground =
             Memory { room: 1 + dice.below(12), taken: 0, granted: BTreeMap::new(), waived: BTreeSet::new() };
@@ -255,7 +255,7 @@ impl World {
         Self { tools, policy: policy(dice), agent: Arc::new(conduct(dice)), ground, applied: 0, tenant }
     }
 
-    pub fn proposal(&self, dice: &Dice) -> Proposal {
+    pub(super) fn proposal(&self, dice: &Dice) -> Proposal {
         let tool = if dice.one_in(12) || self.tools.is_empty() {
             None
         } else {
@@ -284,7 +284,7 @@ impl World {
     }
 
     /// Sometimes a person has approved exactly this, or has said not to be asked again.
-    pub fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
+    pub(super) fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
         if dice.one_in(4) {
             self.ground.granted.insert(Digest::of(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
         }
@@ -295,7 +295,7 @@ impl World {
         }
     }
 
-    pub fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
+    pub(super) fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
         Ask { proposal, policy: &self.policy }
     }
 }
