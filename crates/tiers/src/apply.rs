@@ -87,7 +87,9 @@ pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &
                 rows::mark(tx, work.tenant, turn)?;
             }
             for work in &work {
-                tx.as_tenant(work.tenant, |tx| work.plan.files.iter().try_for_each(|file| file.tell(tx, &by)))?;
+                tx.as_tenant(work.tenant, |tx| {
+                    work.plan.files.iter().try_for_each(|file| file.tell(tx, &by))
+                })?;
             }
             Ok(())
         })

@@ -70,7 +70,9 @@ fn standing(standing: Standing) -> String {
 fn autonomy(ask: &Ask<'_>, lowest: Autonomy) -> String {
     let tool = ask.tool.as_ref();
     let conduct = tool.and_then(|tool| {
-        ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref()).map(|conduct| (tool, conduct))
+        ask.policy
+            .conduct(&tool.connector.name, tool.connector.conduct.as_ref())
+            .map(|conduct| (tool, conduct))
     });
     let mut said = vec![format!("the agent says {}", ask.agent.autonomy)];
     said.extend(conduct.map(|(tool, conduct)| format!("{} says {}", tool.connector.name, conduct.autonomy)));

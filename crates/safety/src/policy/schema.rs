@@ -92,7 +92,10 @@ fn redaction() -> Value {
         "description": "Which kinds of values are hidden; `none` unless given.",
         "enum": ["none", "standard", "hipaa", "finance"],
     });
-    table("What is hidden from tools that are not of the house.", json!({ "profile": profile, "fields": fields }))
+    table(
+        "What is hidden from tools that are not of the house.",
+        json!({ "profile": profile, "fields": fields }),
+    )
 }
 
 fn message() -> Value {

@@ -24,7 +24,8 @@ pub fn written(policy: &Policy) -> Result<Map<String, Value>> {
         Some(Value::Object(body)) => body,
         _ => Map::new(),
     };
-    for (key, usual) in [("connectors", value(&Conduct::default())?), ("roles", value(&RoleRules::default())?)]
+    for (key, usual) in
+        [("connectors", value(&Conduct::default())?), ("roles", value(&RoleRules::default())?)]
     {
         let entries = body.get_mut(key).and_then(Value::as_object_mut);
         for entry in entries.into_iter().flat_map(Map::values_mut) {
@@ -163,8 +164,11 @@ pub(super) mod tests {
     }
 
     fn rules() -> impl Strategy<Value = Rules> {
-        let one = (option::of(globs()), globs(), globs())
-            .prop_map(|(allow, deny, approve)| RoleRules { allow, deny, approve });
+        let one = (option::of(globs()), globs(), globs()).prop_map(|(allow, deny, approve)| RoleRules {
+            allow,
+            deny,
+            approve,
+        });
         btree_map(prop::sample::select(Role::ALL.to_vec()), one, 0..4).prop_map(Rules)
     }
 
@@ -173,15 +177,11 @@ pub(super) mod tests {
         let profiles = vec![Profile::None, Profile::Standard, Profile::Hipaa, Profile::Finance];
         let leaving = (prop::sample::select(profiles), vec("[a-z.]{1,8}", 0..3))
             .prop_map(|(profile, fields)| Leaving { profile, fields: Fields::new(fields) });
-        let message = ("[a-z][a-z_]{0,8}", text(), text()).prop_map(|(tool, template, audience)| Authorised {
-            tool: tool.parse().unwrap(),
-            template,
-            audience,
+        let message = ("[a-z][a-z_]{0,8}", text(), text()).prop_map(|(tool, template, audience)| {
+            Authorised { tool: tool.parse().unwrap(), template, audience }
         });
-        let rates = (0..700u32, 0..200u32).prop_map(|(calls_per_minute, writes_per_minute)| Rates {
-            calls_per_minute,
-            writes_per_minute,
-        });
+        let rates = (0..700u32, 0..200u32)
+            .prop_map(|(calls_per_minute, writes_per_minute)| Rates { calls_per_minute, writes_per_minute });
         let waiting = (1..=720u16).prop_map(|hours| Waiting { hours });
         (
             option::of(autonomy()),
@@ -192,14 +192,8 @@ pub(super) mod tests {
             prop_oneof![Just(Rates::default()), rates],
             prop_oneof![Just(Waiting::default()), waiting],
         )
-            .prop_map(|(most_autonomy, connectors, roles, redaction, messages, rates, approvals)| Policy {
-                most_autonomy,
-                connectors,
-                roles,
-                redaction,
-                messages,
-                rates,
-                approvals,
+            .prop_map(|(most_autonomy, connectors, roles, redaction, messages, rates, approvals)| {
+                Policy { most_autonomy, connectors, roles, redaction, messages, rates, approvals }
             })
     }
 

@@ -30,7 +30,10 @@ impl fmt::Display for Plan {
             writeln!(f, "  {left} is not in the folder and stays as it is; --prune archives it")?;
         }
         for file in &self.left_files {
-            writeln!(f, "  {file} is not in the folder, so what it said stays in force; an empty one takes it back")?;
+            writeln!(
+                f,
+                "  {file} is not in the folder, so what it said stays in force; an empty one takes it back"
+            )?;
         }
         for warning in &self.warnings {
             writeln!(f, "! {warning}")?;

@@ -79,8 +79,12 @@ impl Reader<'_> {
     fn product(&mut self) -> Result<Exact, String> {
         let mut total = self.signed()?;
         while let Some(sign) = self.take(&['*', '×', '/', '÷', '%']) {
-            if sign == '%' && self.next_letter().is_none_or(|letter| !letter.is_alphanumeric() && letter != '(') {
-                return Err("a % b is what is left of a divided by b; for a percentage write 18/100 * 250".to_owned());
+            if sign == '%'
+                && self.next_letter().is_none_or(|letter| !letter.is_alphanumeric() && letter != '(')
+            {
+                return Err(
+                    "a % b is what is left of a divided by b; for a percentage write 18/100 * 250".to_owned()
+                );
             }
             let next = self.signed()?;
             let outcome = match sign {
@@ -104,7 +108,10 @@ impl Reader<'_> {
 
     fn operand(&mut self) -> Result<Exact, String> {
         match self.next_letter() {
-            None => Err("something is missing at the end: write a whole expression, such as 12 * (3 + 4)".to_owned()),
+            None => {
+                Err("something is missing at the end: write a whole expression, such as 12 * (3 + 4)"
+                    .to_owned())
+            }
             Some('(') => self.inside(),
             Some(letter) if digit(letter).is_some() || letter == '.' => self.number(),
             Some(letter) => Err(unexpected(letter)),
@@ -127,7 +134,9 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Result<Exact, String> {
         let mut written = String::new();
-        while let Some(letter) = self.letters.next_if(|letter| digit(*letter).is_some() || ".,".contains(*letter)) {
+        while let Some(letter) =
+            self.letters.next_if(|letter| digit(*letter).is_some() || ".,".contains(*letter))
+        {
             written.push(digit(letter).unwrap_or(letter));
         }
         let (whole, after) = written.split_once('.').unwrap_or((&written, ""));
@@ -201,7 +210,9 @@ fn phrases() -> BTreeMap<Language, Vec<String>> {
         (Language::Tamil, &["இதைக் கணக்கிடு", "idhai kanakkidu"]),
         (Language::Telugu, &["ఇది లెక్కించు", "idi lekkinchu"]),
     ];
-    said.into_iter().map(|(language, texts)| (language, texts.iter().map(|text| (*text).to_owned()).collect())).collect()
+    said.into_iter()
+        .map(|(language, texts)| (language, texts.iter().map(|text| (*text).to_owned()).collect()))
+        .collect()
 }
 
 #[cfg(test)]

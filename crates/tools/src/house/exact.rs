@@ -65,8 +65,10 @@ impl Exact {
     }
 
     pub(super) fn times(self, other: Self) -> Outcome {
-        let (one, two) =
-            (greatest_shared(self.above, other.below).max(1), greatest_shared(other.above, self.below).max(1));
+        let (one, two) = (
+            greatest_shared(self.above, other.below).max(1),
+            greatest_shared(other.above, self.below).max(1),
+        );
         let above = (self.above / one).checked_mul(other.above / two).ok_or(Impossible::TooLarge)?;
         let below = (self.below / two).checked_mul(other.below / one).ok_or(Impossible::TooLarge)?;
         Self::new(above, below)

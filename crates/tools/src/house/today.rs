@@ -16,7 +16,8 @@ pub(super) struct Today {
 
 impl Look for Today {
     fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
-        let act = acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
+        let act =
+            acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
         let zone = act.map(|act| act.rests_on.caller.zone).unwrap_or_default();
         Ok(Done::with(told(self.clock.now(), &zone)))
     }
@@ -45,7 +46,10 @@ pub(super) fn spec() -> Result<ToolSpec, ToolNameError> {
 fn phrases() -> BTreeMap<Language, Vec<String>> {
     let said: [(Language, &[&str]); 11] = [
         (Language::English, &["what is the date today", "which day is it today", "what time is it now"]),
-        (Language::Hindi, &["आज क्या तारीख है", "आज कौन सा दिन है", "aaj kya tarikh hai", "abhi kitne baje hain"]),
+        (
+            Language::Hindi,
+            &["आज क्या तारीख है", "आज कौन सा दिन है", "aaj kya tarikh hai", "abhi kitne baje hain"],
+        ),
         (Language::Bengali, &["আজ কত তারিখ", "aaj koto tarikh"]),
         (Language::Gujarati, &["આજે કઈ તારીખ છે", "aaje kai tarikh che"]),
         (Language::Kannada, &["ಇವತ್ತು ಯಾವ ದಿನಾಂಕ", "ivattu yaava dinanka"]),
@@ -56,7 +60,9 @@ fn phrases() -> BTreeMap<Language, Vec<String>> {
         (Language::Tamil, &["இன்று என்ன தேதி", "indru enna thethi"]),
         (Language::Telugu, &["ఈ రోజు తేదీ ఎంత", "ee roju tedi entha"]),
     ];
-    said.into_iter().map(|(language, texts)| (language, texts.iter().map(|text| (*text).to_owned()).collect())).collect()
+    said.into_iter()
+        .map(|(language, texts)| (language, texts.iter().map(|text| (*text).to_owned()).collect()))
+        .collect()
 }
 
 #[cfg(test)]
