@@ -11,7 +11,9 @@ use munshi_safety::budget::{Governor, Settings};
 use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
 use munshi_store::Db;
 use munshi_test_support::Engine;
-use munshi_tools::{Answer, Body, Connector, Dispatcher, Done, Failure, Far, Maker, NoJournal, Registry, Want};
+use munshi_tools::{
+    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Maker, NoJournal, Registry, Want,
+};
 use munshi_types::{
     Autonomy, Clock, Conduct, Effect, FakeClock, Ids, Reach, SystemClock, TenantId, ToolSpec, Zone,
 };
@@ -77,7 +79,12 @@ impl Shop {
                 zone: Zone::default(),
                 background: false,
             },
-            agent: Arc::new(Conduct { autonomy, read: everything.clone(), write: everything, ..Conduct::default() }),
+            agent: Arc::new(Conduct {
+                autonomy,
+                read: everything.clone(),
+                write: everything,
+                ..Conduct::default()
+            }),
             taint: Taint::clean(text),
             concerns: Vec::new(),
         }
@@ -131,19 +138,30 @@ async fn questions_are_shown_and_answered_once(engine: Engine) {
     let listed = shop.json(&["list"]);
     let item = &listed["items"][0];
     assert_eq!((&item["id"], &item["asked_by_name"]), (&id.as_str().into(), &"Ravi".into()));
-    assert_eq!((&item["question"]["risk"], &item["question"]["reasons"]), (&"low".into(), &json!(["proposes"])));
+    assert_eq!(
+        (&item["question"]["risk"], &item["question"]["reasons"]),
+        (&"low".into(), &json!(["proposes"]))
+    );
     let short = &id[..13];
     let shown = shop.json(&["show", short]);
     assert_eq!((&shown["arguments"], &shown["door"]), (&want.arguments, &"work".into()));
     assert_eq!(shown["rehearsal"]["would_send"], want.arguments["text"]);
     let words = shop.installation.run(&["approvals", "show", short]).ok();
     assert!(words.contains("pay\\u202ethe printer") && !words.contains('\u{202e}'), "{words}");
-    assert!(words.contains("Ravi, through the work door") && words.contains("what a rehearsal gave"), "{words}");
+    assert!(
+        words.contains("Ravi, through the work door") && words.contains("what a rehearsal gave"),
+        "{words}"
+    );
     let words = shop.installation.run(&["approvals", "list"]).ok();
     assert!(words.contains(short) && words.contains("the agent only proposes"), "{words}");
 
-    assert!(shop.refused(&["grant", short, "--as", "Ravi"], 7, "refused").contains("Ravi may not answer this"));
-    assert!(shop.refused(&["grant", short, "--shown", "000000000000"], 7, "refused").contains("is not what would be done"));
+    assert!(
+        shop.refused(&["grant", short, "--as", "Ravi"], 7, "refused").contains("Ravi may not answer this")
+    );
+    assert!(
+        shop.refused(&["grant", short, "--shown", "000000000000"], 7, "refused")
+            .contains("is not what would be done")
+    );
     assert!(shop.refused(&["grant", "ffff"], 5, "not_found").contains("ffff"));
     shop.refused(&["grant", "no-hex"], 5, "not_found");
     shop.refused(&["grant", short, "--as", "Nobody"], 5, "not_found");

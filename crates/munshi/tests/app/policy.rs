@@ -36,7 +36,10 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
     assert_eq!(planned["plans"][0]["files"][0]["what"], "policy");
     let words = installation.run(&["diff", "tenants/shop"]).ok();
     assert!(words.contains("+ policy\n") && words.contains("    approvals.hours: is now 2\n"), "{words}");
-    assert!(words.contains("! policy.toml speaks of the connector ledger, which is not installed"), "{words}");
+    assert!(
+        words.contains("! policy.toml speaks of the connector ledger, which is not installed"),
+        "{words}"
+    );
     installation.json(&["apply", "tenants/shop", "--author", "asha", "--note", "the first"]);
     assert!(installation.run(&["diff", "tenants/shop"]).ok().contains("no changes"));
 
@@ -50,12 +53,22 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
     let again = installation.json(&["diff", "out/shop", "--prune"]);
     assert_eq!((&again["plans"][0]["changes"], &again["plans"][0]["files"]), (&json!([]), &json!([])));
 
-    write(&installation, "policy.toml", &POLICY.replace("hours = 2", "hours = 3").replace("\"act\"\n\n", "\"off\"\n\n"));
+    write(
+        &installation,
+        "policy.toml",
+        &POLICY.replace("hours = 2", "hours = 3").replace("\"act\"\n\n", "\"off\"\n\n"),
+    );
     let words = installation.run(&["apply", "tenants/shop", "--author", "ravi"]).ok();
-    assert!(words.contains("~ policy, version 1 to 2\n") && words.contains("    approvals.hours: 2 is now 3\n"), "{words}");
+    assert!(
+        words.contains("~ policy, version 1 to 2\n") && words.contains("    approvals.hours: 2 is now 3\n"),
+        "{words}"
+    );
     assert!(words.contains("Applied 1 change."), "{words}");
     let log = installation.json(&["policy", "log"]);
-    assert_eq!((&log["versions"][0]["author"], &log["versions"][1]["note"]), (&"ravi".into(), &"the first".into()));
+    assert_eq!(
+        (&log["versions"][0]["author"], &log["versions"][1]["note"]),
+        (&"ravi".into(), &"the first".into())
+    );
     assert_eq!(log["versions"][0]["changes"][0]["key"], "approvals.hours");
 
     fs::remove_file(installation.folder().join("tenants/shop/policy.toml")).unwrap();
@@ -85,7 +98,10 @@ fn a_bad_policy_changes_nothing_and_is_told_with_the_rest() {
     write(&installation, "agents/own.toml", "[limts]\n");
     write(&installation, "policy.toml", "[connectors.ledger]\nautonomy = \"always\"\n");
     let error = installation.run(&["apply", "tenants/shop"]).refused(9);
-    assert!(error.contains("tenants/shop/policy.toml:2:12: unknown variant `always`, expected one of `off`"), "{error}");
+    assert!(
+        error.contains("tenants/shop/policy.toml:2:12: unknown variant `always`, expected one of `off`"),
+        "{error}"
+    );
     assert!(error.contains("docs/policy.md has every key") && error.contains("own.toml:1:2"), "{error}");
     let value = installation.run(&["diff", "tenants/shop", "--json"]).refused_as(9, "files");
     assert_eq!(value["error"]["problems"].as_array().unwrap().len(), 2, "{value}");
@@ -133,14 +149,43 @@ fn the_deciding_stage_is_told(engine: Engine) {
     }
     let through = ["policy", "test", "today", "--as", "anonymous", "--binding", "desk"];
     assert_eq!(installation.json(&through)["decision"], "apply");
-    let unoffered = installation.json(&["policy", "test", "calculate", "--as", "Asha", "--binding", "desk", "--args", "{\"expression\":\"1\"}"]);
+    let unoffered = installation.json(&[
+        "policy",
+        "test",
+        "calculate",
+        "--as",
+        "Asha",
+        "--binding",
+        "desk",
+        "--args",
+        "{\"expression\":\"1\"}",
+    ]);
     assert_eq!(unoffered["detail"]["code"], "not_offered");
-    let proposes = ["policy", "test", "log_sale", "--as", "Asha", "--door", "work", "--binding", "desk", "--args", "{\"size\":\"s\"}"];
-    let proposes = installation.json(&[&proposes[..], &["--spec", "sale.json", "--connector", "ledger"]].concat());
+    let proposes = [
+        "policy",
+        "test",
+        "log_sale",
+        "--as",
+        "Asha",
+        "--door",
+        "work",
+        "--binding",
+        "desk",
+        "--args",
+        "{\"size\":\"s\"}",
+    ];
+    let proposes =
+        installation.json(&[&proposes[..], &["--spec", "sale.json", "--connector", "ledger"]].concat());
     assert_eq!(proposes["detail"]["reasons"], json!(["proposes"]), "the agent's own policy counts");
-    assert_eq!(installation.json(&["policy", "test", "nothing", "--as", "Asha", "--door", "work"])["detail"]["code"], "unknown_tool");
+    assert_eq!(
+        installation.json(&["policy", "test", "nothing", "--as", "Asha", "--door", "work"])["detail"]["code"],
+        "unknown_tool"
+    );
     let words = installation.run(&["policy", "test", "today", "--as", "anonymous", "--door", "public"]).ok();
-    assert!(words.contains("It would be done.\nNothing was done.\n") && words.contains("no limit is reached"), "{words}");
+    assert!(
+        words.contains("It would be done.\nNothing was done.\n") && words.contains("no limit is reached"),
+        "{words}"
+    );
 }
 
 #[test]
