@@ -1,7 +1,7 @@
 //! The people as the store keeps them.
 
-use munshi_store::{Error, Json, Result, Row, Tx, params};
-use munshi_types::{Ids, Language, PersonId, ScopeGlob, Timestamp};
+use munshi_store::{Cursor, Error, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::{Id, Ids, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
 
 use crate::address::Address;
@@ -120,6 +120,63 @@ pub fn members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
         params![],
         read,
     )
+}
+
+/// Which people a list holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Here,
+    /// Those who have left too.
+    Everybody,
+}
+
+/// Those who work here and those who don't, newest first.
+pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Person>> {
+    let rows = tx.all(
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+         WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
+         ORDER BY made_at DESC, id DESC LIMIT $5",
+        params![request.after.time, request.after.id, wanted == Wanted::Everybody, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
+}
+
+/// Those of exactly this name, the oldest first; two people may share one.
+pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
+    tx.all(
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+         WHERE tenant_id = $1 AND name = $2 ORDER BY made_at, id LIMIT 20",
+        params![name],
+        read,
+    )
+}
+
+/// How a person is reached.
+pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<Address>> {
+    let rows = tx.all(
+        "SELECT kind, address FROM person_addresses WHERE tenant_id = $1 AND person_id = $2
+         ORDER BY kind, address",
+        params![person],
+        |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
+    )?;
+    let odd = || Error::Decode("an address has an odd kind".to_owned());
+    rows.into_iter().map(|(kind, text)| Address::stored(&kind, text).ok_or_else(odd)).collect()
+}
+
+/// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away
+/// at the same moment, the second sees what the first did.
+pub fn is_last_owner(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {
+    let owners: Vec<PersonId> = tx.all(
+        (
+            "SELECT id FROM persons WHERE tenant_id = $1 AND role = 'owner' AND left_at IS NULL ORDER BY id",
+            "SELECT id FROM persons WHERE tenant_id = $1 AND role = 'owner' AND left_at IS NULL ORDER BY id
+             FOR UPDATE",
+        ),
+        &[],
+        |row| row.get(0),
+    )?;
+    Ok(owners == [person])
 }
 
 fn read(row: &Row<'_>) -> Result<Person> {

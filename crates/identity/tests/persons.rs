@@ -1,8 +1,9 @@
 //! People and how they are reached, on both engines.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use munshi_identity::persons::Wanted;
 use munshi_identity::{Address, Person, Role, Standing, persons};
-use munshi_store::{Error, Result};
+use munshi_store::{Error, PageRequest, Result};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, Ids, Language};
 
@@ -51,5 +52,52 @@ on_both_engines! {
         }).await.unwrap();
         assert_eq!(asha.standing, Standing::Member(Role::Staff));
         assert_eq!((gone.standing, gone.person), (Standing::Anonymous, None));
+    }
+
+    async fn of_two_owners_who_leave_at_once_one_stays(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let now = test.clock.now();
+        for round in 0..5 {
+            let owners = [0, 1].map(|_| Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), "Asha", now) });
+            let both = owners.clone();
+            test.db.write(shop, move |tx| both.iter().try_for_each(|owner| persons::put(tx, owner))).await.unwrap();
+            let leave = |owner: Person| test.db.write(shop, move |tx| -> Result<bool> {
+                if persons::is_last_owner(tx, owner.id)? {
+                    return Ok(false);
+                }
+                persons::put(tx, &Person { left_at: Some(now), ..owner })?;
+                Ok(true)
+            });
+            let [one, other] = owners;
+            let (first, second) = tokio::join!(leave(one), leave(other));
+            let left = [first.unwrap(), second.unwrap()].into_iter().filter(|left| *left).count();
+            assert_eq!(left, 1, "round {round}");
+            let stayed = test.db.read(shop, persons::members).await.unwrap().remove(0);
+            test.db.write(shop, move |tx| persons::put(tx, &Person { role: None, ..stayed })).await.unwrap();
+        }
+    }
+
+    async fn everybody_is_listed_in_pages_with_their_addresses(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let (ids, now) = (Ids::system(), test.clock.now());
+        test.db.write(shop, move |tx| -> Result<()> {
+            for number in 0..5 {
+                let left_at = (number == 0).then_some(now);
+                let person = Person { left_at, ..Person::new(&ids, "Raju", now) };
+                persons::put(tx, &person)?;
+                persons::add_address(tx, person.id, &Address::phone(&format!("981234567{number}")).unwrap())?;
+            }
+            Ok(())
+        }).await.unwrap();
+        let (here, all, named, addresses) = test.db.read(shop, |tx| -> Result<_> {
+            let request = PageRequest::new(None, 3);
+            let here = persons::list(tx, Wanted::Here, &request)?;
+            let rest = persons::list(tx, Wanted::Here, &PageRequest::new(here.next, 3))?;
+            let all = persons::list(tx, Wanted::Everybody, &PageRequest::new(None, 100))?.items.len();
+            let addresses = persons::addresses(tx, rest.items[0].id)?;
+            Ok((here.items.len() + rest.items.len(), all, persons::named(tx, "Raju")?.len(), addresses))
+        }).await.unwrap();
+        assert_eq!((here, all, named), (4, 5, 5));
+        assert!(matches!(&addresses[..], [one] if one.as_str().starts_with("+91981234567")), "{addresses:?}");
     }
 }

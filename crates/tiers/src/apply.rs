@@ -6,6 +6,7 @@ use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{Ids, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
 
+use crate::companion;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::files::Folder;
@@ -22,7 +23,12 @@ pub async fn plan_folder(
     installed: &Installed,
 ) -> Result<Plan> {
     let state = state(db, &folder.tenant, &folder.drafts).await?;
-    plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed)
+    let mut plan = plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed)?;
+    let beside = companion::plan(db, state.tenant, &folder.beside).await?;
+    plan.files = beside.changes;
+    plan.left_files = beside.left;
+    plan.warnings.extend(beside.warnings);
+    Ok(plan)
 }
 
 /// Plans all of them, and tells everything that is wrong with any.
@@ -79,6 +85,11 @@ pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &
                 work.ready(tx, &zone, &by)?;
                 tx.as_tenant(work.tenant, |tx| work.write(tx, &by))?;
                 rows::mark(tx, work.tenant, turn)?;
+            }
+            for work in &work {
+                tx.as_tenant(work.tenant, |tx| {
+                    work.plan.files.iter().try_for_each(|file| file.tell(tx, &by))
+                })?;
             }
             Ok(())
         })
@@ -150,7 +161,8 @@ impl Work {
             .collect();
         let wanted =
             self.plan.keys.iter().filter_map(|(key, name)| Some((key.clone(), bindings.get(name)?.0)));
-        keys::set(tx, &wanted.collect(), &archived)
+        keys::set(tx, &wanted.collect(), &archived)?;
+        self.plan.files.iter().try_for_each(|file| file.write(tx, by))
     }
 
     fn write_change(

@@ -10,6 +10,7 @@
 //! # Layout
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
 //! - [`plan`]: what would change, and whether it may; [`apply()`]: doing it; [`history`]: versions, and the way back
+//! - [`companion`]: a file of the folder that another crate reads, applied with the tiers
 //! - [`merge`]: an agent and what it extends; [`size`]: tokens, counted when stored
 //! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
 //!   [`fence_key`]: the installation's secret for it
@@ -22,6 +23,7 @@
 //! `UPDATE_DOCS=1 cargo test -p munshi-tiers` writes the schemas and the reference.
 
 mod apply;
+pub mod companion;
 pub mod contract;
 pub mod draft;
 mod error;
@@ -44,6 +46,7 @@ mod shape;
 pub mod size;
 
 pub use apply::{announce, apply, plan_folder, plan_folders};
+pub use companion::{Beside, Companion, FileChange};
 pub use draft::{Body, Draft, Tier};
 pub use error::{Error, Result};
 pub use fences::fence_key;

@@ -24,11 +24,11 @@ pub struct Problems(Vec<Problem>);
 
 impl Problem {
     /// About a file as a whole.
-    pub(crate) fn of_file(file: impl Into<String>, what: impl Into<String>) -> Self {
+    pub fn of_file(file: impl Into<String>, what: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, column: None, key: None, what: what.into(), hint: None }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
@@ -36,14 +36,14 @@ impl Problem {
         Self { key: Some(key.into()), ..self }
     }
 
-    pub(crate) fn at(self, (line, column): (usize, usize)) -> Self {
+    pub fn at(self, (line, column): (usize, usize)) -> Self {
         Self { line: Some(line), column: Some(column), ..self }
     }
 }
 
 impl Problems {
     /// Everything that was found, if anything.
-    pub(crate) fn refuse(mut problems: Vec<Problem>) -> Result<(), Self> {
+    pub fn refuse(mut problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
         }

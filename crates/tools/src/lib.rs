@@ -3,12 +3,13 @@
 //! A tool is called by the [`Dispatcher`] alone, with a permit that only the safety pipeline can make. What a tool does
 //! to the world decides how it is called and what is done after a crash: see [`Body`].
 //!
-//! Not here: deciding (the safety pipeline does), and tools themselves: packs bring theirs, connectors others'.
+//! Not here: deciding (the safety pipeline does), and tools of a trade: packs bring theirs, connectors others'.
 //!
 //! # Layout
 //! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers
 //! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
 //! - [`Dispatcher`]: the one way to call; `attempts`: trying again, where that is safe; `sweep`: after a crash
+//! - [`house`]: the two tools every installation has
 //! - [`Journal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
@@ -34,6 +35,7 @@ mod attempts;
 mod body;
 mod dispatcher;
 mod error;
+pub mod house;
 mod journal;
 mod registry;
 mod result;

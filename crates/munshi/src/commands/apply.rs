@@ -11,6 +11,7 @@ use crate::output::Painter;
 use crate::output::shown::count;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
+use crate::wiring::policy;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -47,7 +48,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let by = arguments.by.authorship(context, String::new);
     let plans = context.block_on(async {
         let db = database.open().await?;
-        let plans = arguments.folder.plan(&db, &installed(&config)).await?;
+        let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions()?).await?;
         munshi_tiers::apply(&db, plans.clone(), arguments.zone, by, &Ids::system()).await?;
         Ok(plans)
     })?;
@@ -55,7 +56,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 fn words(planned: &Planned, painter: Painter) -> String {
-    let changes: usize = planned.plans.iter().map(|plan| plan.changes.len()).sum();
+    let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
     let mut text = diff::words(planned, painter);
     if changes > 0 {
         text += &format!("Applied {}.\n", count(changes as u64, "change"));

@@ -1,10 +1,11 @@
 //! `munshi diff DIR`: what `apply` would change. Changes nothing.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use munshi_store::Db;
-use munshi_tiers::{Plan, Vanished, files};
+use munshi_tiers::{Companion, Installed, Plan, Vanished, files};
 use munshi_types::TenantName;
 use serde::Serialize;
 
@@ -13,11 +14,12 @@ use crate::failure::Result;
 use crate::output::Painter;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
+use crate::wiring::policy;
 
 /// Which folder, and how it is taken; `apply` takes the same.
 #[derive(Debug, Args)]
 pub(crate) struct Folder {
-    /// A tenant's folder, with humans/, teams/, agents/ and bindings/ in it; or a folder of such folders
+    /// A tenant's folder, with humans/, teams/, agents/, bindings/ and policy.toml in it; or a folder of such folders
     #[arg(value_name = "DIR")]
     path: PathBuf,
     /// The tenant, where it is not called like the folder
@@ -40,15 +42,20 @@ pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
     let database = Database::for_one_question(&config)?;
     let plans = context.block_on(async {
         let db = database.open().await?;
-        folder.plan(&db, &installed(&config)).await
+        folder.plan(&db, &installed(&config)?, &policy::companions()?).await
     })?;
     context.output.answer(&Planned { plans, applied: false }, words)
 }
 
 impl Folder {
-    pub(super) async fn plan(&self, db: &Db, installed: &munshi_tiers::Installed) -> Result<Vec<Plan>> {
+    pub(super) async fn plan(
+        &self,
+        db: &Db,
+        installed: &Installed,
+        companions: &[Arc<dyn Companion>],
+    ) -> Result<Vec<Plan>> {
         let vanished = if self.prune { Vanished::Archive } else { Vanished::Keep };
-        let folders = files::read(&self.path, self.tenant.as_ref())?;
+        let folders = files::read_with(&self.path, self.tenant.as_ref(), companions)?;
         Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
     }
 }

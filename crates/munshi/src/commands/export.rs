@@ -3,35 +3,48 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use munshi_safety::policy;
+use munshi_store::Db;
 use munshi_tiers::files::{self, Exported};
 use munshi_tiers::history;
 use munshi_types::TenantName;
 use munshi_types::tier::TierStatus;
 
+use crate::commands::tenant;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::shown::count;
 use crate::wiring::database::Database;
+use crate::wiring::policy::POLICY_FILE;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Which tenant
     tenant: TenantName,
-    /// Where to; humans/, teams/, agents/ and bindings/ are made in it
+    /// Where to; humans/, teams/, agents/, bindings/ and policy.toml are made in it
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let tiers = context.block_on(async {
+    let (tiers, policy) = context.block_on(async {
         let db = database.open().await?;
-        Ok(history::tiers(&db, &arguments.tenant).await?)
+        let tiers = history::tiers(&db, &arguments.tenant).await?;
+        Ok((tiers, policy(&db, &arguments.tenant).await?))
     })?;
     let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
     let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
-    let exported = files::export(&arguments.folder, &tiers)?;
+    let mut exported = files::export(&arguments.folder, &tiers)?;
+    files::export_beside(&mut exported, &arguments.folder, POLICY_FILE, policy.as_deref())?;
     context.output.answer(&exported, |exported, _| words(exported, arguments))
+}
+
+/// The policy in force as its file; none where there is none.
+async fn policy(db: &Db, name: &TenantName) -> Result<Option<String>> {
+    let tenant = tenant::by_name(db, name).await?;
+    let (version, policy) = db.read(tenant.id, policy::current).await?;
+    Ok(if version == 0 { None } else { Some(policy::to_toml(&policy)?) })
 }
 
 fn words(exported: &Exported, arguments: &Arguments) -> String {
@@ -39,7 +52,7 @@ fn words(exported: &Exported, arguments: &Arguments) -> String {
     let written = count(exported.written.len() as u64, "file");
     let mut text = format!("Wrote {written} to {folder}; {} said so already.\n", exported.unchanged);
     for other in &exported.others {
-        text += &format!("{} is none of the tenant's tiers and was left alone.\n", other.display());
+        text += &format!("{} is none of the tenant's and was left alone.\n", other.display());
     }
     let called = arguments.folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_owned()));
     if called.is_none_or(|name| name.to_string_lossy() != tenant.as_str()) {

@@ -1,6 +1,7 @@
 //! Every command, one file each.
 
 mod apply;
+mod approvals;
 mod audit;
 mod backup;
 mod complete;
@@ -13,6 +14,8 @@ mod import;
 mod jobs;
 mod migrate;
 mod models;
+mod person;
+mod policy;
 mod prompt;
 mod restore;
 mod schema;
@@ -39,11 +42,11 @@ pub(crate) enum Command {
     /// Add, list, pause and archive tenants: the shops and businesses served here
     #[command(subcommand, arg_required_else_help = true)]
     Tenant(tenant::Command),
-    /// Bring a tenant's humans, teams, agents and bindings to what its folder says
+    /// Bring a tenant's humans, teams, agents, bindings and policy to what its folder says
     Apply(apply::Arguments),
     /// Say what `apply` would change
     Diff(diff::Folder),
-    /// Write a tenant's tiers as files; applying them changes nothing
+    /// Write a tenant's tiers and policy as files; applying them changes nothing
     Export(export::Arguments),
     /// Look at one human, team, agent or binding, and take it back to an older version
     #[command(subcommand, arg_required_else_help = true)]
@@ -54,8 +57,17 @@ pub(crate) enum Command {
     /// Make tiers of what another program kept
     #[command(subcommand, arg_required_else_help = true)]
     Import(import::Command),
-    /// Print the JSON schema of a tier's file, for editors
+    /// Print the JSON schema of a tier's file or the policy, for editors
     Schema(schema::Arguments),
+    /// Answer what agents ask before they act
+    #[command(subcommand, arg_required_else_help = true)]
+    Approvals(approvals::Command),
+    /// The people of a tenant: who works there in which role, and whom it deals with
+    #[command(subcommand, arg_required_else_help = true)]
+    Person(person::Command),
+    /// See what a tenant's policy says, said before, and would decide
+    #[command(subcommand, arg_required_else_help = true)]
+    Policy(policy::Command),
     /// Look at background work, and run again what was given up
     #[command(subcommand, arg_required_else_help = true)]
     Jobs(jobs::Command),
@@ -98,6 +110,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Prompt(command) => prompt::run(context, &command),
         Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
+        Command::Approvals(command) => approvals::run(context, command),
+        Command::Person(command) => person::run(context, command),
+        Command::Policy(command) => policy::run(context, command),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Audit(command) => return audit::run(context, command),
         Command::Vault(command) => vault::run(context, command),

@@ -1,5 +1,7 @@
 //! `munshi schema KIND`
 
+use std::str::FromStr;
+
 use clap::Args;
 use munshi_types::tier::TierKind;
 
@@ -8,12 +10,35 @@ use crate::failure::{Failure, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// human, team, agent or binding; of the first two, the front matter
-    kind: TierKind,
+    /// human, team, agent, binding or policy; of the first two, the front matter
+    kind: Kind,
+}
+
+/// What a tenant's folder holds.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Tier(TierKind),
+    Policy,
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "policy" {
+            return Ok(Self::Policy);
+        }
+        text.parse()
+            .map(Self::Tier)
+            .map_err(|_| format!("`{text}` is none of human, team, agent, binding, policy"))
+    }
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let schema = munshi_tiers::schema(arguments.kind);
+    let schema = match arguments.kind {
+        Kind::Tier(kind) => munshi_tiers::schema(kind),
+        Kind::Policy => munshi_safety::policy::schema(),
+    };
     let pretty = serde_json::to_string_pretty(&schema);
     let pretty = pretty.map_err(|error| Failure::failed(format!("no JSON can be made: {error}")))?;
     context.output.answer(&schema, |_, _| pretty)

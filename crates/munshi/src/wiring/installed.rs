@@ -4,16 +4,21 @@ use std::sync::Arc;
 
 use munshi_config::{Config, OFFLINE};
 use munshi_tiers::Installed;
-use munshi_types::ToolSpec;
+use munshi_types::{SystemClock, ToolSpec};
+
+use crate::failure::Result;
 
 /// Every model of the settings, and every tool.
-pub(crate) fn installed(config: &Config) -> Installed {
+pub(crate) fn installed(config: &Config) -> Result<Installed> {
     let models = config.models.iter().map(|model| model.name.clone());
-    let tools = tools().iter().map(|tool| tool.name.to_string()).collect();
-    Installed { tools, models: models.chain([OFFLINE.to_owned()]).collect() }
+    let tools = tools()?.iter().map(|tool| tool.name.to_string()).collect();
+    Ok(Installed { tools, models: models.chain([OFFLINE.to_owned()]).collect() })
 }
 
-/// The tools that can be offered. None is installed yet: `apply` warns of each that an agent names.
-pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
-    Vec::new()
+/// The tools that can be offered; `apply` warns of each other that an agent names.
+pub(crate) fn tools() -> Result<Vec<Arc<ToolSpec>>> {
+    // What a tool says of itself does not depend on the time.
+    let registry = super::tools::registry(Arc::new(SystemClock))?;
+    let known = registry.names().filter_map(|name| registry.get(name.as_str()));
+    Ok(known.map(|tool| Arc::new(tool.known.spec.clone())).collect())
 }

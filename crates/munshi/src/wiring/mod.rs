@@ -7,6 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
+//! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`installed`]: what a tier may name
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
@@ -18,9 +19,11 @@ pub(crate) mod gateway;
 pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;
+pub(crate) mod policy;
 mod readiness;
 pub(crate) mod server;
 pub(crate) mod telemetry;
+pub(crate) mod tools;
 pub(crate) mod vault;
 
 use munshi_store::Migrations;

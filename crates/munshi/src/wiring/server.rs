@@ -37,8 +37,9 @@ impl Front {
         stop: CancellationToken,
     ) -> Result<()> {
         super::budget::schedule(&db, clock.as_ref()).await?;
+        super::tools::schedule(&db, clock.as_ref()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone()).await?);
-        let resolver = Resolver::new(db.clone()).offering(installed::tools());
+        let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let parts = Parts {
             db,
             runner: runner.clone(),
@@ -102,7 +103,8 @@ async fn kinds(config: &Config, db: &Db, queue: &Queue, clock: Arc<dyn Clock>) -
     let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
-    super::budget::register(&mut registry, config, db, clock);
+    super::budget::register(&mut registry, config, db, clock.clone());
+    super::tools::register(&mut registry, super::tools::dispatcher(config, db, clock)?);
     Ok(registry)
 }
 

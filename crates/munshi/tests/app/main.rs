@@ -3,6 +3,7 @@
 
 mod support;
 
+mod approvals;
 mod audit;
 mod backup;
 mod budget;
@@ -13,6 +14,8 @@ mod jobs;
 mod migrate;
 mod models;
 mod outage;
+mod person;
+mod policy;
 mod prompt;
 mod restore;
 mod serve;

@@ -7,6 +7,7 @@
 
 mod begin;
 mod books;
+mod consider;
 mod digest;
 mod finish;
 mod limits;
@@ -18,6 +19,7 @@ mod untold;
 mod words;
 
 pub use begin::{Begun, begin};
+pub use consider::consider;
 pub use digest::Digest;
 pub use finish::{Outcome, finish};
 pub use office::Office;

@@ -153,6 +153,25 @@ pub fn find(tx: &mut Tx<'_>, id: ApprovalId) -> Result<Option<Approval>> {
     )?)
 }
 
+/// Those whose id begins so, as people type it; twenty at most. What is no beginning of an id begins none.
+pub fn beginning_with(tx: &mut Tx<'_>, beginning: &str) -> Result<Vec<Approval>> {
+    let digits = beginning.replace('-', "");
+    let bound = |fill: char| {
+        let rest = 32usize.checked_sub(digits.len())?;
+        Uuid::try_parse(&(digits.clone() + &fill.to_string().repeat(rest))).ok()
+    };
+    let (Some(low), Some(high), false) = (bound('0'), bound('f'), digits.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    Ok(tx.all(
+        "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+         FROM approvals WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT 20",
+        params![low, high],
+        read,
+    )?)
+}
+
 /// Which questions a list holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {

@@ -69,6 +69,12 @@ impl Event {
     pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");
     pub const APPROVAL_REFUSED: Self = Self::known("approval.refused");
     pub const APPROVAL_EXPIRED: Self = Self::known("approval.expired");
+    pub const PERSON_ADDED: Self = Self::known("person.added");
+    pub const PERSON_CHANGED: Self = Self::known("person.changed");
+    pub const PERSON_ROLE_CHANGED: Self = Self::known("person.role_changed");
+    pub const PERSON_LEFT: Self = Self::known("person.left");
+    pub const PERSON_RETURNED: Self = Self::known("person.returned");
+    pub const POLICY_CHANGED: Self = Self::known("policy.changed");
     pub const SECRET_SET: Self = Self::known("secret.set");
     pub const SECRET_REMOVED: Self = Self::known("secret.removed");
     pub const KEY_ROTATED: Self = Self::known("key.rotated");

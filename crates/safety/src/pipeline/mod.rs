@@ -22,6 +22,7 @@ mod scope;
 mod taint;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use munshi_types::{ApprovalId, Autonomy};
 use serde::Serialize;
@@ -34,6 +35,7 @@ pub use ground::{Given, Ground};
 pub use known::{BadTool, Connector, Known, Maker};
 pub use refusal::{Code, Refusal};
 pub use taint::{Source, Taint};
+pub use trace::{Passed, Trace, trace};
 
 use crate::error::Result;
 
@@ -125,6 +127,16 @@ pub fn decide(ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
 }
 
 fn walk(stages: &[Stage], ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
+    follow(stages, ask, ground, &mut |_, _| {})
+}
+
+/// Walks and tells of each stage that lets pass.
+fn follow(
+    stages: &[Stage],
+    ask: &Ask<'_>,
+    ground: &mut dyn Ground,
+    passed: &mut dyn FnMut(StageName, &Draft),
+) -> Result<Verdict> {
     let mut draft = Draft {
         scope: ask.tool.as_ref().map(|tool| tool.scope(&ask.arguments)).unwrap_or_default(),
         autonomy: Autonomy::Act,
@@ -135,6 +147,7 @@ fn walk(stages: &[Stage], ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verd
         if let Step::Stop(verdict) = (stage.run)(ask, &mut draft, ground)? {
             return Ok(verdict);
         }
+        passed(stage.name, &draft);
     }
     let leaving = if draft.leaving.is_null() { ask.arguments.clone() } else { draft.leaving };
     Ok(Verdict::Apply(Cleared { arguments: leaving, autonomy: draft.autonomy, approval: draft.consent }))

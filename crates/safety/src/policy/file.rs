@@ -3,19 +3,42 @@
 use super::Policy;
 use crate::error::{Error, Result};
 
-/// Reads a policy. A slip is named with its place and what may stand there.
-pub fn parse(text: &str) -> Result<Policy> {
+/// What is wrong with a policy's text, and where. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slip {
+    pub line: usize,
+    pub column: usize,
+    /// What is wrong and what may stand there.
+    pub what: String,
+}
+
+/// Reads a policy, or says what is wrong with it and where.
+pub fn read(text: &str) -> std::result::Result<Policy, Slip> {
     let policy: Policy = toml::from_str(text).map_err(|error| {
-        let line =
-            error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-        Error::Invalid(format!("policy.toml:{line}: {}", error.message()))
+        let at = error.span().map_or(0, |span| span.start);
+        slip(text, at, error.message())
     })?;
-    if !(1..=24 * 30).contains(&policy.approvals.hours) {
-        return Err(Error::Invalid(
-            "policy.toml: approvals.hours is 1 to 720: how long an approval is waited for".to_owned(),
-        ));
+    // No database keeps it, and nobody means it.
+    let has_nul = |text: &String| text.contains('\0');
+    let named = policy.messages.iter().flat_map(|message| [&message.template, &message.audience]);
+    let listed: Vec<String> = policy.redaction.fields.clone().into();
+    if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) {
+        let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
+        return Err(slip(text, at, "a text holds a NUL character: leave it out"));
     }
     Ok(policy)
+}
+
+/// The same for a text that is no file: the place stands in the words.
+pub fn parse(text: &str) -> Result<Policy> {
+    read(text).map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.line, slip.what)))
+}
+
+fn slip(text: &str, at: usize, what: &str) -> Slip {
+    let before = text.get(..at).unwrap_or(text);
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+    Slip { line, column, what: what.trim_end().replace('\n', "; ") }
 }
 
 #[cfg(test)]
@@ -58,7 +81,9 @@ mod tests {
             ("\n\nautonomy = \"act\"\n", "policy.toml:3"),
             ("[connectors.x]\nautonomy = \"always\"\n", "policy.toml:2"),
             ("[connectors.x]\nread = [\"a b\"]\n", "policy.toml:2"),
-            ("[approvals]\nhours = 0\n", "approvals.hours"),
+            ("[approvals]\nhours = 0\n", "policy.toml:2: approvals.hours is 1 to 720"),
+            ("[approvals]\nhours = 70000\n", "policy.toml:2: approvals.hours is 1 to 720"),
+            ("[connectors.\"a\\u0000b\"]\n", "policy.toml:1: a text holds a NUL"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(line), "{error}");

@@ -2,18 +2,21 @@
 
 mod file;
 mod leaving;
+mod schema;
 mod store;
+mod write;
 
 use std::collections::BTreeMap;
 
 use munshi_identity::Rules;
 use munshi_types::{Autonomy, Conduct, ToolName};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-pub use file::parse;
+pub use file::{Slip, parse, read};
 pub use leaving::Leaving;
-pub(crate) use store::version;
-pub use store::{PolicyVersion, current, history, put};
+pub use schema::schema;
+pub use store::{PolicyVersion, current, history, put, version};
+pub use write::{to_toml, written};
 
 /// A tenant's policy. The empty one opens nothing of a foreign connector and leaves a pack's own conduct as shipped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -59,7 +62,21 @@ impl Default for Rates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Waiting {
+    #[serde(deserialize_with = "hours")]
     pub hours: u16,
+}
+
+/// A month at most: by then nobody knows what they would agree to.
+const MOST_HOURS: u16 = 24 * 30;
+
+fn hours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    let given = i64::deserialize(deserializer)?;
+    let fits = u16::try_from(given).ok().filter(|hours| (1..=MOST_HOURS).contains(hours));
+    fits.ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "approvals.hours is 1 to {MOST_HOURS}: how long an approval is waited for"
+        ))
+    })
 }
 
 impl Default for Waiting {

@@ -30,7 +30,7 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Policy)> {
 }
 
 /// The number of the version in force; 0 where there is none.
-pub(crate) fn version(tx: &mut Tx<'_>) -> Result<i64> {
+pub fn version(tx: &mut Tx<'_>) -> Result<i64> {
     let newest = tx.one("SELECT MAX(version) FROM policies WHERE tenant_id = $1", &[], |row| {
         row.get::<Option<i64>>(0)
     })?;
@@ -50,18 +50,19 @@ pub fn put(tx: &mut Tx<'_>, policy: &Policy, author: &str, note: &str, now: Time
     Ok(version + 1)
 }
 
-/// Newest first.
-pub fn history(tx: &mut Tx<'_>) -> Result<Vec<PolicyVersion>> {
+/// Every version with what it said, the newest first.
+pub fn history(tx: &mut Tx<'_>) -> Result<Vec<(PolicyVersion, Policy)>> {
     let rows = tx.all(
-        "SELECT version, author, note, made_at FROM policies WHERE tenant_id = $1 ORDER BY version DESC",
+        "SELECT version, author, note, made_at, body FROM policies WHERE tenant_id = $1 ORDER BY version DESC",
         &[],
         |row| {
-            Ok(PolicyVersion {
+            let version = PolicyVersion {
                 version: row.get(0)?,
                 author: row.get(1)?,
                 note: row.get(2)?,
                 made_at: row.get(3)?,
-            })
+            };
+            Ok((version, row.get::<Json>(4)?.read()?))
         },
     )?;
     Ok(rows)

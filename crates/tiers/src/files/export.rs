@@ -39,14 +39,7 @@ pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exp
     let mut paths = BTreeSet::new();
     for (kind, name, body) in tiers {
         let path = folder.join(kind.folder()).join(format!("{name}.{}", kind.extension()));
-        let text = render(*kind, body);
-        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
-            exported.unchanged += 1;
-        } else {
-            write_plain(&path, &text)
-                .map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
-            exported.written.push(path.clone());
-        }
+        exported.put(&path, &render(*kind, body))?;
         paths.insert(path);
     }
     let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
@@ -54,6 +47,29 @@ pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exp
     exported.others = there.filter(|path| !paths.contains(path)).collect();
     exported.others.sort();
     Ok(exported)
+}
+
+/// Writes a file that is no tier beside their folders. Where there is nothing to write, one that is there is left alone.
+pub fn export_beside(exported: &mut Exported, folder: &Path, file: &str, text: Option<&str>) -> Result<()> {
+    let path = folder.join(file);
+    match text {
+        Some(text) => exported.put(&path, text)?,
+        None if path.exists() => exported.others.push(path),
+        None => {}
+    }
+    Ok(())
+}
+
+impl Exported {
+    fn put(&mut self, path: &Path, text: &str) -> Result<()> {
+        if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+            self.unchanged += 1;
+            return Ok(());
+        }
+        write_plain(path, text).map_err(|what| Error::Folder { path: path.display().to_string(), what })?;
+        self.written.push(path.to_owned());
+        Ok(())
+    }
 }
 
 /// Never through a link: it might lead anywhere.

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName};
 
 use super::parse;
+use super::parse::text_of;
+use crate::companion::{Beside, Companion};
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::nearest;
@@ -22,28 +25,41 @@ const KNOWLEDGE: &str = "knowledge";
 pub struct Folder {
     pub tenant: TenantName,
     pub drafts: Vec<Draft>,
+    /// Files that are no tiers.
+    pub beside: Vec<Beside>,
 }
 
 /// Reads a tenant's folder, or all those in a folder of tenants. The folder's name is the tenant's unless another is
 /// given, which only a single tenant can have. Everything that is wrong is told at once.
 pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<Folder>> {
-    let mut reader = Reader { problems: Vec::new() };
+    read_with(path, tenant, &[])
+}
+
+/// The same, with files that are no tiers.
+pub fn read_with(
+    path: &Path,
+    tenant: Option<&TenantName>,
+    companions: &[Arc<dyn Companion>],
+) -> Result<Vec<Folder>> {
+    let mut reader = Reader { companions: companions.to_vec(), problems: Vec::new() };
     let folders = reader.all(path, tenant);
     Problems::refuse(reader.problems)?;
     Ok(folders)
 }
 
 struct Reader {
+    companions: Vec<Arc<dyn Companion>>,
     problems: Vec<Problem>,
 }
 
 impl Reader {
     fn all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<Folder> {
         let Some(root) = self.canonical(path) else { return Vec::new() };
-        if is_tenant(&root) || tenant.is_some() {
+        if self.is_tenant(&root) || tenant.is_some() {
             return self.one(path, &root, tenant).into_iter().collect();
         }
-        let inside: Vec<PathBuf> = self.entries(path).into_iter().filter(|entry| is_tenant(entry)).collect();
+        let mut inside: Vec<PathBuf> = self.entries(path);
+        inside.retain(|entry| self.is_tenant(entry));
         if inside.is_empty() {
             let what = "there are no tiers here";
             let hint = "name a tenant's folder, with humans/, teams/, agents/ and bindings/ in it";
@@ -75,7 +91,35 @@ impl Reader {
                 self.tiers(kind, &entry, root, &mut found);
             }
         }
-        Some(Folder { tenant, drafts: found.into_values().collect() })
+        let beside = self.beside(path, root);
+        Some(Folder { tenant, drafts: found.into_values().collect(), beside })
+    }
+
+    fn beside(&mut self, path: &Path, root: &Path) -> Vec<Beside> {
+        let mut all = Vec::new();
+        for companion in self.companions.clone() {
+            let file = path.join(companion.file());
+            let is_there = file.is_file() || file.is_symlink();
+            let bytes = is_there.then(|| self.bytes(&file, root)).flatten();
+            let read = bytes.map(|bytes| {
+                text_of(&shown(&file), &bytes).and_then(|text| companion.read(&shown(&file), &text))
+            });
+            let found = match read {
+                Some(Err(problems)) => {
+                    self.problems.extend(problems);
+                    None
+                }
+                Some(Ok(body)) => Some(body),
+                None => None,
+            };
+            all.push(Beside { companion, found });
+        }
+        all
+    }
+
+    fn is_tenant(&self, path: &Path) -> bool {
+        let has_tiers = TierKind::ALL.into_iter().any(|kind| path.join(kind.folder()).is_dir());
+        has_tiers || self.companions.iter().any(|companion| path.join(companion.file()).is_file())
     }
 
     /// The kind of tier whose folder this is. Files beside the folders, such as a README, are nobody's business.
@@ -218,10 +262,6 @@ impl Reader {
         };
         self.problems.push(Problem::of_file(shown(path), what));
     }
-}
-
-fn is_tenant(path: &Path) -> bool {
-    TierKind::ALL.into_iter().any(|kind| path.join(kind.folder()).is_dir())
 }
 
 fn file_name(path: &Path) -> String {

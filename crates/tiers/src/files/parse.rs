@@ -34,7 +34,7 @@ pub fn parse(kind: TierKind, name: TierName, file: &str, bytes: &[u8]) -> Result
 }
 
 /// UTF-8 without a mark at its start, and with lines that end in one way.
-fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<Problem>> {
+pub(super) fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<Problem>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.replace("\r\n", "\n")),

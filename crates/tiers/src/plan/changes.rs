@@ -133,7 +133,7 @@ fn archived(tier: &Stored) -> Change {
 }
 
 /// Every value that differs, by path; lists are one value.
-pub(crate) fn fields(before: &Body, after: &Body) -> Vec<FieldChange> {
+pub fn fields(before: &Body, after: &Body) -> Vec<FieldChange> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten(before, "", &mut old);
     flatten(after, "", &mut new);

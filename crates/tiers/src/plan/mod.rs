@@ -18,10 +18,10 @@ use munshi_types::tier::{Binding, Candidate, RoutingKey, TierKind, TierName, Tie
 use munshi_types::{TenantId, TenantName, TierId};
 use serde::Serialize;
 
-pub(crate) use changes::fields;
-pub use changes::{Action, Change, FieldChange, Line};
+pub use changes::{Action, Change, FieldChange, Line, fields};
 pub(crate) use keys::wanted;
 
+use crate::companion::FileChange;
 use crate::draft::{Body, Draft};
 use crate::error::Result;
 use crate::problem::Problems;
@@ -76,8 +76,12 @@ pub struct Plan {
     /// The tenant is to be made.
     pub is_new: bool,
     pub changes: Vec<Change>,
+    /// What happens to files that are no tiers, such as `policy.toml`.
+    pub files: Vec<FileChange>,
     /// Stored and active, but not in the folder; they stay as they are.
     pub left: Vec<String>,
+    /// Files that are no tiers and are not in the folder, though something like them is in force; that stays.
+    pub left_files: Vec<String>,
     pub warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) id: Option<TenantId>,
@@ -90,7 +94,7 @@ pub struct Plan {
 
 impl Plan {
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && !self.is_new
+        self.changes.is_empty() && self.files.is_empty() && !self.is_new
     }
 }
 
@@ -118,7 +122,9 @@ pub fn plan(
         tenant: tenant.clone(),
         is_new: state.tenant.is_none(),
         changes,
+        files: Vec::new(),
         left,
+        left_files: Vec::new(),
         warnings,
         id: state.tenant,
         seen: state

@@ -20,11 +20,20 @@ impl fmt::Display for Plan {
         for change in &self.changes {
             change.fmt(f)?;
         }
+        for file in &self.files {
+            file.fmt(f)?;
+        }
         if self.is_empty() {
             writeln!(f, "{}: no changes", self.tenant)?;
         }
         for left in &self.left {
             writeln!(f, "  {left} is not in the folder and stays as it is; --prune archives it")?;
+        }
+        for file in &self.left_files {
+            writeln!(
+                f,
+                "  {file} is not in the folder, so what it said stays in force; an empty one takes it back"
+            )?;
         }
         for warning in &self.warnings {
             writeln!(f, "! {warning}")?;

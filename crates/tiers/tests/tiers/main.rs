@@ -4,6 +4,7 @@
 mod support;
 
 mod apply;
+mod companion;
 mod concurrency;
 mod docs;
 mod fences;

@@ -116,8 +116,8 @@ fn apply(
     let drafts = drafts(folder, imported)?;
     context.block_on(async {
         let db = database.open().await?;
-        let said = Folder { tenant: tenant.clone(), drafts };
-        let plan = munshi_tiers::plan_folder(&db, &said, Vanished::Keep, &installed(&config)).await?;
+        let said = Folder { tenant: tenant.clone(), drafts, beside: Vec::new() };
+        let plan = munshi_tiers::plan_folder(&db, &said, Vanished::Keep, &installed(&config)?).await?;
         let written = write()?;
         munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &Ids::system()).await?;
         Ok((written, plan))

@@ -9,7 +9,7 @@ use munshi_types::tier::TierName;
 use crate::failure::{Failure, Result};
 
 /// The binding as this person would meet it.
-pub(super) async fn find(
+pub(in crate::commands) async fn find(
     resolver: &Resolver,
     tenant: Option<&TenantName>,
     binding: &TierName,

@@ -4,7 +4,7 @@
 //! - `show`: the command; `binding`: which binding is meant
 //! - `moment`: what the turn brings along; `words`: the prompt as people read it
 
-mod binding;
+pub(super) mod binding;
 mod moment;
 mod show;
 mod words;

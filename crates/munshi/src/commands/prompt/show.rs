@@ -97,7 +97,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let known = arguments.known.as_deref().map(Known::read).transpose()?.unwrap_or_default();
     let (resolution, key) = context.block_on(async {
         let db = database.open().await?;
-        let resolver = Resolver::new(db.clone()).offering(installed::tools());
+        let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let (tenant, person) = (arguments.tenant.as_ref(), arguments.person.as_deref());
         let resolution = binding::find(&resolver, tenant, &arguments.binding, person).await?;
         Ok((resolution, fence_key(&db, &SystemRandom, context.now()).await?))
@@ -111,13 +111,16 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         situation: if arguments.escalation { Situation::Escalation } else { Situation::Usual },
     };
     let (channel, language) = (envelope.channel, envelope.language.clone());
-    let cast = cast(&resolution, arguments.profile);
+    let installed = installed::tools()?;
+    let cast = cast(&resolution, arguments.profile, &installed);
     let moment = known.moment(envelope, message, key);
     let assembled = assemble(&cast, &moment).map_err(|too_large| Failure::refused(too_large.to_string()))?;
     if arguments.raw {
         return context.output.exactly(&raw(&assembled));
     }
-    context.output.answer(&shown(&resolution, &cast, assembled, channel, language), words::words)
+    context
+        .output
+        .answer(&shown(&resolution, &cast, assembled, &installed, (channel, language)), words::words)
 }
 
 /// One of the binding's channels.
@@ -136,20 +139,20 @@ fn channel(resolution: &Resolution, asked: Option<Channel>) -> Result<Channel> {
 }
 
 /// The binding's own, or the same three with another profile's budgets.
-fn cast(resolution: &Resolution, profile: Option<Profile>) -> Arc<Cast> {
+fn cast(resolution: &Resolution, profile: Option<Profile>, installed: &[Arc<ToolSpec>]) -> Arc<Cast> {
     let Some(profile) = profile else { return resolution.cast.clone() };
     let mut agent = resolution.agent.body.clone();
     agent.limits.profile = profile;
     let (human, team) = (&resolution.human.body, &resolution.team.body);
-    Arc::new(Cast::new(&Tiers { human, team, agent: &agent, installed: &installed::tools() }))
+    Arc::new(Cast::new(&Tiers { human, team, agent: &agent, installed }))
 }
 
 fn shown(
     resolution: &Resolution,
     cast: &Cast,
     assembled: Assembled,
-    channel: Channel,
-    language: Option<LanguageCode>,
+    installed: &[Arc<ToolSpec>],
+    (channel, language): (Channel, Option<LanguageCode>),
 ) -> Shown {
     let Resolution { human, team, agent, .. } = resolution;
     let named = |name: &TierName, version| Named { name: name.clone(), version };
@@ -167,14 +170,13 @@ fn shown(
         system: assembled.system,
         messages: assembled.messages,
         tools: assembled.tools.iter().map(|tool| tool.as_ref().clone()).collect(),
-        not_installed: not_installed(resolution),
+        not_installed: not_installed(resolution, installed),
         budgets: *cast.budgets(),
         report: assembled.report,
     }
 }
 
-fn not_installed(resolution: &Resolution) -> Vec<ToolName> {
-    let installed = installed::tools();
+fn not_installed(resolution: &Resolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
     let mut wanted = contract::tools(&resolution.team.body, &resolution.agent.body);
     wanted.retain(|name| !installed.iter().any(|tool| tool.name == *name));
     wanted

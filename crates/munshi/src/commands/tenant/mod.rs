@@ -3,11 +3,13 @@
 mod add;
 mod archive;
 mod list;
+mod of;
 mod pause;
 mod resume;
 mod status;
 
-pub(super) use status::missing;
+pub(super) use of::{Of, by_name};
+pub(super) use status::{archived, missing};
 
 use clap::Subcommand;
 use munshi_types::Tenant;

@@ -84,7 +84,7 @@ pub(super) fn find(context: &Context, name: &TenantName) -> Result<Tenant> {
     }
 }
 
-fn archived(name: &TenantName) -> Failure {
+pub(in crate::commands) fn archived(name: &TenantName) -> Failure {
     Failure::refused(format!("{name} is archived, and that is for good"))
         .hint("add a new tenant under another name")
 }

@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let Which { tenant, kind, name } = arguments.which;
     let back = context.block_on(async {
         let db = database.open().await?;
-        let known = installed(&config);
+        let known = installed(&config)?;
         let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
         let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
         munshi_tiers::apply(&db, vec![plan.clone()], Zone::default(), by, &Ids::system()).await?;

@@ -41,8 +41,12 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
+    pub(in crate::commands) fn actor(&self) -> Actor {
+        Actor::new(ActorKind::Operator, self.operator.as_str())
+    }
+
     fn by(&self, context: &Context) -> By {
-        By { actor: Actor::new(ActorKind::Operator, self.operator.as_str()), now: context.now() }
+        By { actor: self.actor(), now: context.now() }
     }
 }
 

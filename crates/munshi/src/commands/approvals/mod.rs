@@ -1,0 +1,98 @@
+//! `munshi approvals …`: what agents ask before they act, and the answers.
+
+mod answer;
+mod list;
+mod show;
+pub(super) mod words;
+
+use clap::{Args, Subcommand};
+use munshi_identity::persons;
+use munshi_safety::approvals::{self, Approval, State};
+use munshi_store::Tx;
+use serde::Serialize;
+
+use super::tenant::Of;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List what waits for an answer, newest first
+    List(list::Arguments),
+    /// Show one: who asks, what exactly would be done, what a rehearsal gave
+    Show(Which),
+    /// Say yes
+    Grant(answer::Grant),
+    /// Say no
+    Refuse(answer::Refuse),
+}
+
+/// Which approval of whom.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Its id, or as much of its beginning as only it has
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    of: Of,
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+    match command {
+        Command::List(arguments) => list::run(context, &arguments),
+        Command::Show(which) => show::run(context, which),
+        Command::Grant(arguments) => answer::grant(context, arguments),
+        Command::Refuse(arguments) => answer::refuse(context, arguments),
+    }
+}
+
+/// An approval with the names of those it speaks of.
+#[derive(Debug, Serialize)]
+struct Named {
+    #[serde(flatten)]
+    approval: Approval,
+    asked_by_name: Option<String>,
+    answered_by_name: Option<String>,
+}
+
+impl Named {
+    fn of(tx: &mut Tx<'_>, approval: Approval) -> Result<Self> {
+        let mut name = |id| match id {
+            None => Ok(None),
+            Some(id) => persons::find(tx, id).map(|person| person.map(|person| person.name)),
+        };
+        let (asked_by_name, answered_by_name) = (name(approval.asked_by)?, name(approval.answered_by)?);
+        Ok(Self { approval, asked_by_name, answered_by_name })
+    }
+
+    /// Who wants it, in words.
+    fn asker(&self) -> &str {
+        match (&self.asked_by_name, self.approval.asked_by) {
+            (Some(name), _) => name,
+            (None, Some(_)) => "somebody who is gone",
+            (None, None) => "nobody known",
+        }
+    }
+}
+
+/// The approval whose id begins so. Where several do, the one that still waits is meant.
+fn find(tx: &mut Tx<'_>, beginning: &str) -> Result<Approval> {
+    let mut found = approvals::beginning_with(tx, beginning)?;
+    if found.len() > 1 && found.iter().filter(|one| one.state == State::Pending).count() == 1 {
+        found.retain(|one| one.state == State::Pending);
+    }
+    match found.len() {
+        0 => Err(missing(beginning)),
+        1 => Ok(found.remove(0)),
+        _ => {
+            let ids: Vec<String> = found.iter().map(|one| one.id.to_string()).collect();
+            Err(Failure::usage(format!("several approvals begin with {beginning}"))
+                .hint(format!("write more of it: {}", ids.join(", "))))
+        }
+    }
+}
+
+fn missing(id: &str) -> Failure {
+    Failure::not_found(format!("there is no approval {id}"))
+        .hint("`munshi approvals list` shows those that wait")
+}

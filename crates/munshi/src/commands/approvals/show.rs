@@ -1,0 +1,77 @@
+//! `munshi approvals show ID`
+
+use munshi_safety::acts;
+use munshi_safety::approvals::Kind;
+use munshi_safety::pipeline::Door;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words::{exactly, needs_words, reasons, risk, state};
+use super::{Named, Which, find};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::shown::moment;
+use crate::output::table::harmless;
+use crate::output::{Painter, without_commands};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    named: Named,
+    /// To the letter, as they were proposed.
+    arguments: Value,
+    /// What the tool would be given, where that differs.
+    leaving: Option<Value>,
+    door: Option<Door>,
+}
+
+pub(super) fn run(context: &Context, which: Which) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let shown = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = which.of.find(&db).await?;
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, Failure> {
+            let approval = find(tx, &which.id)?;
+            let act = acts::find(tx, approval.act)?;
+            let door = act.as_ref().map(|act| act.rests_on.caller.door);
+            let (arguments, leaving) = act.map(|act| (act.arguments, act.leaving)).unwrap_or_default();
+            Ok(Shown { named: Named::of(tx, approval)?, arguments, leaving, door })
+        };
+        db.read(tenant.id, unit).await
+    })?;
+    context.output.answer(&shown, words)
+}
+
+fn words(shown: &Shown, painter: Painter) -> String {
+    let approval = &shown.named.approval;
+    let door = shown.door.map(|door| format!(", through the {door} door")).unwrap_or_default();
+    let question = match approval.kind {
+        Kind::Act => "May this be done?",
+        Kind::Outcome => "Did this happen?",
+    };
+    let mut text = format!("{}\n{}\n\n", painter.bold(question), without_commands(&approval.words));
+    let mut line = |label: &str, value: &str| text.push_str(&format!("{label:<11} {value}\n"));
+    line("id", &approval.id.to_string());
+    line("who asks", &harmless(&format!("{}{door}", shown.named.asker())));
+    line("tool", &harmless(&approval.tool));
+    line("risk", risk(approval.question.risk).0);
+    if !approval.question.reasons.is_empty() {
+        line("why", &reasons(&approval.question));
+    }
+    line("who answers", needs_words(approval.question.needs));
+    line("asked", &format!("{} UTC", moment(approval.asked_at)));
+    line("expires", &format!("{} UTC", moment(approval.expires_at)));
+    let by = shown.named.answered_by_name.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
+    line("state", &harmless(&format!("{}{by}", state(approval.state))));
+    line("digest", &approval.digest.to_string());
+    text += &format!("\narguments\n{}\n", exactly(&shown.arguments));
+    if let Some(leaving) = &shown.leaving {
+        text += &format!("\nwhat the tool would be given\n{}\n", exactly(leaving));
+    }
+    match &approval.rehearsal {
+        Some(rehearsal) => text += &format!("\nwhat a rehearsal gave\n{}\n", exactly(rehearsal)),
+        None => text += "\nIt was not rehearsed.\n",
+    }
+    text
+}

@@ -1,0 +1,69 @@
+//! Which person is meant.
+
+use munshi_identity::{Address, Person, Role, persons};
+use munshi_lang::fold;
+use munshi_store::Tx;
+
+use crate::failure::{Failure, Result};
+
+/// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone.
+pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person> {
+    if let Ok(id) = given.parse() {
+        return persons::find(tx, id)?.ok_or_else(|| nobody(given));
+    }
+    if let Some(address) = address(given)
+        && let Some(person) = persons::by_address(tx, &address)?
+    {
+        return Ok(person);
+    }
+    let mut named = persons::named(tx, given)?;
+    named.retain(|person| person.left_at.is_none());
+    if named.is_empty() {
+        // A colleague's name in another spelling or script.
+        let wanted = key(given);
+        named = persons::members(tx)?;
+        named.retain(|person| key(&person.name) == wanted);
+    }
+    match named.len() {
+        0 => Err(nobody(given)),
+        1 => Ok(named.remove(0)),
+        _ => Err(several(given, &named)),
+    }
+}
+
+/// The one owner, where there is exactly one.
+pub(in crate::commands) fn only_owner(tx: &mut Tx<'_>) -> Result<Person> {
+    let mut owners = persons::members(tx)?;
+    owners.retain(|person| person.role == Some(Role::Owner));
+    match owners.len() {
+        1 => Ok(owners.remove(0)),
+        0 => Err(Failure::usage("the tenant has no owner, so it can't be told who answers")
+            .hint("add one with `munshi person add NAME --role owner`, or say who: --as PERSON")),
+        _ => Err(Failure::usage("the tenant has several owners").hint("say who answers: --as PERSON")),
+    }
+}
+
+fn address(given: &str) -> Option<Address> {
+    if given.starts_with('@') {
+        return Address::handle(given).ok();
+    }
+    if given.contains('@') {
+        return Address::email(given).ok();
+    }
+    Address::phone(given).ok()
+}
+
+fn key(name: &str) -> String {
+    name.split_whitespace().map(fold::key).collect::<Vec<_>>().join(" ")
+}
+
+fn nobody(given: &str) -> Failure {
+    Failure::not_found(format!("nobody is known here as {given}"))
+        .hint("`munshi person list` shows everybody; `munshi person add` adds somebody")
+}
+
+fn several(given: &str, people: &[Person]) -> Failure {
+    let list = people.iter().map(|person| format!("{} ({})", person.id, person.name)).collect::<Vec<_>>();
+    Failure::usage(format!("several people are called {given}"))
+        .hint(format!("name one by id: {}", list.join(", ")))
+}

@@ -1,0 +1,63 @@
+//! `munshi person leave PERSON`
+
+use clap::Args;
+use munshi_identity::{Person, Role, persons};
+use munshi_safety::audit::Event;
+use munshi_store::Tx;
+use munshi_types::Ids;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Telling, find, last_owner};
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Name, phone, e-mail, @handle or id
+    person: String,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Debug, Serialize)]
+struct Left {
+    #[serde(flatten)]
+    person: Person,
+    /// False when they had left already.
+    changed: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let telling = Telling { actor: arguments.operator.actor(), ids: Ids::system(), now: context.now() };
+    let given = arguments.person;
+    let left = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        db.write(tenant.id, move |tx| leave(tx, &given, &telling)).await
+    })?;
+    context.output.answer(&left, |left, _| match left.changed {
+        true => format!("{} has left and can do nothing here any more.", left.person.name),
+        false => format!("{} had left already.", left.person.name),
+    })
+}
+
+fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, Failure> {
+    let before = find(tx, given)?;
+    if before.left_at.is_some() {
+        return Ok(Left { person: before, changed: false });
+    }
+    if before.role == Some(Role::Owner) && persons::is_last_owner(tx, before.id)? {
+        return Err(last_owner(&before.name));
+    }
+    let person = Person { left_at: Some(telling.now), ..before };
+    persons::put(tx, &person)?;
+    telling.tell(tx, &person, Event::PERSON_LEFT, json!({ "role": person.role }))?;
+    Ok(Left { person, changed: true })
+}

@@ -1,0 +1,134 @@
+//! `munshi person …`: the people of a tenant.
+
+mod add;
+mod find;
+mod leave;
+mod list;
+mod set;
+
+pub(super) use find::{find, only_owner};
+
+use clap::Subcommand;
+use munshi_identity::{Address, Person, persons};
+use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_store::Tx;
+use munshi_types::{Ids, Language, ScopeGlob, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add somebody who works for the tenant, or whom it deals with
+    Add(add::Arguments),
+    /// List people, newest first
+    List(list::Arguments),
+    /// Change somebody's role, name, tags, language, addresses, or what is open and closed to them
+    Set(set::Arguments),
+    /// Note that somebody has left: from then on they can do nothing here
+    Leave(leave::Arguments),
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+    match command {
+        Command::Add(arguments) => add::run(context, arguments),
+        Command::List(arguments) => list::run(context, &arguments),
+        Command::Set(arguments) => set::run(context, arguments),
+        Command::Leave(arguments) => leave::run(context, arguments),
+    }
+}
+
+/// A person as they are shown.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    person: Person,
+    addresses: Vec<Address>,
+}
+
+impl Shown {
+    fn of(tx: &mut Tx<'_>, person: Person) -> Result<Self> {
+        let addresses = persons::addresses(tx, person.id)?;
+        Ok(Self { person, addresses })
+    }
+}
+
+/// Who does it and when: what every change is told with.
+struct Telling {
+    actor: Actor,
+    ids: Ids,
+    now: Timestamp,
+}
+
+impl Telling {
+    /// Tells the audit, last in the transaction. Names and addresses stay out of it: the id says who.
+    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: Event, payload: Value) -> Result<()> {
+        let entry = NewEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
+        audit::append(tx, &entry, self.now, &self.ids)?;
+        Ok(())
+    }
+}
+
+/// Ties addresses to somebody, unless they are another's.
+fn add_addresses(tx: &mut Tx<'_>, person: &Person, addresses: &[Address]) -> Result<()> {
+    for address in addresses {
+        match persons::by_address(tx, address)? {
+            Some(other) if other.id != person.id => return Err(taken(address, &other)),
+            _ => persons::add_address(tx, person.id, address)?,
+        }
+    }
+    Ok(())
+}
+
+fn taken(address: &Address, other: &Person) -> Failure {
+    let back = if other.left_at.is_some() { ", who left" } else { "" };
+    let failure = Failure::already_there(format!("{address} belongs to {}{back} ({})", other.name, other.id));
+    match other.left_at {
+        Some(_) => failure.hint(format!("if they are here again: `munshi person set {} --back`", other.id)),
+        None => failure.hint("an address is one person's; `munshi person list` shows whose"),
+    }
+}
+
+fn last_owner(name: &str) -> Failure {
+    Failure::refused(format!("{name} is the last owner, and somebody has to be"))
+        .hint("make somebody else an owner first: `munshi person set PERSON --role owner`")
+}
+
+fn phone(text: &str) -> Result<Address, String> {
+    Address::phone(text).map_err(|error| error.to_string())
+}
+
+fn email(text: &str) -> Result<Address, String> {
+    Address::email(text).map_err(|error| error.to_string())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let fits = (1..=200).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    if fits { Ok(name.to_owned()) } else { Err("a name has 1 to 200 letters on one line".to_owned()) }
+}
+
+fn tag(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let fits = (1..=64).contains(&text.chars().count()) && text.chars().all(plain);
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is no tag: write letters, digits and dashes, such as customers"))
+    }
+}
+
+fn language(text: &str) -> Result<Language, String> {
+    text.parse().map_err(|error: munshi_types::LanguageError| error.to_string())
+}
+
+/// A list with commas; empty for none.
+fn list_of<T>(text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(read).collect()
+}
+
+fn glob(text: &str) -> Result<ScopeGlob, String> {
+    text.parse().map_err(|error: munshi_types::ScopeGlobError| error.to_string())
+}

@@ -1,0 +1,199 @@
+//! `munshi person set PERSON`
+
+use std::str::FromStr;
+
+use clap::Args;
+use munshi_identity::{Address, Person, Role, persons};
+use munshi_safety::audit::Event;
+use munshi_store::Tx;
+use munshi_types::{Ids, Language, ScopeGlob};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Shown, Telling, add_addresses, find, last_owner, list_of};
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Name, phone, e-mail, @handle or id
+    person: String,
+    #[command(flatten)]
+    wish: Wish,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+/// What is to be different.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+struct Wish {
+    /// owner, admin, staff, viewer, or none for somebody who does not work there
+    #[arg(long)]
+    role: Option<RoleOrNone>,
+    /// Another name
+    #[arg(long, value_parser = super::name)]
+    name: Option<String>,
+    /// All the audiences they belong to, with commas between; "" for none
+    #[arg(long, value_name = "TAGS", value_parser = tags)]
+    tags: Option<Tags>,
+    /// Scopes that are open to them beyond their role, such as ledger.*; "" for none
+    #[arg(long, value_name = "SCOPES", value_parser = scopes)]
+    opened: Option<Scopes>,
+    /// Scopes that are closed to them whatever their role says; "" for none
+    #[arg(long, value_name = "SCOPES", value_parser = scopes)]
+    closed: Option<Scopes>,
+    /// What they are spoken to in, such as hi
+    #[arg(long, value_name = "CODE", value_parser = super::language)]
+    language: Option<Language>,
+    /// One more number
+    #[arg(long, value_parser = super::phone)]
+    phone: Vec<Address>,
+    /// One more e-mail address
+    #[arg(long, value_parser = super::email)]
+    email: Vec<Address>,
+    /// They had left and are here again
+    #[arg(long)]
+    back: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Tags(Vec<String>);
+
+#[derive(Clone, Debug)]
+struct Scopes(Vec<ScopeGlob>);
+
+fn tags(text: &str) -> Result<Tags, String> {
+    list_of(text, super::tag).map(Tags)
+}
+
+fn scopes(text: &str) -> Result<Scopes, String> {
+    list_of(text, super::glob).map(Scopes)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RoleOrNone(Option<Role>);
+
+impl FromStr for RoleOrNone {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        text.parse()
+            .map(|role| Self(Some(role)))
+            .map_err(|_| format!("`{text}` is no role: write owner, admin, staff, viewer or none"))
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    shown: Shown,
+    /// What is different now.
+    changed: Vec<&'static str>,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let telling = Telling { actor: arguments.operator.actor(), ids: Ids::system(), now: context.now() };
+    let (given, wish) = (arguments.person, arguments.wish);
+    let answer = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        db.write(tenant.id, move |tx| change(tx, &given, wish, &telling)).await
+    })?;
+    context.output.answer(&answer, |answer, _| {
+        let name = &answer.shown.person.name;
+        match answer.changed.as_slice() {
+            [] => format!("{name} was so already."),
+            changed => format!("Changed {} of {name}.", changed.join(", ")),
+        }
+    })
+}
+
+fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result<Answer, Failure> {
+    let before = find(tx, given)?;
+    if before.left_at.is_some() && !wish.back {
+        return Err(
+            Failure::refused(format!("{} has left", before.name)).hint("--back if they are here again")
+        );
+    }
+    let known = persons::addresses(tx, before.id)?;
+    let mut addresses = [wish.phone.clone(), wish.email.clone()].concat();
+    addresses.retain(|address| !known.contains(address));
+    let after = wished(&before, wish);
+    let stays_owner = after.role == Some(Role::Owner);
+    if before.role == Some(Role::Owner) && !stays_owner && persons::is_last_owner(tx, before.id)? {
+        return Err(last_owner(&before.name));
+    }
+    let mut changed = differing(&before, &after);
+    if !addresses.is_empty() {
+        changed.push("addresses");
+    }
+    if !changed.is_empty() {
+        persons::put(tx, &after)?;
+        add_addresses(tx, &after, &addresses)?;
+    }
+    let shown = Shown::of(tx, after)?;
+    tell(tx, &before, &shown.person, &changed, telling)?;
+    Ok(Answer { shown, changed })
+}
+
+fn wished(before: &Person, wish: Wish) -> Person {
+    let old = before.clone();
+    Person {
+        role: wish.role.map_or(old.role, |role| role.0),
+        name: wish.name.unwrap_or(old.name),
+        tags: wish.tags.map_or(old.tags, |tags| tags.0),
+        opened: wish.opened.map_or(old.opened, |scopes| scopes.0),
+        closed: wish.closed.map_or(old.closed, |scopes| scopes.0),
+        language: wish.language.or(old.language),
+        left_at: if wish.back { None } else { old.left_at },
+        ..old
+    }
+}
+
+fn differing(before: &Person, after: &Person) -> Vec<&'static str> {
+    let differs = [
+        ("leaving", before.left_at != after.left_at),
+        ("role", before.role != after.role),
+        ("name", before.name != after.name),
+        ("tags", before.tags != after.tags),
+        ("opened", before.opened != after.opened),
+        ("closed", before.closed != after.closed),
+        ("language", before.language != after.language),
+    ];
+    differs.into_iter().filter_map(|(what, is)| is.then_some(what)).collect()
+}
+
+/// A role is told by itself, with what it was: it decides what somebody may.
+fn tell(
+    tx: &mut Tx<'_>,
+    before: &Person,
+    after: &Person,
+    changed: &[&'static str],
+    telling: &Telling,
+) -> Result<(), Failure> {
+    if before.left_at != after.left_at {
+        telling.tell(tx, after, Event::PERSON_RETURNED, json!({ "role": after.role }))?;
+    }
+    if before.role != after.role {
+        let payload = json!({ "from": before.role, "to": after.role });
+        telling.tell(tx, after, Event::PERSON_ROLE_CHANGED, payload)?;
+    }
+    let others: Vec<&str> =
+        changed.iter().copied().filter(|what| !matches!(*what, "role" | "leaving")).collect();
+    if !others.is_empty() {
+        let payload =
+            json!({ "keys": others, "tags": after.tags, "opened": after.opened, "closed": after.closed });
+        telling.tell(tx, after, Event::PERSON_CHANGED, payload)?;
+    }
+    Ok(())
+}

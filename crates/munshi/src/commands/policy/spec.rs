@@ -1,0 +1,81 @@
+//! A tool that is not installed, described in a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use munshi_safety::pipeline::{Connector, Known, Maker};
+use munshi_types::ToolSpec;
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Result};
+use crate::wiring::tools;
+
+/// More than any description has.
+const LARGEST: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Described {
+    /// A file with the tool's description as JSON, for one that is not installed: scope, effect, reach, parameters …
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+    /// With --spec: the connector that brings it
+    #[arg(long, value_name = "NAME", requires = "spec", default_value = "foreign")]
+    connector: String,
+    /// With --spec: it is a pack of the house, not somebody else's
+    #[arg(long, requires = "spec")]
+    house: bool,
+    /// With --spec: the connector does not say what its tools do
+    #[arg(long, requires = "spec")]
+    undeclared: bool,
+}
+
+impl Described {
+    /// The tool, from the file or as it is installed; none where there is none.
+    pub(super) fn find(&self, name: &str, clock: Arc<dyn munshi_types::Clock>) -> Result<Option<Arc<Known>>> {
+        let Some(path) = &self.spec else {
+            return Ok(tools::registry(clock)?.get(name).map(|tool| tool.known.clone()));
+        };
+        let connector = Connector {
+            name: self.connector.clone(),
+            maker: if self.house { Maker::House } else { Maker::Foreign },
+            declares: !self.undeclared,
+            conduct: None,
+        };
+        let known = Known::new(read(path, name)?, connector);
+        known.map(|known| Some(Arc::new(known))).map_err(|bad| Failure::usage(bad.to_string()))
+    }
+}
+
+/// What the file says over what a tool that only looks would be.
+fn read(path: &Path, name: &str) -> Result<ToolSpec> {
+    let shown = path.display();
+    let wrong = |what: String| Failure::usage(format!("{shown}: {what}"));
+    let size = std::fs::metadata(path)
+        .map_err(|error| Failure::not_found(format!("{shown} can't be read: {error}")))?;
+    if size.len() > LARGEST {
+        return Err(wrong(format!("it has {} bytes, {LARGEST} is the most", size.len())));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("it can't be read: {error}")))?;
+    let given: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| wrong(format!("it is no JSON object: {error}")))?;
+    if given.get("name").is_some_and(|other| other != name) {
+        return Err(wrong(format!("it describes another tool than {name}")));
+    }
+    if !given.contains_key("scope") {
+        return Err(wrong("`scope` is missing: what a policy speaks of, such as ledger.sale.add".to_owned()));
+    }
+    let name =
+        name.parse().map_err(|error: munshi_types::ToolNameError| Failure::usage(error.to_string()))?;
+    let usual =
+        serde_json::to_value(ToolSpec::read(name, "", "")).map_err(|error| wrong(error.to_string()))?;
+    let Value::Object(mut whole) = usual else { return Err(wrong("it can't be read".to_owned())) };
+    if let Some(other) = given.keys().find(|key| !whole.contains_key(*key)) {
+        let known: Vec<&str> = whole.keys().map(String::as_str).collect();
+        return Err(
+            wrong(format!("there is no key `{other}`")).hint(format!("there are {}", known.join(", ")))
+        );
+    }
+    whole.extend(given);
+    serde_json::from_value(Value::Object(whole)).map_err(|error| wrong(error.to_string()))
+}

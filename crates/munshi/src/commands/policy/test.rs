@@ -1,0 +1,124 @@
+//! `munshi policy test TOOL`: what would be decided, and why. Nothing is done.
+
+use std::sync::Arc;
+
+use clap::Args;
+use munshi_identity::Principal;
+use munshi_safety::acts;
+use munshi_safety::pipeline::{Caller, Door, Proposal, Taint, Trace, Wanted};
+use munshi_store::{Db, Tx};
+use munshi_tiers::{Resolution, Resolver, contract};
+use munshi_types::tier::TierName;
+use munshi_types::{Autonomy, Conduct, Ids, Tenant};
+use serde_json::Value;
+
+use super::spec::Described;
+use super::words::{self, Shown};
+use crate::commands::person;
+use crate::commands::prompt::binding;
+use crate::commands::tenant::Of;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+use crate::wiring::tools::office;
+
+/// Somebody nobody knows.
+const ANONYMOUS: &str = "anonymous";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Which tool, by its name
+    tool: String,
+    /// For whom: name, phone, e-mail, @handle or id of a person, or `anonymous`
+    #[arg(long = "as", value_name = "PERSON")]
+    person: String,
+    /// private, work, public, distribution or agents; without it the binding's own
+    #[arg(long, required_unless_present = "binding")]
+    door: Option<Door>,
+    /// The arguments of the call
+    #[arg(long = "args", value_name = "JSON", default_value = "{}")]
+    arguments: String,
+    /// Through which binding: its agent's list of tools and its policy count; without it an agent that may everything
+    #[arg(long, value_name = "NAME")]
+    binding: Option<TierName>,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    described: Described,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let given: Value = serde_json::from_str(&arguments.arguments).map_err(|error| {
+        Failure::usage(format!("--args is no JSON: {error}")).hint("such as --args '{\"amount\": 500}'")
+    })?;
+    let tool = arguments.described.find(&arguments.tool, context.clock.clone())?;
+    let (office, now) = (office(&config, context.clock.clone()), context.now());
+    let trace = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find(&db).await?;
+        let through = through(&db, &tenant, arguments.binding.as_ref()).await?;
+        let proposal = Proposal {
+            act: Ids::system().next(),
+            name: arguments.tool.clone(),
+            arguments: given.clone(),
+            tool: tool.clone(),
+            offered: through.as_ref().is_none_or(|through| offers(through, &arguments.tool)),
+            wanted: Wanted::Act,
+            caller: caller(&tenant, through.as_deref(), arguments.door)?,
+            agent: Arc::new(through.map_or_else(open, |through| through.agent.body.policy.clone())),
+            taint: Taint::default(),
+            concerns: Vec::new(),
+        };
+        let whom = arguments.person.clone();
+        let unit = move |tx: &mut Tx<'_>| -> Result<(Trace, Door), Failure> {
+            let mut proposal = proposal;
+            proposal.caller.principal = principal(tx, &whom)?;
+            let door = proposal.caller.door;
+            Ok((acts::consider(tx, &office, &proposal, now)?, door))
+        };
+        db.write(tenant.id, unit).await
+    })?;
+    let (trace, door) = trace;
+    let shown = Shown::of(&arguments.tool, tool.as_deref(), &arguments.person, door, &given, trace);
+    context.output.answer(&shown, words::words)
+}
+
+async fn through(db: &Db, tenant: &Tenant, name: Option<&TierName>) -> Result<Option<Arc<Resolution>>> {
+    let Some(name) = name else { return Ok(None) };
+    let resolver = Resolver::new(db.clone());
+    binding::find(&resolver, Some(&tenant.name), name, None).await.map(Some)
+}
+
+fn offers(through: &Resolution, tool: &str) -> bool {
+    contract::tools(&through.team.body, &through.agent.body).iter().any(|name| name.as_str() == tool)
+}
+
+/// Whom it is for is found in the transaction.
+fn caller(tenant: &Tenant, through: Option<&Resolution>, door: Option<Door>) -> Result<Caller> {
+    let own = through.map(|through| Door::from(through.binding.door));
+    let door = door.or(own).ok_or_else(|| Failure::usage("say through which door: --door DOOR"))?;
+    Ok(Caller {
+        principal: Principal::anonymous(tenant.id),
+        door,
+        binding: through.map(|through| through.binding_id),
+        run: None,
+        session: None,
+        zone: tenant.zone.clone(),
+        background: false,
+    })
+}
+
+fn principal(tx: &mut Tx<'_>, whom: &str) -> Result<Principal> {
+    if whom == ANONYMOUS {
+        return Ok(Principal::anonymous(tx.tenant()));
+    }
+    Ok(person::find(tx, whom)?.principal(tx))
+}
+
+/// An agent that stands in nobody's way, so that everything else is seen.
+fn open() -> Conduct {
+    let everything: Vec<_> = "*".parse().into_iter().collect();
+    Conduct { autonomy: Autonomy::Act, read: everything.clone(), write: everything, ..Conduct::default() }
+}

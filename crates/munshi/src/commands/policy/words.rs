@@ -1,0 +1,127 @@
+//! A decision as it is shown.
+
+use munshi_safety::pipeline::{Door, Known, STAGES, Trace, Verdict};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::commands::approvals::words::{exactly, needs_words, reason_words, risk};
+use crate::output::Painter;
+use crate::output::table::{Cell, Table, Tone, harmless};
+
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    tool: String,
+    connector: Option<String>,
+    scope: String,
+    #[serde(rename = "as")]
+    whom: String,
+    door: Door,
+    stages: Vec<StageShown>,
+    /// `apply`, `rehearse`, `ask` or `refuse`.
+    decision: &'static str,
+    /// What comes with it: the refusal, the question, or the arguments as they leave.
+    detail: Value,
+    #[serde(skip)]
+    sentence: String,
+    /// The arguments as they leave, where something is hidden.
+    #[serde(skip)]
+    leaving: Option<Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct StageShown {
+    stage: &'static str,
+    outcome: &'static str,
+    why: String,
+}
+
+impl Shown {
+    pub(super) fn of(
+        tool: &str,
+        known: Option<&Known>,
+        whom: &str,
+        door: Door,
+        given: &Value,
+        trace: Trace,
+    ) -> Self {
+        let (decision, detail, sentence) = decided(&trace.verdict);
+        let leaving = match &trace.verdict {
+            Verdict::Apply(cleared) | Verdict::Rehearse(cleared) if cleared.arguments != *given => {
+                Some(cleared.arguments.clone())
+            }
+            _ => None,
+        };
+        Self {
+            tool: tool.to_owned(),
+            connector: known.map(|known| known.connector.name.clone()),
+            stages: stages(&trace, &sentence),
+            scope: trace.scope,
+            whom: whom.to_owned(),
+            door,
+            decision,
+            detail,
+            sentence,
+            leaving,
+        }
+    }
+}
+
+fn stages(trace: &Trace, sentence: &str) -> Vec<StageShown> {
+    let all = STAGES.iter().enumerate().map(|(at, stage)| {
+        let passed = trace.passed.get(at);
+        let (outcome, why) = match passed {
+            Some(passed) => ("passed", passed.why.clone()),
+            None if trace.stopped == Some(stage.name) => ("stopped", sentence.to_owned()),
+            None => ("not_reached", String::new()),
+        };
+        StageShown { stage: stage.name.as_str(), outcome, why }
+    });
+    all.collect()
+}
+
+/// The word for it, what comes with it, and a sentence.
+fn decided(verdict: &Verdict) -> (&'static str, Value, String) {
+    match verdict {
+        Verdict::Apply(cleared) => {
+            let detail = json!({ "arguments": cleared.arguments, "autonomy": cleared.autonomy });
+            ("apply", detail, "It would be done.".to_owned())
+        }
+        Verdict::Rehearse(cleared) => {
+            let detail = json!({ "arguments": cleared.arguments, "autonomy": cleared.autonomy });
+            ("rehearse", detail, "It would be tried out.".to_owned())
+        }
+        Verdict::Ask(question) => {
+            let reasons: Vec<&str> = question.reasons.iter().map(|reason| reason_words(*reason)).collect();
+            let (risk, who) = (risk(question.risk).0, needs_words(question.needs));
+            let sentence =
+                format!("A person would be asked: {}. Risk {risk}; {who} can say yes.", reasons.join(", "));
+            ("ask", json!(question), sentence)
+        }
+        Verdict::Refuse(refusal) => {
+            let ask = refusal.ask.map(|role| format!(" Ask: {role}.")).unwrap_or_default();
+            let sentence =
+                format!("It would be refused ({}). {}{ask}", refusal.code.as_str(), refusal.suggestion);
+            ("refuse", json!(refusal), sentence)
+        }
+    }
+}
+
+pub(super) fn words(shown: &Shown, painter: Painter) -> String {
+    let mut table = Table::new(&["STAGE", "", "WHY"]);
+    for StageShown { stage, outcome, why } in &shown.stages {
+        let (word, tone) = match *outcome {
+            "passed" => ("passed", Tone::Good),
+            "stopped" if shown.decision == "refuse" => ("refuses", Tone::Bad),
+            "stopped" => ("asks", Tone::Doubtful),
+            _ => ("-", Tone::Dim),
+        };
+        let why = if *outcome == "stopped" { String::new() } else { why.clone() };
+        table.row([(*stage).into(), Cell::new(word, tone), why.into()]);
+    }
+    let mut text = table.render(painter);
+    text += &format!("{}\n", harmless(&shown.sentence));
+    if let Some(leaving) = &shown.leaving {
+        text += &format!("{} would be given\n{}\n", harmless(&shown.tool), exactly(leaving));
+    }
+    text + "Nothing was done.\n"
+}

@@ -1,0 +1,55 @@
+//! Whose, where a command is about one tenant.
+
+use clap::Args;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest, PlatformTx};
+use munshi_types::{Tenant, TenantName, TenantStatus};
+
+use super::{archived, missing};
+use crate::failure::{Failure, Result};
+
+/// So many tenants are looked through for the only one.
+const MOST: u32 = 100;
+
+#[derive(Debug, Args)]
+pub(crate) struct Of {
+    /// Whose; without it the only tenant there is
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
+}
+
+impl Of {
+    /// The tenant, whatever its status: looking is always allowed.
+    pub(in crate::commands) async fn find(&self, db: &Db) -> Result<Tenant> {
+        match &self.tenant {
+            Some(name) => by_name(db, name).await,
+            None => only(db).await,
+        }
+    }
+
+    /// The tenant, as long as something may still change about it.
+    pub(in crate::commands) async fn find_open(&self, db: &Db) -> Result<Tenant> {
+        let tenant = self.find(db).await?;
+        if tenant.status == TenantStatus::Archived { Err(archived(&tenant.name)) } else { Ok(tenant) }
+    }
+}
+
+pub(in crate::commands) async fn by_name(db: &Db, name: &TenantName) -> Result<Tenant> {
+    let asked = name.clone();
+    let found = db.platform(TENANTS).read(move |tx| tenants::find_by_name(tx, &asked)).await?;
+    found.ok_or_else(|| missing(name))
+}
+
+async fn only(db: &Db) -> Result<Tenant> {
+    let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, MOST));
+    let page = db.platform(TENANTS).read(read).await?;
+    let more = page.next.is_some();
+    let mut open = page.items.into_iter().filter(|tenant| tenant.status != TenantStatus::Archived);
+    match (open.next(), open.next(), more) {
+        (Some(tenant), None, false) => Ok(tenant),
+        (None, _, false) => {
+            Err(Failure::not_found("there is no tenant yet").hint("`munshi tenant add NAME` adds one"))
+        }
+        _ => Err(Failure::usage("there are several tenants").hint("say whose is meant: --tenant NAME")),
+    }
+}

@@ -1,0 +1,60 @@
+//! The tools there are, what calls them, and the job that takes up what a dead process left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_config::Config;
+use munshi_jobs::schedule::{Rule, Schedule};
+use munshi_jobs::{Failure as JobFailure, Kind, Registry as Kinds, schedule};
+use munshi_safety::acts::Office;
+use munshi_safety::budget::Governor;
+use munshi_store::Db;
+use munshi_tools::{Dispatcher, NoJournal, Registry, house};
+use munshi_types::{Clock, Ids, SystemRandom, TenantId, Zone};
+
+use super::budget;
+use crate::failure::{Failure, Result};
+
+/// The kind of the job, and the name of its schedule.
+const SWEEP: &str = "acts.sweep";
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Every tool of this installation. A pack or connector that brings tools has its line here.
+pub(crate) fn registry(clock: Arc<dyn Clock>) -> Result<Registry> {
+    let mut registry = Registry::default();
+    house::install(&mut registry, clock).map_err(|bad| Failure::failed(bad.to_string()))?;
+    Ok(registry)
+}
+
+/// What every act needs beside its transaction.
+pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> Office {
+    let ids = Ids::new(clock, Arc::new(SystemRandom));
+    Office::new(ids.clone(), Governor::new(budget::settings(config), ids))
+}
+
+pub(crate) fn dispatcher(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Result<Dispatcher> {
+    let registry = Arc::new(registry(clock.clone())?);
+    let office = Arc::new(office(config, clock.clone()));
+    Ok(Dispatcher::new(db.clone(), office, registry, clock))
+}
+
+/// The job that takes up acts whose process died and questions nobody answered in time.
+pub(crate) fn register(kinds: &mut Kinds, dispatcher: Dispatcher) {
+    kinds.add(Kind::new(SWEEP).limit(1), move |_| {
+        let dispatcher = dispatcher.clone();
+        async move {
+            let swept = dispatcher.sweep(Arc::new(NoJournal)).await;
+            let swept = swept.map_err(|error| JobFailure::Passing(error.to_string()))?;
+            tracing::debug!(?swept, "acts and approvals were swept");
+            Ok(())
+        }
+    });
+}
+
+/// Has the job run every minute, on one node.
+pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
+    let now = clock.now();
+    let minutely = Schedule::new(SWEEP, SWEEP, &(), Rule::every(EVERY)?)?;
+    db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &minutely, &Zone::default(), now)).await?;
+    Ok(())
+}

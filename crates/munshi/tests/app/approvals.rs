@@ -1,0 +1,234 @@
+//! Questions of agents, answered from the command line.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use munshi_identity::persons;
+use munshi_jobs::{NewJob, Queue};
+use munshi_safety::acts::{Office, Permit};
+use munshi_safety::budget::{Governor, Settings};
+use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_store::Db;
+use munshi_test_support::Engine;
+use munshi_tools::{
+    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Maker, NoJournal, Registry, Want,
+};
+use munshi_types::{
+    Autonomy, Clock, Conduct, Effect, FakeClock, Ids, Reach, SystemClock, TenantId, ToolSpec, Zone,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::Installation;
+
+/// Sends a note to nobody, and can say beforehand what it would send.
+struct Notes;
+
+#[async_trait]
+impl Far for Notes {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        Ok(Done::with(json!({ "sent": permit.arguments() })))
+    }
+
+    async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
+        Ok(Done::with(json!({ "would_send": permit.arguments()["text"] })))
+    }
+}
+
+struct Shop {
+    installation: Installation,
+    tenant: TenantId,
+    dispatcher: Dispatcher,
+    db: Db,
+    asker: munshi_identity::Principal,
+}
+
+impl Shop {
+    async fn open(engine: Engine, clock: Arc<dyn Clock>) -> Self {
+        let installation = Installation::migrated(engine);
+        let tenant: TenantId =
+            installation.json(&["tenant", "add", "shop"])["id"].as_str().unwrap().parse().unwrap();
+        installation.json(&["person", "add", "Asha", "--role", "owner"]);
+        installation.json(&["person", "add", "Ravi", "--role", "staff"]);
+        let db = installation.open().await;
+        let asker = db.read(tenant, |tx| {
+            let ravi = persons::named(tx, "Ravi")?.remove(0);
+            Ok::<_, munshi_store::Error>(ravi.principal(tx))
+        });
+        let asker = asker.await.unwrap();
+        let office = Office::new(Ids::system(), Governor::new(Settings::default(), Ids::system()));
+        let dispatcher = Dispatcher::new(db.clone(), Arc::new(office), Arc::new(registry()), clock);
+        Self { installation, tenant, dispatcher, db, asker }
+    }
+
+    fn want(&self, text: &str, autonomy: Autonomy) -> Want {
+        let everything: Vec<_> = "*".parse().into_iter().collect();
+        Want {
+            act: Ids::system().next(),
+            name: "note".to_owned(),
+            arguments: json!({ "text": text }),
+            offered: true,
+            wanted: Wanted::Act,
+            caller: Caller {
+                principal: self.asker.clone(),
+                door: Door::Work,
+                binding: None,
+                run: None,
+                session: Some(Uuid::from_u128(7)),
+                zone: Zone::default(),
+                background: false,
+            },
+            agent: Arc::new(Conduct {
+                autonomy,
+                read: everything.clone(),
+                write: everything,
+                ..Conduct::default()
+            }),
+            taint: Taint::clean(text),
+            concerns: Vec::new(),
+        }
+    }
+
+    async fn call(&self, want: Want) -> Answer {
+        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    }
+
+    /// Asks, and gives the question's id.
+    async fn ask(&self, want: &Want) -> String {
+        match self.call(want.clone()).await {
+            Answer::Waiting(approval) => approval.id.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        self.installation.json(&[&["approvals"], arguments].concat())
+    }
+
+    #[track_caller]
+    fn refused(&self, arguments: &[&str], exit: i32, code: &str) -> String {
+        let ran = self.installation.run(&[&["approvals"], arguments, &["--json"]].concat());
+        ran.refused_as(exit, code)["error"]["message"].as_str().unwrap().to_owned()
+    }
+}
+
+fn registry() -> Registry {
+    let open: Vec<_> = "note.*".parse().into_iter().collect();
+    let conduct = Conduct { autonomy: Autonomy::Act, read: open.clone(), write: open, ..Conduct::default() };
+    let connector =
+        Connector { name: "notes".to_owned(), maker: Maker::House, declares: true, conduct: Some(conduct) };
+    let spec = ToolSpec {
+        effect: Effect::Keyed,
+        reach: Reach::Business,
+        dry_run: true,
+        parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }),
+        ..ToolSpec::read("note".parse().unwrap(), "Sends a note. Use it rarely.", "note.send.add")
+    };
+    let mut registry = Registry::default();
+    registry.add(spec, connector, Body::Far(Arc::new(Notes))).unwrap();
+    registry
+}
+
+async fn questions_are_shown_and_answered_once(engine: Engine) {
+    let shop = Shop::open(engine, Arc::new(SystemClock)).await;
+    assert_eq!(shop.json(&["list"])["items"], json!([]));
+    let want = shop.want("pay\u{202e}the printer", Autonomy::Propose);
+    let id = shop.ask(&want).await;
+    let listed = shop.json(&["list"]);
+    let item = &listed["items"][0];
+    assert_eq!((&item["id"], &item["asked_by_name"]), (&id.as_str().into(), &"Ravi".into()));
+    assert_eq!(
+        (&item["question"]["risk"], &item["question"]["reasons"]),
+        (&"low".into(), &json!(["proposes"]))
+    );
+    let short = &id[..13];
+    let shown = shop.json(&["show", short]);
+    assert_eq!((&shown["arguments"], &shown["door"]), (&want.arguments, &"work".into()));
+    assert_eq!(shown["rehearsal"]["would_send"], want.arguments["text"]);
+    let words = shop.installation.run(&["approvals", "show", short]).ok();
+    assert!(words.contains("pay\\u202ethe printer") && !words.contains('\u{202e}'), "{words}");
+    assert!(
+        words.contains("Ravi, through the work door") && words.contains("what a rehearsal gave"),
+        "{words}"
+    );
+    let words = shop.installation.run(&["approvals", "list"]).ok();
+    assert!(words.contains(short) && words.contains("the agent only proposes"), "{words}");
+
+    assert!(
+        shop.refused(&["grant", short, "--as", "Ravi"], 7, "refused").contains("Ravi may not answer this")
+    );
+    assert!(
+        shop.refused(&["grant", short, "--shown", "000000000000"], 7, "refused")
+            .contains("is not what would be done")
+    );
+    assert!(shop.refused(&["grant", "ffff"], 5, "not_found").contains("ffff"));
+    shop.refused(&["grant", "no-hex"], 5, "not_found");
+    shop.refused(&["grant", short, "--as", "Nobody"], 5, "not_found");
+    let digest = shown["digest"].as_str().unwrap();
+    let granted = shop.json(&["grant", short, "--shown", digest]);
+    assert_eq!((&granted["state"], &granted["changed"]), (&"granted".into(), &true.into()));
+    assert_eq!((&granted["answered_by_name"], &granted["answered_via"]), (&"Asha".into(), &"cli".into()));
+    assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
+    assert!(shop.refused(&["refuse", short], 7, "refused").contains("granted by Asha already"));
+    assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));
+
+    let second = shop.want("buy paper", Autonomy::Propose);
+    let id = shop.ask(&second).await;
+    let words = shop.installation.run(&["approvals", "refuse", &id]).ok();
+    assert!(words.starts_with("Refused by Asha. note is not called."), "{words}");
+    assert!(matches!(shop.call(second).await, Answer::Dropped { .. }));
+
+    let third = shop.want("buy ink", Autonomy::Propose);
+    let id = shop.ask(&third).await;
+    assert_eq!(shop.json(&["grant", &id, "--session"])["covers"], "session");
+    assert!(matches!(shop.call(third).await, Answer::Done(_)));
+    let fourth = shop.want("buy more ink", Autonomy::Propose);
+    assert!(matches!(shop.call(fourth).await, Answer::Done(_)), "it is not asked again");
+    assert_eq!(shop.json(&["list"])["items"], json!([]));
+    assert_eq!(shop.json(&["list", "--all"])["items"].as_array().unwrap().len(), 3);
+    assert_eq!(shop.installation.json(&["audit", "verify"])["ok"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_shown_and_answered_once_on_sqlite() {
+    questions_are_shown_and_answered_once(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_shown_and_answered_once_on_postgres() {
+    questions_are_shown_and_answered_once(Engine::Postgres).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_answers_has_to_be_clear() {
+    let shop = Shop::open(Engine::Sqlite, Arc::new(SystemClock)).await;
+    let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
+    shop.installation.json(&["person", "add", "Meera", "--role", "owner"]);
+    assert!(shop.refused(&["grant", &id], 2, "usage").contains("several owners"));
+    shop.installation.json(&["tenant", "pause", "shop"]);
+    assert_eq!(shop.json(&["grant", &id, "--as", "Meera"])["answered_by_name"], "Meera");
+    shop.installation.json(&["tenant", "archive", "shop", "--yes"]);
+    shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 7, "refused");
+}
+
+/// A question asked two days ago: it can't be answered any more, and the server takes it up.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_answered_is_dropped_by_the_server() {
+    let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
+    let shop = Shop::open(Engine::Sqlite, Arc::new(before)).await;
+    let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
+    assert!(shop.refused(&["grant", &id], 7, "refused").contains("its time was over"));
+    let _server = shop.installation.serve();
+    let queue = Queue::new(Arc::new(SystemClock), Ids::system());
+    // As its schedule would a minute later.
+    let sweep = NewJob::new("acts.sweep", &()).unwrap();
+    shop.db.write(TenantId::PLATFORM, move |tx| queue.enqueue(tx, &sweep)).await.unwrap();
+    let began = Instant::now();
+    while shop.json(&["show", &id])["state"] != "expired" {
+        assert!(began.elapsed() < Duration::from_secs(20), "not swept");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let tail = shop.installation.json(&["audit", "tail", "--tenant", "shop"]);
+    assert!(tail.to_string().contains("approval.expired"), "{tail} {}", shop.tenant);
+}

@@ -1,0 +1,41 @@
+//! What would be decided about a proposal, without deciding it.
+
+use munshi_store::Tx;
+use munshi_types::Timestamp;
+
+use super::books::Books;
+use super::digest::Digest;
+use super::office::Office;
+use crate::error::{Error, Result};
+use crate::pipeline::{Ask, Proposal, Trace, trace};
+
+/// Walks the stages as `begin` would and tells what each said. Nothing is kept: what was counted and set aside on the
+/// way is undone, and no act is written.
+pub fn consider(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Timestamp) -> Result<Trace> {
+    let policy = office.policy(tx)?;
+    let ask = Ask { proposal, policy: &policy };
+    let undone = tx.attempt(|tx| -> Result<(), Undone> {
+        let mut books = Books { tx, office, digest: Digest::of(proposal), now, held: None };
+        Err(match trace(&ask, &mut books) {
+            Ok(seen) => Undone::Seen(Box::new(seen)),
+            Err(error) => Undone::Broke(error),
+        })
+    });
+    match undone {
+        Err(Undone::Seen(seen)) => Ok(*seen),
+        Err(Undone::Broke(error)) => Err(error),
+        Ok(()) => Err(Error::Invalid("the decision was not undone".to_owned())),
+    }
+}
+
+/// Why the attempt ends: always, so that it is undone.
+enum Undone {
+    Seen(Box<Trace>),
+    Broke(Error),
+}
+
+impl From<munshi_store::Error> for Undone {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Broke(error.into())
+    }
+}

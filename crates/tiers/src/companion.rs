@@ -1,0 +1,124 @@
+//! A file of a tenant's folder that is no tier: another crate's, planned, shown and applied with the tiers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use munshi_store::{Db, Tx};
+use munshi_types::TenantId;
+use serde::Serialize;
+
+use crate::draft::Body;
+use crate::error::{Error, Result};
+use crate::plan::{FieldChange, fields};
+use crate::problem::Problem;
+use crate::rows::Authorship;
+
+/// Who reads such a file and keeps what it says. The tiers know its place in the folder and nothing of its content.
+pub trait Companion: fmt::Debug + Send + Sync {
+    /// The file's name in the folder: `policy.toml`.
+    fn file(&self) -> &'static str;
+
+    /// What it is called in a plan: `policy`.
+    fn noun(&self) -> &'static str;
+
+    /// What the text says, without what is so anyway; or everything that is wrong with it. `file` is how problems
+    /// name it.
+    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>>;
+
+    /// What whoever applies it should know.
+    fn warnings(&self, body: &Body) -> Vec<String>;
+
+    /// What is in force, and its version; nothing and 0 where there is none.
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)>;
+
+    /// Puts a change in force, in the transaction of the tiers.
+    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()>;
+
+    /// Tells the audit. Comes after everything is written, since the audit is last in the order of locks.
+    fn tell(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()>;
+}
+
+/// A companion and what the folder has of it; none where the file is not there.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    pub companion: Arc<dyn Companion>,
+    pub found: Option<Body>,
+}
+
+/// What happens to a companion.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileChange {
+    /// Its noun.
+    pub what: &'static str,
+    /// The version in force before; 0 where there was none.
+    pub from: i64,
+    pub to: i64,
+    pub fields: Vec<FieldChange>,
+    #[serde(skip)]
+    pub body: Body,
+    #[serde(skip)]
+    pub(crate) companion: Arc<dyn Companion>,
+}
+
+/// What a folder's companions would change, what stays though the folder lacks it, and what to know about them.
+#[derive(Default)]
+pub(crate) struct Planned {
+    pub(crate) changes: Vec<FileChange>,
+    pub(crate) left: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) async fn plan(db: &Db, tenant: Option<TenantId>, beside: &[Beside]) -> Result<Planned> {
+    let mut planned = Planned::default();
+    for Beside { companion, found } in beside {
+        let (version, stored) = match tenant {
+            Some(tenant) => {
+                let asked = companion.clone();
+                db.read(tenant, move |tx| asked.stored(tx)).await?
+            }
+            None => (0, Body::new()),
+        };
+        let Some(body) = found else {
+            if version > 0 {
+                planned.left.push(companion.file().to_owned());
+            }
+            continue;
+        };
+        planned.warnings.extend(companion.warnings(body));
+        if stored != *body {
+            planned.changes.push(FileChange {
+                what: companion.noun(),
+                from: version,
+                to: version + 1,
+                fields: fields(&stored, body),
+                body: body.clone(),
+                companion: companion.clone(),
+            });
+        }
+    }
+    Ok(planned)
+}
+
+impl FileChange {
+    /// Writes it, if what it was planned upon is still so.
+    pub(crate) fn write(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
+        if self.companion.stored(tx)?.0 != self.from {
+            return Err(Error::Overtaken { what: self.what.to_owned() });
+        }
+        self.companion.write(tx, self, by)
+    }
+
+    pub(crate) fn tell(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
+        self.companion.tell(tx, self, by)
+    }
+}
+
+impl fmt::Display for FileChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.from {
+            0 => writeln!(f, "+ {}", self.what)?,
+            from => writeln!(f, "~ {}, version {from} to {}", self.what, self.to)?,
+        }
+        self.fields.iter().try_for_each(|field| field.fmt(f))
+    }
+}

@@ -1,0 +1,123 @@
+//! Files that are no tiers: planned and applied with them, or not at all.
+
+use std::sync::Arc;
+
+use munshi_store::{Tx, params};
+use munshi_test_support::on_both_engines;
+use munshi_tiers::{Authorship, Body, Companion, Error, FileChange, Problem, Result, Vanished, files};
+use munshi_types::Zone;
+use serde_json::Value;
+
+use crate::support::{Shop, by, installed};
+
+/// Keeps one word of a file `colour.txt`, and tells of it in a table of its own.
+#[derive(Debug)]
+struct Colour;
+
+const TABLE: &[munshi_store::Migration] = &[munshi_store::Migration {
+    name: "9001_colours",
+    text: "CREATE TENANT TABLE colours (tenant_id UUID NOT NULL, version INT NOT NULL, word TEXT NOT NULL,
+           PRIMARY KEY (tenant_id, version));",
+}];
+
+impl Companion for Colour {
+    fn file(&self) -> &'static str {
+        "colour.txt"
+    }
+
+    fn noun(&self) -> &'static str {
+        "colour"
+    }
+
+    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
+        match text.trim() {
+            "grey" => Err(vec![Problem::of_file(file, "grey is no colour").at((1, 1))]),
+            word => Ok(Body::from_iter([("word".to_owned(), Value::String(word.to_owned()))])),
+        }
+    }
+
+    fn warnings(&self, _body: &Body) -> Vec<String> {
+        vec!["paint is wet".to_owned()]
+    }
+
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
+        let found = tx.optional(
+            "SELECT version, word FROM colours WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
+            &[],
+            |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
+        )?;
+        let body = |word: String| Body::from_iter([("word".to_owned(), Value::String(word))]);
+        Ok(found.map_or((0, Body::new()), |(version, word)| (version, body(word))))
+    }
+
+    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, _by: &Authorship) -> Result<()> {
+        let word = change.body["word"].as_str().unwrap_or_default();
+        tx.execute(
+            "INSERT INTO colours (tenant_id, version, word) VALUES ($1, $2, $3)",
+            params![change.to, word],
+        )?;
+        Ok(())
+    }
+
+    /// Refuses what can't be told, so that a test sees the whole undone.
+    fn tell(&self, _tx: &mut Tx<'_>, change: &FileChange, _by: &Authorship) -> Result<()> {
+        match change.body["word"].as_str() {
+            Some("black") => Err(Error::Unreadable("it is too dark to tell".to_owned())),
+            _ => Ok(()),
+        }
+    }
+}
+
+async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<munshi_tiers::Plan> {
+    let companions: [Arc<dyn Companion>; 1] = [Arc::new(Colour)];
+    let folder = files::read_with(&shop.path(), None, &companions)?.remove(0);
+    munshi_tiers::plan_folder(&test.db, &folder, Vanished::Archive, &installed()).await
+}
+
+async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::Plan) -> Result<()> {
+    munshi_tiers::apply(&test.db, vec![plan.clone()], Zone::default(), by("asha"), &test.ids).await
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS, TABLE];
+
+    async fn a_companion_goes_with_the_tiers_or_not_at_all(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.write("colour.txt", "black");
+        let refused = applied(&test, &planned(&test, &shop).await.unwrap()).await.unwrap_err();
+        assert!(refused.to_string().contains("too dark"), "{refused}");
+        assert!(planned(&test, &shop).await.unwrap().is_new, "nothing was done");
+
+        shop.write("colour.txt", "blue");
+        let first = planned(&test, &shop).await.unwrap();
+        let words = first.to_string();
+        assert!(words.contains("+ colour\n    word: is now \"blue\"\n") && words.contains("! paint is wet"), "{words}");
+        applied(&test, &first).await.unwrap();
+        assert!(planned(&test, &shop).await.unwrap().is_empty());
+
+        shop.write("colour.txt", "red");
+        let one = planned(&test, &shop).await.unwrap();
+        shop.write("colour.txt", "green");
+        applied(&test, &planned(&test, &shop).await.unwrap()).await.unwrap();
+        let overtaken = applied(&test, &one).await.unwrap_err();
+        assert!(matches!(overtaken, Error::Overtaken { .. }), "{overtaken}");
+
+        shop.remove("colour.txt");
+        let kept = planned(&test, &shop).await.unwrap();
+        assert!(kept.is_empty() && kept.left_files == ["colour.txt"], "it stays, also when pruning: {kept}");
+    }
+
+    async fn what_is_wrong_with_a_companion_is_told_with_the_rest(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.write("colour.txt", "grey");
+        shop.edit("agents/standard.toml", "tools", "tolls");
+        let told = crate::support::problems(planned(&test, &shop).await.unwrap_err());
+        assert!(told.contains("colour.txt:1:1: grey is no colour") && told.contains("`tolls`"), "{told}");
+        let elsewhere = shop.parent().join("elsewhere.txt");
+        std::fs::write(&elsewhere, "blue").unwrap();
+        shop.remove("colour.txt");
+        std::os::unix::fs::symlink(&elsewhere, shop.path().join("colour.txt")).unwrap();
+        let told = crate::support::problems(planned(&test, &shop).await.unwrap_err());
+        assert!(told.contains("leads out of the folder"), "{told}");
+    }
+}
