@@ -3,9 +3,13 @@
 use munshi_types::{Autonomy, Conduct, ToolSpec};
 use serde_json::{Value, json};
 
+use crate::audit::canonical;
+
 /// Longer or deeper arguments are no honest call, and would cost more to look at than they are worth.
 const LONGEST: usize = 64 * 1024;
 const DEEPEST: usize = 24;
+/// Up to here every program reads a whole number as it was written.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// A tool with its schema made ready.
 #[derive(Debug)]
@@ -74,8 +78,16 @@ impl Known {
                 "the arguments are longer than {LONGEST} bytes or deeper than {DEEPEST} levels"
             ));
         }
+        if let Some(what) = unsound(arguments) {
+            return Some(what.to_owned());
+        }
         let error = self.schema.iter_errors(arguments).next()?;
         Some(format!("{} at {}", error.masked(), error.instance_path()))
+    }
+
+    /// Whether its schema has an argument of this name, at any depth.
+    pub(super) fn names(&self, argument: &str) -> bool {
+        named_in(&self.spec.parameters, argument)
     }
 
     /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.
@@ -93,11 +105,35 @@ impl Known {
     }
 }
 
-/// Letters, digits, `_` and `-` as they are, everything else by its bytes.
+/// What no two programs read alike: a NUL, which ends the text for some, and numbers past 2^53, which some round.
+fn unsound(value: &Value) -> Option<&'static str> {
+    let nul = |text: &str| text.contains('\0').then_some("a text holds a NUL character");
+    match value {
+        Value::Null | Value::Bool(_) => None,
+        Value::String(text) => nul(text),
+        Value::Number(number) => (!number.as_f64().is_some_and(|size| size.abs() <= LARGEST))
+            .then_some("a number is past 2^53: give it as text"),
+        Value::Array(items) => items.iter().find_map(unsound),
+        Value::Object(inner) => inner.iter().find_map(|(key, item)| nul(key).or_else(|| unsound(item))),
+    }
+}
+
+fn named_in(schema: &Value, name: &str) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(|item| named_in(item, name)),
+        Value::Object(inner) => {
+            let own = inner.get("properties").and_then(Value::as_object);
+            own.is_some_and(|own| own.contains_key(name)) || inner.values().any(|item| named_in(item, name))
+        }
+        _ => false,
+    }
+}
+
+/// Letters, digits, `_` and `-` as they are, everything else by its bytes. A number has one spelling: 7.0 is 7.
 fn plainly(value: &Value, into: &mut String) {
     let text = match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => canonical(other),
     };
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {

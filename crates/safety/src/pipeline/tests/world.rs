@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Proposal, Reason, Source, Taint,
+    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Source, Taint,
     Wanted,
 };
 use crate::acts::Digest;
@@ -321,7 +321,7 @@ impl Ground for Memory {
 
     fn given(&mut self, ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
         if let Some(approval) = self.granted.get(&Digest::of(ask.proposal).to_string()) {
-            return Ok(Some(Given::Act(*approval)));
+            return Ok(Some(Given::Act(*approval, Needs::Approver)));
         }
         let waived =
             ask.caller.session.is_some_and(|session| self.waived.contains(&(session, ask.name.clone())));
