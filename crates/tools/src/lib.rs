@@ -8,7 +8,8 @@
 //! # Layout
 //! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers
 //! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
-//! - [`Dispatcher`]: the one way to call; `attempts`: trying again, where that is safe; `sweep`: after a crash
+//! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
+//!   `attempts`: calling elsewhere, and again where that is safe; `sweep`: after a crash
 //! - [`Journal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
@@ -34,6 +35,7 @@ mod attempts;
 mod body;
 mod dispatcher;
 mod error;
+mod inside;
 mod journal;
 mod registry;
 mod result;

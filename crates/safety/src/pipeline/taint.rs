@@ -39,12 +39,33 @@ impl Taint {
     /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
     /// is to be done has not said it.
     pub fn said(&self, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
-        let words: Vec<Vec<String>> = self.own_words.iter().map(|text| keys(text)).collect();
+        let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments) && texts_stand(arguments, &words, &is_named) && {
             let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
             numbers_stand(arguments, &numbers)
         }
+    }
+}
+
+/// One message of the principal.
+struct Own {
+    keys: Vec<String>,
+    /// In small letters, with its signs.
+    text: String,
+}
+
+impl Own {
+    fn of(text: &str) -> Self {
+        Self { keys: keys(text), text: text.to_lowercase() }
+    }
+
+    /// The words in their order, in any script. Signs change what a value means (`-500`, `../7`), so a value that has
+    /// any must stand there as it is.
+    fn holds(&self, wanted: &[String], text: &str) -> bool {
+        self.keys.windows(wanted.len().max(1)).any(|part| part == wanted)
+            && (text.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || is_mark(c))
+                || self.text.contains(&text.trim().to_lowercase()))
     }
 }
 
@@ -81,7 +102,7 @@ fn holds_value(value: &Value) -> bool {
     }
 }
 
-fn texts_stand(value: &Value, words: &[Vec<String>], is_named: &dyn Fn(&str) -> bool) -> bool {
+fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) => true,
         // Nobody says "true": what a switch does was not in their words.
@@ -94,10 +115,9 @@ fn texts_stand(value: &Value, words: &[Vec<String>], is_named: &dyn Fn(&str) -> 
     }
 }
 
-fn stands(text: &str, words: &[Vec<String>]) -> bool {
+fn stands(text: &str, words: &[Own]) -> bool {
     let wanted = keys(text);
-    let within = |said: &Vec<String>| said.windows(wanted.len().max(1)).any(|part| part == wanted);
-    !wanted.is_empty() && words.iter().any(within)
+    !wanted.is_empty() && words.iter().any(|said| said.holds(&wanted, text))
 }
 
 fn numbers_stand(value: &Value, numbers: &[Number]) -> bool {
@@ -130,6 +150,9 @@ mod tests {
             (json!({ "name": "Raju", "amount_paise": 50000 }), true),
             (json!({ "note": "second shelf", "tags": [] }), true),
             (json!({ "note": "shelf second" }), false),
+            (json!({ "note": "दिया, note: second" }), true),
+            (json!({ "note": "../second shelf" }), false),
+            (json!({ "name": "-राजू" }), false),
             (json!({ "name": "Ramesh", "amount": 500 }), false),
             (json!({ "name": "राजू", "amount": 5000 }), false),
             (json!({ "amount": 500, "everyone": true }), false),
