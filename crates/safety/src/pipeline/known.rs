@@ -1,5 +1,7 @@
 //! A tool as the pipeline knows it: checked when it is installed, so that a call only has to be compared.
 
+use std::sync::Arc;
+
 use munshi_types::{Autonomy, Conduct, ToolSpec};
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ const LARGEST: f64 = 9_007_199_254_740_991.0;
 pub struct Known {
     pub spec: ToolSpec,
     pub connector: Connector,
-    schema: jsonschema::Validator,
+    schema: Arc<jsonschema::Validator>,
 }
 
 /// Who brings a tool.
@@ -65,7 +67,20 @@ impl Known {
         if spec.effect.writes() {
             spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
         }
-        Ok(Self { spec, connector, schema })
+        Ok(Self { spec, connector, schema: Arc::new(schema) })
+    }
+
+    /// The same schema under another specification, which costs little: for worlds of thousands of tools.
+    #[cfg(test)]
+    pub(super) fn like(&self, mut spec: ToolSpec, connector: Connector) -> Option<Self> {
+        spec.parameters = self.spec.parameters.clone();
+        if contradiction(&spec, &connector).is_some() {
+            return None;
+        }
+        if spec.effect.writes() {
+            spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
+        }
+        Some(Self { spec, connector, schema: self.schema.clone() })
     }
 
     /// Why the arguments don't fit, if they don't; never with the values themselves.

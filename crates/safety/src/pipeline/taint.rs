@@ -72,9 +72,14 @@ impl Own {
 fn keys(text: &str) -> Vec<String> {
     text.split(|c: char| !(c.is_alphanumeric() || is_mark(c)))
         .filter(|word| !word.is_empty())
-        .map(fold::key)
-        .filter(|key| !key.is_empty())
+        .map(key)
         .collect()
+}
+
+/// Folding is for words: it knows no digits, and what it leaves nothing of stands for itself.
+fn key(word: &str) -> String {
+    let folded = if word.chars().any(char::is_numeric) { String::new() } else { fold::key(word) };
+    if folded.is_empty() { word.to_lowercase() } else { folded }
 }
 
 /// Vowel signs and joiners belong to the word before them.
@@ -167,6 +172,16 @@ mod tests {
             let named = ["name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
             assert_eq!(taint.said(&arguments, |name| named.contains(&name)), expected, "{arguments}");
         }
+    }
+
+    #[test]
+    fn digits_in_a_text_are_words() {
+        let taint = Taint::clean("raju 42 rice 7");
+        assert!(taint.said(&json!({ "id": "42", "to": "raju" }), |_| true));
+        assert!(taint.said(&json!({ "id": 42 }), |_| true));
+        assert!(!taint.said(&json!({ "id": "4" }), |_| true));
+        assert!(!taint.said(&json!({ "to": "raju 9800000001" }), |_| true));
+        assert!(!taint.said(&json!({ "to": "raju9800000001" }), |_| true));
     }
 
     #[test]

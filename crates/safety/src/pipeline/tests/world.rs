@@ -1,7 +1,7 @@
 //! Random policies, tools, people and proposals, the same for the same seed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
@@ -24,23 +24,23 @@ use crate::privacy::Fields;
 pub(super) struct Dice(SeededRandom);
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(SeededRandom::new(seed))
     }
 
-    pub fn below(&self, bound: usize) -> usize {
+    pub(super) fn below(&self, bound: usize) -> usize {
         usize::try_from(self.0.below(bound as u64)).unwrap()
     }
 
-    pub fn one_in(&self, of: usize) -> bool {
+    pub(super) fn one_in(&self, of: usize) -> bool {
         self.below(of) == 0
     }
 
-    pub fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    pub fn id(&self) -> Uuid {
+    pub(super) fn id(&self) -> Uuid {
         let mut bytes = [0; 16];
         self.0.fill(&mut bytes);
         Uuid::from_bytes(bytes)
@@ -106,14 +106,6 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
     let maker = if dice.one_in(2) { Maker::House } else { Maker::Foreign };
     let effects = [Effect::Read, Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
     let spec = ToolSpec {
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": "string", "maxLength": 40 }, "amount": { "type": "integer" },
-                "to": { "type": "string" }, "template": { "type": "string" }, "phone": { "type": "string" },
-            },
-            "required": ["id", "to"],
-        }),
         effect: *dice.pick(&effects),
         reach: *dice.pick(&[Reach::Owner, Reach::Business, Reach::Person, Reach::Anyone]),
         least_autonomy: *dice.pick(&[Autonomy::Investigate, Autonomy::Propose, Autonomy::Act]),
@@ -131,8 +123,24 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
         declares: !dice.one_in(5),
         conduct: (maker == Maker::House && dice.one_in(2)).then(|| conduct(dice)),
     };
-    Known::new(spec, connector).ok()
+    FIRST.like(spec, connector)
 }
+
+/// All tools of these worlds have the same arguments, and share what checks them.
+static FIRST: LazyLock<Known> = LazyLock::new(|| {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "maxLength": 40 }, "amount": { "type": "integer" },
+            "to": { "type": "string" }, "template": { "type": "string" }, "phone": { "type": "string" },
+        },
+        "required": ["id", "to"],
+    });
+    let spec = ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
+    let connector =
+        Connector { name: "first".to_owned(), maker: Maker::House, declares: true, conduct: None };
+    Known::new(spec, connector).unwrap()
+});
 
 fn policy(dice: &Dice) -> Policy {
     let connectors = (0..3).filter(|_| !dice.one_in(4)).map(|n| (format!("connector_{n}"), conduct(dice)));
@@ -247,7 +255,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub fn new(dice: &Dice) -> Self {
+    pub(super) fn new(dice: &Dice) -> Self {
         let tools = (0..10).filter_map(|number| tool(dice, number)).map(Arc::new).collect();
         let ground =
             Memory { room: 1 + dice.below(12), taken: 0, granted: BTreeMap::new(), waived: BTreeSet::new() };
@@ -255,7 +263,7 @@ impl World {
         Self { tools, policy: policy(dice), agent: Arc::new(conduct(dice)), ground, applied: 0, tenant }
     }
 
-    pub fn proposal(&self, dice: &Dice) -> Proposal {
+    pub(super) fn proposal(&self, dice: &Dice) -> Proposal {
         let tool = if dice.one_in(12) || self.tools.is_empty() {
             None
         } else {
@@ -284,7 +292,7 @@ impl World {
     }
 
     /// Sometimes a person has approved exactly this, or has said not to be asked again.
-    pub fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
+    pub(super) fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
         if dice.one_in(4) {
             self.ground.granted.insert(Digest::of(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
         }
@@ -295,7 +303,7 @@ impl World {
         }
     }
 
-    pub fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
+    pub(super) fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
         Ask { proposal, policy: &self.policy }
     }
 }
