@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::body::{Done, Failure, Far, Happened, Looked};
-use crate::result::fit;
+use crate::result::{failed, fit, said};
 
 /// A read, or a write under a key, is tried so often.
 const MOST: u32 = 3;
@@ -65,9 +65,9 @@ pub(crate) async fn look_then_call(far: &dyn Far, permit: &Permit, limit: Durati
 }
 
 async fn look_up(far: &dyn Far, permit: &Permit, limit: Duration) -> Looked {
-    match timeout(limit, far.look_up(permit)).await {
-        Ok(Ok(looked)) => looked,
-        Ok(Err(_)) | Err(_) => Looked::CanNotTell,
+    match timeout(limit, AssertUnwindSafe(far.look_up(permit)).catch_unwind()).await {
+        Ok(Ok(Ok(looked))) => looked,
+        Ok(Ok(Err(_)) | Err(_)) | Err(_) => Looked::CanNotTell,
     }
 }
 
@@ -81,12 +81,15 @@ pub(crate) async fn once(far: &dyn Far, permit: &Permit, limit: Duration) -> Res
 }
 
 async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) -> Called {
-    let mismatch = match timeout(limit, far.read_back(permit, &done)).await {
-        Ok(Ok(mismatch)) => mismatch,
-        Ok(Err(failure)) => Some(format!("reading it back failed: {}", failure.detail)),
+    let scrubber = far.scrubber();
+    let mismatch = match timeout(limit, AssertUnwindSafe(far.read_back(permit, &done)).catch_unwind()).await {
+        Ok(Ok(Ok(mismatch))) => mismatch,
+        Ok(Ok(Err(failure))) => Some(format!("reading it back failed: {}", failure.detail)),
+        Ok(Err(_)) => Some("reading it back broke".to_owned()),
         Err(_) => Some("reading it back took too long".to_owned()),
     };
-    let done = fit(done, &far.scrubber());
+    let mismatch = mismatch.map(|what| said(&what, &scrubber));
+    let done = fit(done, &scrubber);
     let value = match &mismatch {
         None => done.value.clone(),
         Some(what) => json!({ "result": done.value, "mismatch": what }),
@@ -97,11 +100,9 @@ async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) ->
 /// What can't be told apart is not called a failure: a write that may have happened is unknown.
 fn ended(effect: Effect, failure: Failure, scrubber: &Scrubber) -> Called {
     if effect.writes() && failure.happened == Happened::Maybe {
-        return unknown(&scrubber.text(&failure.detail));
+        return unknown(&said(&failure.detail, scrubber));
     }
-    let Failure { code, retryable, detail, .. } = failure;
-    let detail = scrubber.text(&detail).into_owned();
-    Called { outcome: Outcome::Failed { code, retryable, detail }, done: None, mismatch: None }
+    Called { outcome: failed(failure, scrubber), done: None, mismatch: None }
 }
 
 /// A tool that is no longer installed can neither be asked nor called.
@@ -122,9 +123,5 @@ pub(crate) async fn rehearse(far: &dyn Far, permit: &Permit, limit: Duration) ->
         Ok(Err(_)) => Failure::surely("broke", "the tool broke while it was tried out"),
         Err(_) => Failure::for_now("too_slow", "trying it out took too long"),
     };
-    Outcome::Failed {
-        code: failure.code,
-        retryable: failure.retryable,
-        detail: far.scrubber().text(&failure.detail).into_owned(),
-    }
+    failed(failure, &far.scrubber())
 }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use munshi_identity::{Principal, persons};
 use munshi_safety::acts::{self, Act, Begun, Mode, Office, Outcome, Permit, State};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Caller, Concern, Proposal, Refusal, Taint, Wanted};
-use munshi_safety::privacy::Scrubber;
 use munshi_store::{Db, Tx};
-use munshi_types::{ActId, Clock, Conduct, TenantId};
+use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, ToolName};
 use serde_json::{Value, json};
 
 use crate::attempts::{self, Called};
-use crate::body::{Body, Done, Failure, Write};
+use crate::body::{Body, Done, Write};
 use crate::error::{Error, Result};
+use crate::inside;
 use crate::journal::Journal;
 use crate::registry::{Registry, Tool};
-use crate::result::{Label, Observation, fit};
+use crate::result::{Label, Observation};
 
 /// Calls tools through the safety pipeline. Clones share everything.
 #[derive(Clone)]
@@ -124,19 +125,22 @@ impl Dispatcher {
         }
     }
 
-    /// Goes on with an act that waited for a person, with what was stored when it was proposed.
+    /// Goes on with an act that waited for a person: with what was stored when it was proposed, for the person as they
+    /// are now, by the agent as it is now. `tools` are those it has.
     pub async fn resume(
         &self,
         tenant: TenantId,
         id: ActId,
         agent: Arc<Conduct>,
+        tools: &[ToolName],
         journal: Arc<dyn Journal>,
     ) -> Result<Option<Answer>> {
         let found = self.db.read(tenant, move |tx| -> Result<_> {
             let Some(act) = acts::find(tx, id)? else { return Ok(None) };
-            let person =
-                act.person.map(|person| munshi_identity::persons::find(tx, person)).transpose()?.flatten();
-            let principal = person.map(|person| person.principal(tx));
+            let principal = match act.person {
+                Some(person) => Some(as_they_are(tx, person)?),
+                None => None,
+            };
             Ok(Some((act, principal)))
         });
         let Some((act, principal)) = found.await? else { return Ok(None) };
@@ -146,9 +150,9 @@ impl Dispatcher {
         }
         let want = Want {
             act: id,
+            offered: tools.iter().any(|tool| tool.as_str() == act.tool),
             name: act.tool,
             arguments: act.arguments,
-            offered: true,
             wanted: stored.wanted,
             caller: stored.caller,
             agent,
@@ -175,14 +179,14 @@ impl Dispatcher {
                 journal.begun(tx, &begun)?;
                 let answer = match begun {
                     Begun::Go(permit) => {
-                        let (outcome, done) = perform(tx, &write, &permit)?;
+                        let (outcome, done) = inside::write(tx, write.as_ref(), &permit);
                         let answer = answer_of(&permit, &tool, &outcome, done, None);
                         untold = untold.and(acts::finish(tx, &office, permit, &outcome, clock.now())?);
                         answer
                     }
                     Begun::Wait(mut approval, rehearsal) => {
                         if let Some(permit) = rehearsal {
-                            let (outcome, _) = perform(tx, &write, &permit)?;
+                            let (outcome, _) = inside::write(tx, write.as_ref(), &permit);
                             approval.rehearsal = shown(&outcome);
                             untold = untold.and(acts::finish(tx, &office, permit, &outcome, now)?);
                         }
@@ -263,8 +267,7 @@ impl Dispatcher {
         self.db
             .write(permit.tenant(), move |tx| -> Result<Answer> {
                 let Body::Look(look) = &tool.body else { return Err(misuse("this tool does not look")) };
-                let looked = tx.attempt(|tx| look.look(&permit, tx).map_err(Stopped::Failed));
-                let (outcome, done) = outcome_of(looked)?;
+                let (outcome, done) = inside::look(tx, look.as_ref(), &permit);
                 let answer = answer_of(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
@@ -339,6 +342,13 @@ impl Dispatcher {
     }
 }
 
+/// Who has left, or is gone, is nobody: the act stays theirs, and is refused where it is not open to anybody.
+fn as_they_are(tx: &mut Tx<'_>, person: PersonId) -> Result<Principal> {
+    let found = persons::find(tx, person)?.map(|known| known.principal(tx));
+    let principal = found.unwrap_or_else(|| Principal::anonymous(tx.tenant()));
+    Ok(Principal { person: Some(person), ..principal })
+}
+
 fn misuse(what: &str) -> Error {
     munshi_store::Error::Misuse(what.to_owned()).into()
 }
@@ -356,49 +366,6 @@ fn proposal(want: Want, tool: Option<&Tool>) -> Proposal {
         taint: want.taint,
         concerns: want.concerns,
     }
-}
-
-/// Why an attempt at our own tables is undone.
-enum Stopped {
-    Failed(Failure),
-    /// It was only tried out.
-    Tried(Done),
-}
-
-impl From<munshi_store::Error> for Stopped {
-    fn from(error: munshi_store::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-/// Writes, reads back, and undoes what failed, did not agree, or was only tried out.
-fn perform(tx: &mut Tx<'_>, write: &Arc<dyn Write>, permit: &Permit) -> Result<(Outcome, Option<Done>)> {
-    let done = tx.attempt(|tx| {
-        let done = write.write(permit, tx).map_err(Stopped::Failed)?;
-        if let Some(what) = write.read_back(permit, &done, tx).map_err(Stopped::Failed)? {
-            let detail = format!("what was written does not read back: {what}. Nothing was changed");
-            return Err(Stopped::Failed(Failure::surely("read_back", detail)));
-        }
-        match permit.mode() {
-            Mode::Apply => Ok(done),
-            Mode::Rehearse => Err(Stopped::Tried(done)),
-        }
-    });
-    outcome_of(done)
-}
-
-fn outcome_of(done: std::result::Result<Done, Stopped>) -> Result<(Outcome, Option<Done>)> {
-    Ok(match done {
-        Ok(done) | Err(Stopped::Tried(done)) => {
-            let done = fit(done, &Scrubber::default());
-            (Outcome::Applied(done.value.clone()), Some(done))
-        }
-        Err(Stopped::Failed(failure)) => {
-            let Failure { code, retryable, detail, .. } = failure;
-            let detail = Scrubber::default().text(&detail).into_owned();
-            (Outcome::Failed { code, retryable, detail }, None)
-        }
-    })
 }
 
 fn shown(outcome: &Outcome) -> Option<Value> {

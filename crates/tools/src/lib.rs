@@ -8,8 +8,9 @@
 //! # Layout
 //! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers
 //! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
-//! - [`Dispatcher`]: the one way to call; `attempts`: trying again, where that is safe; `sweep`: after a crash
 //! - [`house`]: the two tools every installation has
+//! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
+//!   `attempts`: calling elsewhere, and again where that is safe; `sweep`: after a crash
 //! - [`Journal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
@@ -36,6 +37,7 @@ mod body;
 mod dispatcher;
 mod error;
 pub mod house;
+mod inside;
 mod journal;
 mod registry;
 mod result;

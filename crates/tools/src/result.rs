@@ -1,15 +1,20 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
+use munshi_safety::acts::Outcome;
 use munshi_safety::pipeline::{Maker, Source};
 use munshi_safety::privacy::Scrubber;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
-use crate::body::{Done, Undo};
+use crate::body::{Done, Failure, Undo};
 use crate::registry::Tool;
 
 /// A longer result is cut, and says so.
 const LONGEST: usize = 100 * 1024;
+/// Why something failed, in letters.
+const LONGEST_WORDS: usize = 2_000;
+/// Readers of JSON stop at 128 levels, and a result stands within others.
+const DEEPEST: usize = 64;
 
 /// What a tool said.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,18 +53,71 @@ impl Label {
     }
 }
 
-/// Made fit to be stored and shown.
+/// Made fit to be stored and shown. A way back that holds a secret is none.
 pub(crate) fn fit(done: Done, scrubber: &Scrubber) -> Done {
     let mut value = done.value;
-    scrubber.json(&mut value);
-    Done { value: capped(value), undo: done.undo }
+    clean(&mut value, scrubber);
+    let undo = done.undo.filter(|undo| {
+        let mut clean_one = undo.arguments.clone();
+        clean(&mut clean_one, scrubber);
+        clean_one == undo.arguments
+    });
+    Done { value: capped(value), undo }
 }
 
-/// Cut at a letter, with a marker that says how much there was.
+/// A failure, as it is stored and shown. Its code is a word: what else stands there may be anything.
+pub(crate) fn failed(failure: Failure, scrubber: &Scrubber) -> Outcome {
+    let Failure { code, retryable, detail, .. } = failure;
+    let is_word = (1..=40).contains(&code.len())
+        && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let code = if is_word { code } else { "failed".to_owned() };
+    Outcome::Failed { code, retryable, detail: said(&detail, scrubber) }
+}
+
+/// A tool's own words, without secrets and not endless.
+pub(crate) fn said(text: &str, scrubber: &Scrubber) -> String {
+    let clean = scrubber.text(text).replace('\0', "\u{fffd}");
+    match clean.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => format!("{}…", clean.get(..end).unwrap_or_default()),
+        None => clean,
+    }
+}
+
+/// Without secrets, and without the sign that no column holds.
+fn clean(value: &mut Value, scrubber: &Scrubber) {
+    scrubber.json(value);
+    if value.to_string().contains("\\u0000") {
+        without_nul(value);
+    }
+}
+
+fn without_nul(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = text.replace('\0', "\u{fffd}"),
+        Value::Array(items) => items.iter_mut().for_each(without_nul),
+        Value::Object(fields) => {
+            for (key, mut item) in std::mem::take(fields) {
+                without_nul(&mut item);
+                fields.insert(key.replace('\0', "\u{fffd}"), item);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(fields) => levels == 0 || fields.values().any(|item| is_deeper(item, levels - 1)),
+        _ => false,
+    }
+}
+
+/// Cut at a letter, with a marker that says how much there was. What is too deep to be read again is text.
 fn capped(value: Value) -> Value {
     let text = value.to_string();
     if text.len() <= LONGEST {
-        return value;
+        return if is_deeper(&value, DEEPEST) { json!({ "text": text }) } else { value };
     }
     let mut end = LONGEST - 1024;
     while !text.is_char_boundary(end) {
@@ -69,6 +127,7 @@ fn capped(value: Value) -> Value {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -80,5 +139,24 @@ mod tests {
         assert_eq!(long["truncated"], true);
         assert_eq!(long["bytes"], 300_011);
         assert!(long.to_string().len() < LONGEST + 2048);
+        let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+        assert!(capped(deep)["text"].is_string());
+    }
+
+    #[test]
+    fn nothing_a_tool_says_holds_a_secret_or_a_nul() {
+        const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
+        let scrubber = Scrubber::default();
+        let undo = Undo { tool: "undo".parse().unwrap(), arguments: json!({ "key": KEY }) };
+        let done = fit(Done { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) }, &scrubber);
+        assert_eq!(done.undo, None);
+        assert_eq!(done.value, json!({ "a\u{fffd}": ["x\u{fffd}[secret hidden]"] }));
+        let Outcome::Failed { code, detail, .. } =
+            failed(Failure::surely(KEY, format!("{}{KEY}\0", "long ".repeat(1_000))), &scrubber)
+        else {
+            panic!()
+        };
+        assert_eq!(code, "failed");
+        assert!(detail.chars().count() <= LONGEST_WORDS + 1 && !detail.contains(KEY));
     }
 }

@@ -31,11 +31,14 @@ impl Dispatcher {
         let mut swept = Swept::default();
         let now = self.clock.now();
         let lapsed = self.db.platform(ACTS).read(move |tx| acts::lapsed(tx, MOST, now)).await?;
+        let mut failed = None;
         for act in lapsed {
-            match self.take_over(act, journal.clone()).await? {
-                Some(true) => swept.ended += 1,
-                Some(false) => swept.unknown += 1,
-                None => {}
+            // One act that can't be taken up keeps no other waiting.
+            match self.take_over(act, journal.clone()).await {
+                Ok(Some(true)) => swept.ended += 1,
+                Ok(Some(false)) => swept.unknown += 1,
+                Ok(None) => {}
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
         let due = self.db.platform(ACTS).read(move |tx| approvals::due(tx, MOST, now)).await?;
@@ -47,7 +50,7 @@ impl Dispatcher {
                 swept.expired += 1;
             }
         }
-        Ok(swept)
+        failed.map_or(Ok(swept), Err)
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
@@ -55,7 +58,10 @@ impl Dispatcher {
         let (office, clock) = (self.office.clone(), self.clock.clone());
         let registry = self.registry.clone();
         let recovery = self.db.write(lapsed.tenant, move |tx| {
-            let tool = acts::find(tx, lapsed.act)?.and_then(|act| registry.get(&act.tool).cloned());
+            // A tool that has another effect by now is another tool.
+            let tool = acts::find(tx, lapsed.act)?.and_then(|act| {
+                registry.get(&act.tool).filter(|tool| tool.known.spec.effect == act.effect).cloned()
+            });
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, lapsed.act, known, clock.now())?;
             Ok::<_, munshi_safety::Error>((recovery, tool))

@@ -14,7 +14,9 @@ use super::{limits, words};
 use crate::approvals::{self, Approval, NewApproval};
 use crate::audit::{Actor, ActorKind, Event, NewEntry};
 use crate::error::{Error, Result};
-use crate::pipeline::{Ask, Cleared, Known, Maker, Proposal, Question, Refusal, Verdict, decide};
+use crate::pipeline::{
+    Ask, Cleared, Code, Known, Maker, Proposal, Question, Refusal, StageName, Verdict, decide,
+};
 use crate::policy::Policy;
 
 /// What became of a proposal.
@@ -41,9 +43,7 @@ pub fn begin(
     let known = row::find_held(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
-            return Err(Error::Invalid(
-                "this act was proposed with other arguments: propose a new one".to_owned(),
-            ));
+            return Ok(changed(proposal));
         }
         let approved =
             act.state == State::Waiting && approvals::granted_for(tx, proposal.act, digest, now)?.is_some();
@@ -63,6 +63,24 @@ pub fn begin(
         Verdict::Apply(cleared) => desk.go(cleared, Mode::Apply),
         Verdict::Rehearse(cleared) => desk.go(cleared, Mode::Rehearse),
     }
+}
+
+/// Another proposal under the name of a known act: told, and the known act stays as it is.
+fn changed(proposal: &Proposal) -> (Begun, Untold) {
+    let what = "This was proposed before, otherwise. Propose it as a new act.";
+    let refusal = Refusal::new(StageName::Schema, Code::Changed, what);
+    let payload = json!({ "stage": refusal.stage, "code": refusal.code });
+    (Begun::Refused(refusal), untold(proposal, Event::ACT_REFUSED, payload))
+}
+
+fn untold(proposal: &Proposal, event: Event, mut payload: serde_json::Value) -> Untold {
+    if let Some(payload) = payload.as_object_mut() {
+        payload.insert("tool".to_owned(), json!(row::clean(&proposal.name)));
+        payload.insert("person".to_owned(), json!(proposal.caller.principal.person));
+        payload.insert("door".to_owned(), json!(proposal.caller.door));
+    }
+    let actor = Actor::new(ActorKind::Agent, actor(proposal));
+    Untold::of(NewEntry { actor, event, subject: proposal.act.to_string(), payload })
 }
 
 /// One decision on its way into the store.
@@ -171,14 +189,8 @@ impl Desk<'_, '_> {
         row::insert(self.tx, self.proposal, self.digest, decided, self.now)
     }
 
-    fn untold(&self, event: Event, mut payload: serde_json::Value) -> Untold {
-        if let Some(payload) = payload.as_object_mut() {
-            payload.insert("tool".to_owned(), json!(self.proposal.name));
-            payload.insert("person".to_owned(), json!(self.proposal.caller.principal.person));
-            payload.insert("door".to_owned(), json!(self.proposal.caller.door));
-        }
-        let actor = Actor::new(ActorKind::Agent, actor(self.proposal));
-        Untold::of(NewEntry { actor, event, subject: self.proposal.act.to_string(), payload })
+    fn untold(&self, event: Event, payload: serde_json::Value) -> Untold {
+        untold(self.proposal, event, payload)
     }
 }
 

@@ -32,14 +32,16 @@ impl Ground for Books<'_, '_> {
     }
 
     fn given(&mut self, ask: &Ask<'_>, reasons: &[Reason]) -> Result<Option<Given>> {
-        if let Some(approval) = approvals::granted_for(self.tx, ask.act, self.digest, self.now)? {
-            return Ok(Some(Given::Act(approval)));
+        if let Some((approval, needs)) = approvals::granted_for(self.tx, ask.act, self.digest, self.now)? {
+            return Ok(Some(Given::Act(approval, needs)));
         }
         if !reasons.iter().all(|reason| reason.is_waivable()) {
             return Ok(None);
         }
-        let Some(session) = ask.caller.session else { return Ok(None) };
-        let waived = approvals::waived(self.tx, session, &ask.name, self.now)?;
+        let (Some(session), Some(tool)) = (ask.caller.session, &ask.tool) else { return Ok(None) };
+        let what = (ask.name.as_str(), tool.scope(&ask.arguments));
+        let person = ask.caller.principal.person;
+        let waived = approvals::waived(self.tx, session, (what.0, &what.1), person, self.now)?;
         Ok(waived.map(Given::Session))
     }
 

@@ -8,7 +8,7 @@ use sha2::Digest as _;
 use crate::audit::canonical;
 use crate::pipeline::Proposal;
 
-/// The hash of tool, arguments and for whom. Another argument is another act.
+/// The hash of tool, arguments, for whom and from where. Another argument is another act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -21,6 +21,8 @@ impl Digest {
             "tenant": proposal.caller.principal.tenant,
             "person": proposal.caller.principal.person,
             "binding": proposal.caller.binding,
+            "door": proposal.caller.door,
+            "session": proposal.caller.session,
         }))
     }
 

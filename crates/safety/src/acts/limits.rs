@@ -7,7 +7,7 @@ use super::office::Office;
 use crate::budget::rate::{self, Rate, Take};
 use crate::budget::{Account, Amount, Lane};
 use crate::error::{Error, Result};
-use crate::pipeline::Ask;
+use crate::pipeline::{Ask, Wanted};
 
 pub(super) enum Room {
     Taken(Option<ReservationId>),
@@ -25,15 +25,19 @@ pub(super) fn take(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, now: Timesta
     }
     for (name, limit) in buckets {
         if let Take::Wait(wait) = rate::take(tx, name, Rate::per_minute(limit), now)? {
-            let seconds = wait.as_secs() + 1;
-            return Ok(Room::None(format!(
-                "No more than {limit} calls a minute to {name}: free in {seconds} s."
-            )));
+            return Ok(Room::None(match limit {
+                0 => format!("No calls to {name} are permitted."),
+                _ => format!(
+                    "No more than {limit} calls a minute to {name}: free in {} s.",
+                    wait.as_secs().saturating_add(1)
+                ),
+            }));
         }
     }
     match tool.spec.cost {
-        Some(cost) => set_aside(tx, office, ask, cost, now),
-        None => Ok(Room::Taken(None)),
+        // Trying out costs nothing, and so holds nothing that others could spend.
+        Some(cost) if ask.wanted == Wanted::Act => set_aside(tx, office, ask, cost, now),
+        _ => Ok(Room::Taken(None)),
     }
 }
 

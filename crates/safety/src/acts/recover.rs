@@ -38,11 +38,12 @@ pub enum Recovery {
     Gone,
 }
 
-/// The oldest acts past their lease, of all tenants.
+/// The oldest acts past their lease, of all tenants that are active: what a paused one left waits with it.
 pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Lapsed>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT tenant_id, act_id FROM act_leases WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2",
+            "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
+             WHERE l.lease_until <= $1 AND t.status = 'active' ORDER BY l.lease_until LIMIT $2",
         ),
         params![now, most],
         |row| Ok(Lapsed { tenant: row.get(0)?, act: row.get(1)? }),

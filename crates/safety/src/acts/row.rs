@@ -132,7 +132,7 @@ pub(super) fn insert(
             effect_word(tool.map_or(Effect::Read, |tool| tool.spec.effect)),
             kept(&proposal.arguments)?,
             decided.leaving.map(kept).transpose()?,
-            Json::of(&stored)?,
+            kept(&stored)?,
             digest.as_bytes(),
             decided.state.as_str(),
             decided.stopped.map(|(stage, _)| stage),
@@ -157,15 +157,35 @@ impl Decided<'_> {
 }
 
 /// A model may call a tool by any name; the column holds what can be shown.
-fn clean(name: &str) -> String {
+pub(super) fn clean(name: &str) -> String {
     name.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// Arguments the store can't hold (a NUL inside) are kept as their text.
-fn kept(arguments: &Value) -> Result<Json> {
-    match Json::of(arguments) {
+/// What the store can't hold (a NUL inside, which no act that was let through has) is kept without.
+pub(crate) fn kept(value: &impl Serialize) -> Result<Json> {
+    match Json::of(value) {
         Ok(json) => Ok(json),
-        Err(_) => Ok(Json::of(&arguments.to_string().replace("\\u0000", "\u{fffd}"))?),
+        Err(_) => {
+            let mut value = serde_json::to_value(value).map_err(|error| {
+                StoreError::Misuse(format!("the value can't be written as JSON: {error}"))
+            })?;
+            without_nul(&mut value);
+            Ok(Json::of(&value)?)
+        }
+    }
+}
+
+fn without_nul(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = text.replace('\0', "\u{fffd}"),
+        Value::Array(items) => items.iter_mut().for_each(without_nul),
+        Value::Object(fields) => {
+            for (key, mut item) in std::mem::take(fields) {
+                without_nul(&mut item);
+                fields.insert(key.replace('\0', "\u{fffd}"), item);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn plain(spec: &ToolSpec, arguments: &Value) -> String {
     let given = arguments.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     for (position, (name, value)) in given.enumerate() {
         words.push_str(if position == 0 { ": " } else { "; " });
-        words.push_str(&name.replace('_', " "));
+        words.push_str(&seen(&name.replace('_', " ")));
         words.push(' ');
         words.push_str(&shown(value));
     }
@@ -27,6 +27,10 @@ fn shown(value: &Value) -> String {
         Value::String(text) => format!("“{text}”"),
         other => other.to_string(),
     };
+    seen(&text)
+}
+
+fn seen(text: &str) -> String {
     let mut clean: String = text.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
     if let Some((cut, _)) = clean.char_indices().nth(LONGEST) {
         clean.truncate(cut);
@@ -37,7 +41,8 @@ fn shown(value: &Value) -> String {
 
 fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}'..='\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -56,6 +61,8 @@ mod tests {
             plain(&spec, &json!({ "amount": 12000, "name": "Raju\n\u{202e}granted", "note": null })),
             "Writes a sale down (log_sale): amount 12000; name “Raju  granted”"
         );
+        let forged = plain(&spec, &json!({ "a\n\u{202e}b\u{e0041}": 1 }));
+        assert_eq!(forged, "Writes a sale down (log_sale): a  b  1");
         let long = plain(&spec, &json!({ "note": "क".repeat(5000) }));
         assert!(long.chars().count() < 300 && long.ends_with('…'), "{long}");
     }

@@ -87,7 +87,8 @@ pub fn answer(
     if said.shown.is_some_and(|shown| shown != approval.digest.to_string()) {
         return Ok(Answered::Changed { now: approval.digest });
     }
-    let waivable = approval.question.reasons.iter().all(|reason| reason.is_waivable());
+    let waivable =
+        approval.kind == Kind::Act && approval.question.reasons.iter().all(|reason| reason.is_waivable());
     let covers = if waivable { said.covers } else { Covers::Act };
     let (state, event) = match said.answer {
         Answer::Yes => (State::Granted, Event::APPROVAL_GRANTED),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
-use munshi_types::{ActId, ApprovalId, Id, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -67,40 +67,41 @@ pub(crate) fn attach(tx: &mut Tx<'_>, act: ActId, result: &Value) -> Result<bool
     let attached = tx.execute(
         "UPDATE approvals SET rehearsal = $3
          WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND state = 'pending' AND rehearsal IS NULL",
-        params![act, Json::of(result)?],
+        params![act, acts::kept(result)?],
     )?;
     Ok(attached > 0)
 }
 
-/// A yes for exactly this act that has not been used, and whose time is not over.
+/// A yes for exactly this act that has not been used, and whose time is not over; with whose yes it had to be.
 pub(crate) fn granted_for(
     tx: &mut Tx<'_>,
     act: ActId,
     digest: Digest,
     now: Timestamp,
-) -> Result<Option<ApprovalId>> {
+) -> Result<Option<(ApprovalId, Needs)>> {
     Ok(tx.optional(
-        "SELECT id FROM approvals
+        "SELECT id, question FROM approvals
          WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND digest = $3 AND state = 'granted'
            AND used_at IS NULL AND expires_at > $4",
         params![act, digest.as_bytes(), now],
-        |row| row.get(0),
+        |row| Ok((row.get(0)?, row.get::<Json>(1)?.read::<Question>()?.needs)),
     )?)
 }
 
-/// A yes in this conversation that was said to hold for the tool.
+/// A yes in this conversation that was said to hold for the tool: where it was asked for, for whom it was asked.
 pub(crate) fn waived(
     tx: &mut Tx<'_>,
     session: Uuid,
-    tool: &str,
+    (tool, scope): (&str, &str),
+    person: Option<PersonId>,
     now: Timestamp,
 ) -> Result<Option<ApprovalId>> {
     Ok(tx.optional(
         "SELECT id FROM approvals
          WHERE tenant_id = $1 AND session_id = $2 AND tool = $3 AND covers = 'session' AND state = 'granted'
-           AND expires_at > $4
+           AND kind = 'act' AND scope = $4 AND asked_by IS NOT DISTINCT FROM $5 AND expires_at > $6
          ORDER BY asked_at DESC, id DESC LIMIT 1",
-        params![session, tool, now],
+        params![session, tool, scope, person, now],
         |row| row.get(0),
     )?)
 }

@@ -1,5 +1,6 @@
 //! Last: apply, rehearse, or ask a person first?
 
+use munshi_identity::Role;
 use munshi_types::{Autonomy, ToolSpec};
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +77,15 @@ pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, ground: &mut dyn Ground) -> 
     if reasons.is_empty() {
         return Ok(Step::On);
     }
+    let needs = needs(&reasons);
     match ground.given(ask, &reasons)? {
-        Some(Given::Act(approval)) => draft.consent = Some(approval),
+        Some(Given::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
+        // Whoever confirmed their own wish has not approved what somebody else must approve since.
+        Some(Given::Act(..)) => {
+            let what =
+                "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
+            return refuse(Refusal::new(StageName::Consent, Code::Outgrown, what).ask(Some(Role::Admin)));
+        }
         Some(Given::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {
             draft.consent = Some(approval);
         }
@@ -105,7 +113,7 @@ fn reasons(ask: &Ask<'_>, draft: &Draft, ground: &mut dyn Ground) -> Result<Vec<
     let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
     let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
-    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments);
+    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments, |name| tool.names(name));
     let found = [
         (draft.autonomy < Autonomy::Act, Reason::Proposes),
         (asked, Reason::Policy),
@@ -133,8 +141,12 @@ fn is_authorised(ask: &Ask<'_>, spec: &ToolSpec, ground: &mut dyn Ground) -> Res
     Ok(false)
 }
 
+fn needs(reasons: &[Reason]) -> Needs {
+    reasons.iter().map(|reason| reason.needs()).max().unwrap_or(Needs::Approver)
+}
+
 fn question(reasons: Vec<Reason>, spec: &ToolSpec) -> Question {
-    let needs = reasons.iter().map(|reason| reason.needs()).max().unwrap_or(Needs::Approver);
+    let needs = needs(&reasons);
     let risk = match () {
         () if spec.dangerous => Risk::High,
         () if spec.money || spec.destructive || spec.sends.is_some() => Risk::Medium,

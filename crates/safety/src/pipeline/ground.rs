@@ -3,15 +3,15 @@
 use munshi_types::ApprovalId;
 
 use super::ask::Ask;
-use super::consent::Reason;
+use super::consent::{Needs, Reason};
 use crate::error::Result;
 
 /// A person's word for an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
-    /// For exactly this act.
-    Act(ApprovalId),
-    /// For this tool in this conversation.
+    /// For exactly this act, by whom the question needed.
+    Act(ApprovalId, Needs),
+    /// For this tool on this scope, for this person in this conversation.
     Session(ApprovalId),
 }
 

@@ -1,18 +1,24 @@
 //! A tool as the pipeline knows it: checked when it is installed, so that a call only has to be compared.
 
+use std::sync::Arc;
+
 use munshi_types::{Autonomy, Conduct, ToolSpec};
 use serde_json::{Value, json};
+
+use crate::audit::canonical;
 
 /// Longer or deeper arguments are no honest call, and would cost more to look at than they are worth.
 const LONGEST: usize = 64 * 1024;
 const DEEPEST: usize = 24;
+/// Up to here every program reads a whole number as it was written.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// A tool with its schema made ready.
 #[derive(Debug)]
 pub struct Known {
     pub spec: ToolSpec,
     pub connector: Connector,
-    schema: jsonschema::Validator,
+    schema: Arc<jsonschema::Validator>,
 }
 
 /// Who brings a tool.
@@ -61,7 +67,20 @@ impl Known {
         if spec.effect.writes() {
             spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
         }
-        Ok(Self { spec, connector, schema })
+        Ok(Self { spec, connector, schema: Arc::new(schema) })
+    }
+
+    /// The same schema under another specification, which costs little: for worlds of thousands of tools.
+    #[cfg(test)]
+    pub(super) fn like(&self, mut spec: ToolSpec, connector: Connector) -> Option<Self> {
+        spec.parameters = self.spec.parameters.clone();
+        if contradiction(&spec, &connector).is_some() {
+            return None;
+        }
+        if spec.effect.writes() {
+            spec.least_autonomy = spec.least_autonomy.max(Autonomy::Propose);
+        }
+        Some(Self { spec, connector, schema: self.schema.clone() })
     }
 
     /// Why the arguments don't fit, if they don't; never with the values themselves.
@@ -74,8 +93,16 @@ impl Known {
                 "the arguments are longer than {LONGEST} bytes or deeper than {DEEPEST} levels"
             ));
         }
+        if let Some(what) = unsound(arguments) {
+            return Some(what.to_owned());
+        }
         let error = self.schema.iter_errors(arguments).next()?;
         Some(format!("{} at {}", error.masked(), error.instance_path()))
+    }
+
+    /// Whether its schema has an argument of this name, at any depth.
+    pub(super) fn names(&self, argument: &str) -> bool {
+        named_in(&self.spec.parameters, argument)
     }
 
     /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.
@@ -93,11 +120,35 @@ impl Known {
     }
 }
 
-/// Letters, digits, `_` and `-` as they are, everything else by its bytes.
+/// What no two programs read alike: a NUL, which ends the text for some, and numbers past 2^53, which some round.
+fn unsound(value: &Value) -> Option<&'static str> {
+    let nul = |text: &str| text.contains('\0').then_some("a text holds a NUL character");
+    match value {
+        Value::Null | Value::Bool(_) => None,
+        Value::String(text) => nul(text),
+        Value::Number(number) => (!number.as_f64().is_some_and(|size| size.abs() <= LARGEST))
+            .then_some("a number is past 2^53: give it as text"),
+        Value::Array(items) => items.iter().find_map(unsound),
+        Value::Object(inner) => inner.iter().find_map(|(key, item)| nul(key).or_else(|| unsound(item))),
+    }
+}
+
+fn named_in(schema: &Value, name: &str) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(|item| named_in(item, name)),
+        Value::Object(inner) => {
+            let own = inner.get("properties").and_then(Value::as_object);
+            own.is_some_and(|own| own.contains_key(name)) || inner.values().any(|item| named_in(item, name))
+        }
+        _ => false,
+    }
+}
+
+/// Letters, digits, `_` and `-` as they are, everything else by its bytes. A number has one spelling: 7.0 is 7.
 fn plainly(value: &Value, into: &mut String) {
     let text = match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => canonical(other),
     };
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {

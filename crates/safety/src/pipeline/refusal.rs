@@ -34,6 +34,10 @@ pub enum Code {
     /// What may not leave can't be left out either.
     Hidden,
     NoRehearsal,
+    /// A person agreed, but no longer the one who has to.
+    Outgrown,
+    /// The act is known, and was another.
+    Changed,
 }
 
 impl Code {
@@ -52,18 +56,22 @@ impl Code {
             Self::OverLimit => "over_limit",
             Self::Hidden => "hidden",
             Self::NoRehearsal => "no_rehearsal",
+            Self::Outgrown => "outgrown",
+            Self::Changed => "changed",
         }
     }
 
     /// Whether the same call may pass later or in another form without anybody changing the policy.
     pub const fn retryable(self) -> bool {
-        matches!(self, Self::BadArguments | Self::OverLimit)
+        matches!(self, Self::BadArguments | Self::OverLimit | Self::Outgrown)
     }
 
     /// The phrase that tells the person.
     pub const fn phrase(self) -> &'static str {
         match self {
-            Self::UnknownTool | Self::NotOffered | Self::BadArguments | Self::NoRehearsal => "not-understood",
+            Self::UnknownTool | Self::NotOffered | Self::BadArguments | Self::NoRehearsal | Self::Changed => {
+                "not-understood"
+            }
             Self::OverLimit => "limit-reached",
             _ => "not-permitted",
         }
@@ -71,7 +79,7 @@ impl Code {
 }
 
 impl Refusal {
-    pub(super) fn new(stage: StageName, code: Code, suggestion: impl Into<String>) -> Self {
+    pub(crate) fn new(stage: StageName, code: Code, suggestion: impl Into<String>) -> Self {
         Self { stage, code, suggestion: suggestion.into(), ask: None }
     }
 

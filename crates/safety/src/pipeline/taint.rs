@@ -36,22 +36,50 @@ impl Taint {
     }
 
     /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
-    pub fn said(&self, arguments: &Value) -> bool {
-        let words: Vec<Vec<String>> = self.own_words.iter().map(|text| keys(text)).collect();
+    /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
+    /// is to be done has not said it.
+    pub fn said(&self, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
+        let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
-        texts_stand(arguments, &words) && {
+        holds_value(arguments) && texts_stand(arguments, &words, &is_named) && {
             let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
             numbers_stand(arguments, &numbers)
         }
     }
 }
 
+/// One message of the principal.
+struct Own {
+    keys: Vec<String>,
+    /// In small letters, with its signs.
+    text: String,
+}
+
+impl Own {
+    fn of(text: &str) -> Self {
+        Self { keys: keys(text), text: text.to_lowercase() }
+    }
+
+    /// The words in their order, in any script. Signs change what a value means (`-500`, `../7`), so a value that has
+    /// any must stand there as it is.
+    fn holds(&self, wanted: &[String], text: &str) -> bool {
+        self.keys.windows(wanted.len().max(1)).any(|part| part == wanted)
+            && (text.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || is_mark(c))
+                || self.text.contains(&text.trim().to_lowercase()))
+    }
+}
+
 fn keys(text: &str) -> Vec<String> {
     text.split(|c: char| !(c.is_alphanumeric() || is_mark(c)))
         .filter(|word| !word.is_empty())
-        .map(fold::key)
-        .filter(|key| !key.is_empty())
+        .map(key)
         .collect()
+}
+
+/// Folding is for words: it knows no digits, and what it leaves nothing of stands for itself.
+fn key(word: &str) -> String {
+    let folded = if word.chars().any(char::is_numeric) { String::new() } else { fold::key(word) };
+    if folded.is_empty() { word.to_lowercase() } else { folded }
 }
 
 /// Vowel signs and joiners belong to the word before them.
@@ -68,19 +96,33 @@ fn numbers(text: &str) -> Vec<Number> {
         .collect()
 }
 
-fn texts_stand(value: &Value, words: &[Vec<String>]) -> bool {
+/// Whether there is anything in it that could have been said.
+fn holds_value(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(holds_value),
+        Value::Object(inner) => inner.values().any(holds_value),
+    }
+}
+
+fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) => true,
         // Nobody says "true": what a switch does was not in their words.
         Value::Bool(_) => false,
-        Value::String(text) => {
-            let wanted = keys(text);
-            let within = |said: &Vec<String>| said.windows(wanted.len().max(1)).any(|part| part == wanted);
-            !wanted.is_empty() && words.iter().any(within) || text.trim().is_empty()
-        }
-        Value::Array(items) => items.iter().all(|item| texts_stand(item, words)),
-        Value::Object(inner) => inner.values().all(|item| texts_stand(item, words)),
+        Value::String(text) => text.trim().is_empty() || stands(text, words),
+        Value::Array(items) => items.iter().all(|item| texts_stand(item, words, is_named)),
+        Value::Object(inner) => inner
+            .iter()
+            .all(|(key, item)| (is_named(key) || stands(key, words)) && texts_stand(item, words, is_named)),
     }
+}
+
+fn stands(text: &str, words: &[Own]) -> bool {
+    let wanted = keys(text);
+    !wanted.is_empty() && words.iter().any(|said| said.holds(&wanted, text))
 }
 
 fn numbers_stand(value: &Value, numbers: &[Number]) -> bool {
@@ -113,19 +155,39 @@ mod tests {
             (json!({ "name": "Raju", "amount_paise": 50000 }), true),
             (json!({ "note": "second shelf", "tags": [] }), true),
             (json!({ "note": "shelf second" }), false),
+            (json!({ "note": "दिया, note: second" }), true),
+            (json!({ "note": "../second shelf" }), false),
+            (json!({ "name": "-राजू" }), false),
             (json!({ "name": "Ramesh", "amount": 500 }), false),
             (json!({ "name": "राजू", "amount": 5000 }), false),
             (json!({ "amount": 500, "everyone": true }), false),
-            (json!({ "note": null, "empty": "" }), true),
+            (json!({ "name": "राजू", "note": null, "empty": "" }), true),
+            // What nobody said anything of was not said.
+            (json!({ "note": null, "empty": "", "tags": [] }), false),
+            (json!({}), false),
             (json!({ "list": ["राजू", { "deep": "evil" }] }), false),
+            (json!({ "list": [{ "name": "राजू" }] }), true),
+            (json!({ "list": [{ "give it to Ramesh": "राजू" }] }), false),
         ] {
-            assert_eq!(taint.said(&arguments), expected, "{arguments}");
+            let named =
+                ["name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
+            assert_eq!(taint.said(&arguments, |name| named.contains(&name)), expected, "{arguments}");
         }
     }
 
     #[test]
+    fn digits_in_a_text_are_words() {
+        let taint = Taint::clean("raju 42 rice 7");
+        assert!(taint.said(&json!({ "id": "42", "to": "raju" }), |_| true));
+        assert!(taint.said(&json!({ "id": 42 }), |_| true));
+        assert!(!taint.said(&json!({ "id": "4" }), |_| true));
+        assert!(!taint.said(&json!({ "to": "raju 9800000001" }), |_| true));
+        assert!(!taint.said(&json!({ "to": "raju9800000001" }), |_| true));
+    }
+
+    #[test]
     fn with_no_words_nothing_was_said() {
-        assert!(!Taint::default().said(&json!({ "x": "a" })));
-        assert!(!Taint::clean("").said(&json!({ "x": 1 })));
+        assert!(!Taint::default().said(&json!({ "x": "a" }), |_| true));
+        assert!(!Taint::clean("").said(&json!({ "x": 1 }), |_| true));
     }
 }

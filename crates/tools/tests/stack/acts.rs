@@ -35,8 +35,9 @@ on_both_engines! {
         let mut want = shop.want("note", json!({ "text": "one" }));
         shop.call(want.clone()).await;
         want.arguments = json!({ "text": "another" });
-        assert!(shop.dispatcher.call(want, Arc::new(munshi_tools::NoJournal)).await.is_err());
+        assert_eq!(shop.call(want).await.for_model()["code"], "changed");
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
+        assert_eq!(events(&test.db, shop.tenant).await, ["act.intended", "act.applied", "act.refused"]);
     }
 
     async fn what_fails_or_does_not_read_back_leaves_nothing(test: TestDb) {

@@ -84,8 +84,8 @@ on_both_engines! {
         assert!(matches!(twice, Answered::Already(_)), "{twice:?}");
 
         let (one, other) = tokio::join!(shop.resume(approval.act), async {
-            let agent = crate::support::open_conduct();
-            shop.dispatcher.resume(shop.tenant, approval.act, agent, Arc::new(NoJournal)).await
+            let (agent, tools) = (crate::support::open_conduct(), shop.tools());
+            shop.dispatcher.resume(shop.tenant, approval.act, agent, &tools, Arc::new(NoJournal)).await
         });
         let both = [Some(one), other.ok().flatten()];
         assert!(both.iter().flatten().any(|answer| matches!(answer, Answer::Done(_))), "{both:?}");

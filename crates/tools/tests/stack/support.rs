@@ -17,7 +17,7 @@ use munshi_tools::{
     Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo,
     Want, Write,
 };
-use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId, ToolSpec};
+use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId, ToolName, ToolSpec};
 use serde_json::{Value, json};
 
 /// Where the tool that writes in our own transaction leaves its effect.
@@ -317,7 +317,14 @@ impl Shop {
     }
 
     pub(crate) async fn resume(&self, act: ActId) -> Answer {
-        self.dispatcher.resume(self.tenant, act, open_conduct(), Arc::new(NoJournal)).await.unwrap().unwrap()
+        let (agent, tools) = (open_conduct(), self.tools());
+        let resumed = self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoJournal));
+        resumed.await.unwrap().unwrap()
+    }
+
+    /// All there are.
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
+        self.dispatcher.registry().names().cloned().collect()
     }
 
     pub(crate) async fn act(&self, db: &Db, id: ActId) -> Option<Act> {

@@ -20,10 +20,13 @@ struct Tally {
     refused: usize,
 }
 
-/// Runs the attack on these stages.
-fn attack(stages: &[Stage], proposals: usize) -> Tally {
+/// Runs the attack on these stages, or as much of it as it takes.
+fn attack(stages: &[Stage], proposals: usize, is_over: impl Fn(&Tally) -> bool) -> Tally {
     let (dice, mut tally) = (Dice::new(20_261_115), Tally::default());
     for _ in 0..proposals / PER_WORLD {
+        if is_over(&tally) {
+            break;
+        }
         let mut world = World::new(&dice);
         for _ in 0..PER_WORLD {
             one(stages, &dice, &mut world, &mut tally);
@@ -74,10 +77,11 @@ fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
 
 #[test]
 fn no_proposal_of_a_hundred_thousand_breaks_an_invariant() {
-    let tally = attack(&STAGES, PROPOSALS);
+    let tally = attack(&STAGES, PROPOSALS, |_| false);
     assert_eq!(tally.broken, BTreeMap::new());
     for invariant in ALL {
         let attempted = tally.attempted.get(&invariant).copied().unwrap_or_default();
+        println!("{invariant:?}: attempted {attempted} times");
         assert!(attempted >= 1_000, "{invariant:?} was attempted {attempted} times only");
     }
     let Tally { applied, asked, refused, .. } = tally;
@@ -101,7 +105,7 @@ fn without_any_one_stage_its_invariant_breaks() {
     ] {
         let others: Vec<Stage> = STAGES.into_iter().filter(|known| known.name != stage).collect();
         assert_eq!(others.len(), STAGES.len() - 1);
-        let tally = attack(&others, PROPOSALS / 5);
+        let tally = attack(&others, PROPOSALS, |tally| tally.broken.contains_key(&invariant));
         let broken = tally.broken.get(&invariant).copied().unwrap_or_default();
         assert!(broken > 0, "without {stage:?} nothing broke {invariant:?}");
     }

@@ -1,1 +1,485 @@
-//! Each stage, with the one thing that makes it say no.
+//! Each stage by its table: what it lets pass and what makes it say no.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
+use munshi_types::{
+    ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, ToolSpec,
+    Zone,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::super::{
+    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Risk,
+    Source, StageName, Taint, Verdict, Wanted, decide,
+};
+use crate::error::Result;
+use crate::policy::{Authorised, Leaving, Policy};
+use crate::privacy::{Fields, Profile};
+
+const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
+
+fn globs(texts: &[&str]) -> Vec<ScopeGlob> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn open() -> Conduct {
+    Conduct { autonomy: Autonomy::Act, read: globs(&["*"]), write: globs(&["*"]), ..Conduct::default() }
+}
+
+fn spec(effect: Effect) -> ToolSpec {
+    ToolSpec {
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": ["string", "integer"] }, "to": { "type": "string" }, "template": { "type": "string" },
+                "phone": { "type": "string" }, "amount": { "type": "number" },
+            },
+            "required": ["id", "to"],
+        }),
+        effect,
+        reach: Reach::Business,
+        ..ToolSpec::read("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
+    }
+}
+
+fn connector(maker: Maker) -> Connector {
+    Connector { name: "shop".to_owned(), maker, declares: true, conduct: None }
+}
+
+/// The owner at their own door asks for something that is open, fits, and needs nobody.
+struct Case {
+    proposal: Proposal,
+    policy: Policy,
+    ground: Answers,
+}
+
+#[derive(Default)]
+struct Answers {
+    full: Option<&'static str>,
+    given: Option<Given>,
+    taken: usize,
+}
+
+impl Ground for Answers {
+    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<String>> {
+        self.taken += 1;
+        Ok(self.full.map(str::to_owned))
+    }
+
+    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
+        Ok(self.given)
+    }
+
+    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
+        Ok(recipient == "raju" && audience == "customers")
+    }
+}
+
+impl Case {
+    fn of(spec: ToolSpec) -> Self {
+        let maker = if spec.effect == Effect::Inside { Maker::House } else { Maker::Foreign };
+        Self::with(spec, connector(maker))
+    }
+
+    fn with(spec: ToolSpec, connector: Connector) -> Self {
+        let tool = Arc::new(Known::new(spec, connector).unwrap());
+        let caller = Caller {
+            principal: principal(Standing::Member(Role::Owner)),
+            door: Door::Private,
+            binding: None,
+            run: None,
+            session: None,
+            zone: Zone::default(),
+            background: false,
+        };
+        let proposal = Proposal {
+            act: ActId::from_uuid(Uuid::from_u128(1)),
+            name: "tool".to_owned(),
+            arguments: json!({ "id": "42", "to": "raju" }),
+            tool: Some(tool),
+            offered: true,
+            wanted: Wanted::Act,
+            caller,
+            agent: Arc::new(open()),
+            taint: Taint::clean("42 raju"),
+            concerns: Vec::new(),
+        };
+        let connectors = [("shop".to_owned(), open())].into();
+        Self { proposal, policy: Policy { connectors, ..Policy::default() }, ground: Answers::default() }
+    }
+
+    fn decide(&mut self) -> Verdict {
+        decide(&Ask { proposal: &self.proposal, policy: &self.policy }, &mut self.ground).unwrap()
+    }
+
+    /// In a word: `apply`, `rehearse`, `ask`, or the code of the no.
+    fn word(&mut self) -> &'static str {
+        match self.decide() {
+            Verdict::Apply(_) => "apply",
+            Verdict::Rehearse(_) => "rehearse",
+            Verdict::Ask(_) => "ask",
+            Verdict::Refuse(refusal) => {
+                assert!(refusal.suggestion.ends_with('.'), "{}", refusal.suggestion);
+                refusal.code.as_str()
+            }
+        }
+    }
+}
+
+fn principal(standing: Standing) -> Principal {
+    let person = (standing != Standing::Anonymous).then(|| PersonId::from_uuid(Uuid::from_u128(9)));
+    Principal { tenant: TenantId::PLATFORM, person, standing, opened: Vec::new(), closed: Vec::new() }
+}
+
+#[test]
+fn schema_takes_what_is_offered_and_fits() {
+    let deep = (0..30).fold(json!(1), |inner, _| json!([inner]));
+    let cases: [(&str, Value); 14] = [
+        ("apply", json!({ "id": "42", "to": "raju" })),
+        ("apply", json!({ "id": 42, "to": "raju", "amount": 1.5 })),
+        ("apply", json!({ "id": 9_007_199_254_740_991_u64, "to": "raju" })),
+        ("bad_arguments", json!({ "to": "raju" })),
+        ("bad_arguments", json!({ "id": true, "to": "raju" })),
+        ("bad_arguments", json!({ "id": "42", "to": "raju", "approved": true })),
+        ("bad_arguments", json!({ "id": "42", "to": "ra\0ju" })),
+        ("bad_arguments", json!({ "id": 9_007_199_254_740_993_u64, "to": "raju" })),
+        ("bad_arguments", json!({ "id": "42", "to": "raju", "amount": 1e300 })),
+        ("bad_arguments", json!({ "id": "42", "to": "x".repeat(70_000) })),
+        ("bad_arguments", json!({ "id": "42", "to": deep })),
+        ("bad_arguments", json!("{\"id\":\"42\"}")),
+        ("bad_arguments", json!([])),
+        ("bad_arguments", Value::Null),
+    ];
+    for (expected, arguments) in cases {
+        let mut case = Case::of(spec(Effect::Keyed));
+        case.proposal.arguments = arguments.clone();
+        assert_eq!(case.word(), expected, "{}", arguments.to_string().chars().take(80).collect::<String>());
+    }
+    let mut case = Case::of(spec(Effect::Keyed));
+    case.proposal.offered = false;
+    assert_eq!(case.word(), "not_offered");
+    case.proposal.tool = None;
+    assert_eq!(case.word(), "unknown_tool");
+    assert_eq!(case.ground.taken, 0, "what is refused early takes no room");
+}
+
+#[test]
+fn a_misfit_never_tells_the_value() {
+    let mut case = Case::of(spec(Effect::Keyed));
+    case.proposal.arguments = json!({ "id": { "card": "4111 1111" }, "to": "raju" });
+    let Verdict::Refuse(refusal) = case.decide() else { panic!() };
+    assert!(!refusal.suggestion.contains("4111"), "{}", refusal.suggestion);
+}
+
+#[test]
+fn permission_goes_by_standing_and_role() {
+    use Standing::{Anonymous, Known as Guest, Member};
+    let rules = |role: Role, rules: RoleRules| Rules([(role, rules)].into());
+    let deny = || RoleRules { deny: globs(&["USERS/*"]), ..RoleRules::default() };
+    let only = |text: &str| RoleRules { allow: Some(globs(&[text])), ..RoleRules::default() };
+    let none = Rules::default;
+    for (standing, effect, rules, expected) in [
+        (Member(Role::Owner), Effect::Keyed, rules(Role::Owner, deny()), "apply"),
+        (Member(Role::Admin), Effect::Keyed, none(), "apply"),
+        (Member(Role::Admin), Effect::Keyed, rules(Role::Admin, deny()), "not_permitted"),
+        (Member(Role::Staff), Effect::Keyed, none(), "apply"),
+        (Member(Role::Staff), Effect::Keyed, rules(Role::Staff, only("users/42/*")), "apply"),
+        (Member(Role::Staff), Effect::Keyed, rules(Role::Staff, only("users/7/*")), "not_permitted"),
+        (Member(Role::Staff), Effect::Keyed, rules(Role::Staff, deny()), "not_permitted"),
+        (Member(Role::Viewer), Effect::Read, none(), "apply"),
+        (Member(Role::Viewer), Effect::Keyed, none(), "not_permitted"),
+        (Guest, Effect::Read, none(), "not_permitted"),
+        (Anonymous, Effect::Read, none(), "not_permitted"),
+    ] {
+        let mut case = Case::of(spec(effect));
+        case.proposal.caller.principal = principal(standing);
+        case.policy.roles = rules.clone();
+        assert_eq!(case.word(), expected, "{standing:?} {effect:?} {rules:?}");
+    }
+    let mut case = Case::of(spec(Effect::Keyed));
+    case.proposal.caller.principal.closed = globs(&["users/42/*"]);
+    assert_eq!(case.word(), "not_permitted", "closed to the owner too");
+}
+
+#[test]
+fn each_door_reaches_what_its_palette_holds() {
+    let owner = Standing::Member(Role::Owner);
+    for (door, standing, least) in [
+        (Door::Private, owner, Some(Reach::Owner)),
+        (Door::Private, Standing::Member(Role::Staff), Some(Reach::Business)),
+        (Door::Work, owner, Some(Reach::Business)),
+        (Door::Private, Standing::Known, None),
+        (Door::Work, Standing::Anonymous, None),
+        (Door::Public, owner, Some(Reach::Person)),
+        (Door::Distribution, Standing::Known, Some(Reach::Person)),
+        (Door::Agents, Standing::Anonymous, Some(Reach::Anyone)),
+    ] {
+        for reach in [Reach::Owner, Reach::Business, Reach::Person, Reach::Anyone] {
+            let mut case = Case::of(ToolSpec { reach, ..spec(Effect::Read) });
+            case.proposal.caller.door = door;
+            case.proposal.caller.principal = principal(standing);
+            let expected = least.is_some_and(|least| reach >= least);
+            assert_eq!(case.word() == "apply", expected, "{door} {standing:?} {reach:?}");
+        }
+    }
+}
+
+#[test]
+fn scope_is_open_only_where_agent_and_connector_both_open_it() {
+    let lane = |read: &[&str], write: &[&str], deny: &[&str]| Conduct {
+        autonomy: Autonomy::Act,
+        read: globs(read),
+        write: globs(write),
+        deny: globs(deny),
+        ask: Vec::new(),
+    };
+    for (conduct, reads, writes) in [
+        (lane(&["*"], &["*"], &[]), "apply", "apply"),
+        (lane(&["*"], &[], &[]), "apply", "out_of_scope"),
+        (lane(&[], &["*"], &[]), "out_of_scope", "apply"),
+        (lane(&["users/42/*"], &["users/7/*"], &[]), "apply", "out_of_scope"),
+        (lane(&["*"], &["*"], &["users/42/*"]), "denied", "denied"),
+        (lane(&["*"], &["*"], &["Users/{who}/TOOL"]), "denied", "denied"),
+        (lane(&["*"], &["*"], &["users/7/*"]), "apply", "apply"),
+        (lane(&["USERS/*"], &["USERS/*"], &[]), "out_of_scope", "out_of_scope"),
+        (Conduct { autonomy: Autonomy::Act, ..Conduct::default() }, "out_of_scope", "out_of_scope"),
+    ] {
+        for (effect, expected) in [(Effect::Read, reads), (Effect::Keyed, writes)] {
+            let mut case = Case::of(spec(effect));
+            case.proposal.agent = Arc::new(conduct.clone());
+            assert_eq!(case.word(), expected, "agent {conduct:?} {effect:?}");
+            let mut case = Case::of(spec(effect));
+            case.policy.connectors = [("shop".to_owned(), conduct.clone())].into();
+            assert_eq!(case.word(), expected, "connector {conduct:?} {effect:?}");
+        }
+    }
+    let mut case = Case::of(spec(Effect::Read));
+    case.policy.connectors.clear();
+    assert_eq!(case.word(), "out_of_scope", "a connector nobody speaks of is closed");
+}
+
+#[test]
+fn no_value_passes_for_another_scope() {
+    for (id, scope) in [
+        (json!("7"), "users/7/tool"),
+        (json!(7), "users/7/tool"),
+        (json!(7.0), "users/7/tool"),
+        (json!("7/x"), "users/7%2Fx/tool"),
+        (json!("*"), "users/%2A/tool"),
+        (json!("{id}"), "users/%7Bid%7D/tool"),
+        (json!("7."), "users/7%2E/tool"),
+        (json!("é"), "users/%C3%A9/tool"),
+        (json!(""), "users//tool"),
+        (json!([7]), "users/%5B7%5D/tool"),
+    ] {
+        let tool = Known::new(spec(Effect::Read), connector(Maker::House)).unwrap();
+        assert_eq!(tool.scope(&json!({ "id": id })), scope);
+    }
+}
+
+#[test]
+fn the_lowest_autonomy_counts() {
+    for agent in Autonomy::ALL {
+        for other in Autonomy::ALL {
+            for most in [None, Some(Autonomy::Investigate), Some(Autonomy::Propose)] {
+                let lowest = agent.min(other).min(most.unwrap_or(Autonomy::Act));
+                for least in [Autonomy::Investigate, Autonomy::Propose, Autonomy::Act] {
+                    for effect in [Effect::Read, Effect::Keyed] {
+                        let mut case = Case::of(ToolSpec { least_autonomy: least, ..spec(effect) });
+                        case.proposal.agent = Arc::new(Conduct { autonomy: agent, ..open() });
+                        case.policy.connectors =
+                            [("shop".to_owned(), Conduct { autonomy: other, ..open() })].into();
+                        case.policy.most_autonomy = most;
+                        let expected = match (lowest, effect) {
+                            (Autonomy::Off, _) => "off",
+                            (Autonomy::Investigate, Effect::Keyed) => "read_only",
+                            _ if lowest < least => "too_far",
+                            (Autonomy::Propose, Effect::Keyed) => "ask",
+                            _ => "apply",
+                        };
+                        assert_eq!(case.word(), expected, "{agent} {other} {most:?} {least} {effect:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_connector_that_declares_nothing_only_looks() {
+    for (effect, expected) in [(Effect::Read, "apply"), (Effect::Keyed, "read_only")] {
+        let mut case = Case::with(spec(effect), Connector { declares: false, ..connector(Maker::Foreign) });
+        assert_eq!(case.word(), expected);
+    }
+}
+
+#[test]
+fn limits_say_which_and_are_asked_once() {
+    let mut case = Case::of(spec(Effect::Keyed));
+    assert_eq!((case.word(), case.ground.taken), ("apply", 1));
+    case.ground.full = Some("No more than 5 calls a minute.");
+    let Verdict::Refuse(refusal) = case.decide() else { panic!() };
+    assert_eq!((refusal.stage, refusal.code.as_str()), (StageName::Limits, "over_limit"));
+    assert!(refusal.suggestion.contains("5 calls a minute") && refusal.code.retryable());
+}
+
+#[test]
+fn what_leaves_is_redacted_and_what_stays_is_not() {
+    let leaving = Leaving { profile: Profile::Standard, fields: Fields::new(["phone"]) };
+    for (maker, effect) in
+        [(Maker::House, Effect::Inside), (Maker::Foreign, Effect::Keyed), (Maker::Foreign, Effect::Read)]
+    {
+        for wanted in [Wanted::Act, Wanted::Rehearsal] {
+            let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
+            case.policy.redaction = leaving.clone();
+            case.proposal.wanted = wanted;
+            case.proposal.arguments = json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" });
+            let (Verdict::Apply(cleared) | Verdict::Rehearse(cleared)) = case.decide() else { panic!() };
+            let left = cleared.arguments.to_string().contains("98123");
+            assert_eq!(left, maker == Maker::House, "{maker:?} {effect:?} {wanted:?}");
+        }
+    }
+}
+
+/// A change to a case that gives a reason to ask.
+type Change = fn(&mut Case);
+
+#[test]
+fn each_reason_asks_whom_it_must() {
+    let sends = || Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) });
+    let plain = || spec(Effect::Keyed);
+    let same: Change = |_| {};
+    let cases: [(ToolSpec, Change, Reason, Needs, Risk); 8] = [
+        (
+            plain(),
+            |case| case.policy.most_autonomy = Some(Autonomy::Propose),
+            Reason::Proposes,
+            Needs::Approver,
+            Risk::Low,
+        ),
+        (
+            plain(),
+            |case| case.proposal.agent = Arc::new(Conduct { ask: globs(&["USERS/*"]), ..open() }),
+            Reason::Policy,
+            Needs::Approver,
+            Risk::Low,
+        ),
+        (ToolSpec { dangerous: true, ..plain() }, same, Reason::Dangerous, Needs::Approver, Risk::High),
+        (ToolSpec { destructive: true, ..plain() }, same, Reason::Destructive, Needs::Asker, Risk::Medium),
+        (ToolSpec { money: true, ..plain() }, same, Reason::Money, Needs::Approver, Risk::Medium),
+        (ToolSpec { sends: sends(), ..plain() }, same, Reason::Message, Needs::Approver, Risk::Medium),
+        (
+            plain(),
+            |case| {
+                case.proposal.taint =
+                    Taint { sources: BTreeSet::from([Source::Web]), own_words: vec!["hello".to_owned()] };
+            },
+            Reason::Foreign,
+            Needs::Asker,
+            Risk::Low,
+        ),
+        (
+            plain(),
+            |case| case.proposal.concerns = vec![Concern { phrase: "large".to_owned(), slots: Vec::new() }],
+            Reason::Concern,
+            Needs::Asker,
+            Risk::Low,
+        ),
+    ];
+    let id = ApprovalId::from_uuid(Uuid::from_u128(3));
+    for (spec, change, reason, needs, risk) in cases {
+        let mut case = Case::of(spec);
+        change(&mut case);
+        let Verdict::Ask(question) = case.decide() else { panic!("{reason:?} is not asked") };
+        assert_eq!(
+            (question.reasons.as_slice(), question.needs, question.risk),
+            (&[reason][..], needs, risk)
+        );
+        let waivable = matches!(reason, Reason::Proposes | Reason::Policy);
+        for (given, expected) in [
+            (Given::Act(id, Needs::Approver), "apply"),
+            (Given::Act(id, Needs::Asker), if needs == Needs::Asker { "apply" } else { "outgrown" }),
+            (Given::Session(id), if waivable { "apply" } else { "ask" }),
+        ] {
+            case.ground.given = Some(given);
+            assert_eq!(case.word(), expected, "{reason:?} {given:?}");
+        }
+    }
+}
+
+#[test]
+fn looking_is_never_asked_about() {
+    let mut case = Case::of(spec(Effect::Read));
+    case.policy.most_autonomy = Some(Autonomy::Propose);
+    case.proposal.agent = Arc::new(Conduct { ask: globs(&["*"]), ..open() });
+    case.proposal.taint.sources.insert(Source::Visitor);
+    case.proposal.concerns = vec![Concern { phrase: "large".to_owned(), slots: Vec::new() }];
+    assert_eq!(case.word(), "apply");
+}
+
+#[test]
+fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
+    let sends = Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) });
+    for (to, template, expected) in
+        [("raju", "due", "apply"), ("raju", "other", "ask"), ("stranger", "due", "ask"), ("raju", "", "ask")]
+    {
+        let mut case = Case::of(ToolSpec { sends: sends.clone(), ..spec(Effect::Keyed) });
+        let (tool, template_of, audience) =
+            ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
+        case.policy.messages = vec![Authorised { tool, template: template_of, audience }];
+        case.proposal.arguments = json!({ "id": "42", "to": to, "template": template });
+        assert_eq!(case.word(), expected, "{to} {template}");
+    }
+}
+
+#[test]
+fn only_what_can_be_rehearsed_is() {
+    for effect in WRITES {
+        for dry_run in [true, false] {
+            let mut case = Case::of(ToolSpec { dry_run, dangerous: true, ..spec(effect) });
+            case.proposal.wanted = Wanted::Rehearsal;
+            assert_eq!(case.word(), if dry_run { "rehearse" } else { "no_rehearsal" }, "{effect:?}");
+        }
+    }
+    let mut case = Case::of(spec(Effect::Read));
+    case.proposal.wanted = Wanted::Rehearsal;
+    assert_eq!(case.word(), "rehearse");
+}
+
+#[test]
+fn a_tool_that_contradicts_itself_is_not_installed() {
+    let sends = || Some(Sending { to: "whom".to_owned(), template: None });
+    let plain = || spec(Effect::Keyed);
+    let house = || connector(Maker::House);
+    for (what, spec, connector) in [
+        ("no JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
+        ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),
+        (
+            "its schema is none",
+            ToolSpec {
+                parameters: json!({ "type": "object", "properties": 5 }),
+                scope: "a.b".to_owned(),
+                ..plain()
+            },
+            house(),
+        ),
+        ("begin with the module", ToolSpec { scope: "{id}/x".to_owned(), ..plain() }, house()),
+        ("begin with the module", ToolSpec { scope: String::new(), ..plain() }, house()),
+        ("not closed", ToolSpec { scope: "users/{id".to_owned(), ..plain() }, house()),
+        ("required arguments", ToolSpec { scope: "users/{phone}".to_owned(), ..plain() }, house()),
+        ("must be required", ToolSpec { sends: sends(), ..plain() }, house()),
+        ("it only reads", ToolSpec { dangerous: true, ..spec(Effect::Read) }, house()),
+        ("it only reads", ToolSpec { destructive: true, ..spec(Effect::Read) }, house()),
+        ("it only reads", ToolSpec { money: true, ..spec(Effect::Read) }, house()),
+        ("can't be cached", ToolSpec { cacheable: true, ..plain() }, house()),
+        ("only a pack of the house", spec(Effect::Inside), connector(Maker::Foreign)),
+    ] {
+        let error = Known::new(spec, connector).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+    let known = Known::new(plain(), house()).unwrap();
+    assert_eq!(known.spec.least_autonomy, Autonomy::Propose, "what writes is never below propose");
+}

@@ -1,7 +1,7 @@
 //! Random policies, tools, people and proposals, the same for the same seed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Proposal, Reason, Source, Taint,
-    Wanted,
+    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Source,
+    Taint, Wanted,
 };
 use crate::acts::Digest;
 use crate::error::Result;
@@ -106,14 +106,6 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
     let maker = if dice.one_in(2) { Maker::House } else { Maker::Foreign };
     let effects = [Effect::Read, Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
     let spec = ToolSpec {
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": "string", "maxLength": 40 }, "amount": { "type": "integer" },
-                "to": { "type": "string" }, "template": { "type": "string" }, "phone": { "type": "string" },
-            },
-            "required": ["id", "to"],
-        }),
         effect: *dice.pick(&effects),
         reach: *dice.pick(&[Reach::Owner, Reach::Business, Reach::Person, Reach::Anyone]),
         least_autonomy: *dice.pick(&[Autonomy::Investigate, Autonomy::Propose, Autonomy::Act]),
@@ -131,8 +123,25 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
         declares: !dice.one_in(5),
         conduct: (maker == Maker::House && dice.one_in(2)).then(|| conduct(dice)),
     };
-    Known::new(spec, connector).ok()
+    FIRST.like(spec, connector)
 }
+
+/// All tools of these worlds have the same arguments, and share what checks them.
+static FIRST: LazyLock<Known> = LazyLock::new(|| {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "maxLength": 40 }, "amount": { "type": "integer" },
+            "to": { "type": "string" }, "template": { "type": "string" }, "phone": { "type": "string" },
+        },
+        "required": ["id", "to"],
+    });
+    let spec =
+        ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
+    let connector =
+        Connector { name: "first".to_owned(), maker: Maker::House, declares: true, conduct: None };
+    Known::new(spec, connector).unwrap()
+});
 
 fn policy(dice: &Dice) -> Policy {
     let connectors = (0..3).filter(|_| !dice.one_in(4)).map(|n| (format!("connector_{n}"), conduct(dice)));
@@ -321,7 +330,7 @@ impl Ground for Memory {
 
     fn given(&mut self, ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
         if let Some(approval) = self.granted.get(&Digest::of(ask.proposal).to_string()) {
-            return Ok(Some(Given::Act(*approval)));
+            return Ok(Some(Given::Act(*approval, Needs::Approver)));
         }
         let waived =
             ask.caller.session.is_some_and(|session| self.waived.contains(&(session, ask.name.clone())));

@@ -1,0 +1,211 @@
+//! What must hold, said a second time from what the world knows: tools, people, the policy, what people answered.
+
+use munshi_identity::{Principal, Role, Standing};
+use munshi_safety::pipeline::{Door, Wanted};
+use munshi_safety::policy::Policy;
+use munshi_tools::{Maker, Tool, Want};
+use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
+use serde_json::Value;
+
+/// The invariants of `docs/safety.md` that can be seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Invariant {
+    Fitting,
+    Permitted,
+    InScope,
+    WithinAutonomy,
+    Approved,
+    AnsweredByTheRight,
+    WithinBudget,
+    WithinRate,
+    OwnTenant,
+    NoSecret,
+    Redacted,
+    Audited,
+    Once,
+}
+
+/// What the world holds against a write at this moment. Budget, rate and answers are told apart from this.
+pub(super) fn against(want: &Want, tool: Option<&Tool>, policy: &Policy) -> Vec<Invariant> {
+    let Some(tool) = tool else { return vec![Invariant::Fitting] };
+    let scope = scope_of(tool, &want.arguments);
+    let mut broken = Vec::new();
+    let mut hold = |holds: bool, invariant| {
+        if !holds {
+            broken.push(invariant);
+        }
+    };
+    hold(want.offered && fits(&want.arguments), Invariant::Fitting);
+    hold(permitted(want, tool, policy, &scope), Invariant::Permitted);
+    hold(in_scope(want, tool, policy, &scope), Invariant::InScope);
+    hold(within_autonomy(want, tool, policy), Invariant::WithinAutonomy);
+    broken
+}
+
+/// Whose yes a write needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Yes {
+    Nobodys,
+    /// Only because somebody proposes or the policy says so; may be waived.
+    ApproverOnce,
+    Askers,
+    Approvers,
+}
+
+pub(super) fn yes_for(want: &Want, tool: &Tool, policy: &Policy) -> Yes {
+    let spec = &tool.known.spec;
+    if !spec.effect.writes() {
+        return Yes::Nobodys;
+    }
+    let scope = scope_of(tool, &want.arguments);
+    let asked = any_case(&want.agent.ask, &scope)
+        || connector(policy, tool).is_some_and(|conduct| any_case(&conduct.ask, &scope));
+    let soft = asked || lowest(want, tool, policy) < Autonomy::Act;
+    let asker =
+        spec.destructive || !want.concerns.is_empty() || (!want.taint.sources.is_empty() && !said(want));
+    match () {
+        () if spec.dangerous || spec.money || spec.sends.is_some() || (asker && soft) => Yes::Approvers,
+        () if asker => Yes::Askers,
+        () if soft => Yes::ApproverOnce,
+        () => Yes::Nobodys,
+    }
+}
+
+/// Whether this person's yes counts for an act of this scope.
+pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bool, yes: Yes) -> bool {
+    if own && yes == Yes::Askers {
+        return true;
+    }
+    let Standing::Member(role) = who.standing else { return false };
+    let rules = policy.roles.0.get(&role);
+    let denied = rules.is_some_and(|rules| any_case(&rules.deny, scope));
+    match role {
+        Role::Owner => true,
+        Role::Admin => !denied,
+        _ => !denied && rules.is_some_and(|rules| any(&rules.approve, scope)),
+    }
+}
+
+/// Whether a foreign tool was given what the tenant hides.
+pub(super) fn leaks(tool: &Tool, given: &Value, phone: &str) -> bool {
+    tool.known.connector.maker == Maker::Foreign && given.to_string().contains(phone)
+}
+
+pub(super) fn scope_of(tool: &Tool, arguments: &Value) -> String {
+    let id = match arguments.get("id") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 => format!("{float:.0}"),
+            _ => number.to_string(),
+        },
+        other => other.map_or("null".to_owned(), ToString::to_string),
+    };
+    let plain = id.bytes().map(|byte| match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    });
+    tool.known.spec.scope.replace("{id}", &plain.collect::<String>())
+}
+
+fn fits(arguments: &Value) -> bool {
+    let Some(map) = arguments.as_object() else { return false };
+    let names = ["id", "text", "mood", "to", "phone", "amount"];
+    let text = |name: &str| map.get(name).is_none_or(Value::is_string);
+    map.keys().all(|name| names.contains(&name.as_str()))
+        && map.get("id").is_some_and(|id| id.is_string() || id.is_number())
+        && map.contains_key("to")
+        && ["text", "mood", "to", "phone"].into_iter().all(text)
+        && map.get("amount").is_none_or(Value::is_number)
+        && !arguments.to_string().contains("\\u0000")
+        && map.values().filter_map(Value::as_f64).all(|number| number.abs() < 9.1e15)
+}
+
+/// A pattern, by recursion.
+fn matches(glob: &str, text: &str) -> bool {
+    match glob.chars().next() {
+        None => text.is_empty(),
+        Some('*') => (0..=text.len()).any(|at| matches(&glob[1..], &text[at..])),
+        Some('{') => {
+            let end = text.find(['.', '/']).unwrap_or(text.len());
+            let after = glob.find('}').map_or("", |close| &glob[close + 1..]);
+            end > 0 && matches(after, &text[end..])
+        }
+        Some(first) => text.starts_with(first) && matches(&glob[1..], &text[1..]),
+    }
+}
+
+fn any(globs: &[ScopeGlob], scope: &str) -> bool {
+    globs.iter().any(|glob| matches(glob.as_str(), scope))
+}
+
+fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
+    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase()))
+}
+
+fn permitted(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {
+    let (who, reach) = (&want.caller.principal, tool.known.spec.reach);
+    let member = matches!(who.standing, Standing::Member(_));
+    let through = match want.caller.door {
+        Door::Private if who.standing == Standing::Member(Role::Owner) => true,
+        Door::Private | Door::Work => member && reach != Reach::Owner,
+        _ if who.standing == Standing::Anonymous => reach == Reach::Anyone,
+        _ => reach >= Reach::Person,
+    };
+    let may = match who.standing {
+        Standing::Anonymous => reach == Reach::Anyone,
+        Standing::Known => reach >= Reach::Person,
+        Standing::Member(Role::Owner) => true,
+        Standing::Member(role) => {
+            let rules = policy.roles.0.get(&role);
+            let listed = rules.and_then(|rules| rules.allow.as_ref()).is_none_or(|allow| any(allow, scope));
+            let denied = rules.is_some_and(|rules| any_case(&rules.deny, scope));
+            listed && !denied && (role != Role::Viewer || !tool.known.spec.effect.writes())
+        }
+    };
+    through && may
+}
+
+fn connector<'a>(policy: &'a Policy, tool: &Tool) -> Option<&'a Conduct> {
+    policy.connectors.get(&tool.known.connector.name)
+}
+
+fn in_scope(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {
+    let lane = |conduct: &Conduct| {
+        let open = if tool.known.spec.effect.writes() { &conduct.write } else { &conduct.read };
+        any(open, scope) && !any_case(&conduct.deny, scope)
+    };
+    lane(&want.agent) && connector(policy, tool).is_some_and(lane)
+}
+
+fn lowest(want: &Want, tool: &Tool, policy: &Policy) -> Autonomy {
+    let other = connector(policy, tool).map_or(Autonomy::Investigate, |conduct| conduct.autonomy);
+    let undeclared = if tool.known.connector.declares { Autonomy::Act } else { Autonomy::Investigate };
+    let most = policy.most_autonomy.unwrap_or(Autonomy::Act);
+    want.agent.autonomy.min(other).min(undeclared).min(most)
+}
+
+fn within_autonomy(want: &Want, tool: &Tool, policy: &Policy) -> bool {
+    match lowest(want, tool, policy) {
+        Autonomy::Off => false,
+        Autonomy::Investigate => !tool.known.spec.effect.writes(),
+        _ => true,
+    }
+}
+
+/// These worlds' own words are plain: a value is one of them or was not said.
+fn said(want: &Want) -> bool {
+    let Some(map) = want.arguments.as_object() else { return false };
+    let words: Vec<&str> = want.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
+    map.values().all(|value| match value {
+        Value::String(text) => words.contains(&text.as_str()),
+        Value::Number(number) => {
+            number.as_f64().is_some_and(|number| words.contains(&number.to_string().as_str()))
+        }
+        _ => false,
+    })
+}
+
+/// A rehearsal changes nothing, whatever it is.
+pub(super) fn is_rehearsal(want: &Want) -> bool {
+    want.wanted == Wanted::Rehearsal
+}
