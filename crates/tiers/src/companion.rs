@@ -119,6 +119,6 @@ impl fmt::Display for FileChange {
             0 => writeln!(f, "+ {}", self.what)?,
             from => writeln!(f, "~ {}, version {from} to {}", self.what, self.to)?,
         }
-        self.fields.iter().try_for_each(|field| field.fmt(f))
+        self.fields.iter().try_for_each(|field| f.write_str(&field.whole()))
     }
 }

@@ -40,6 +40,7 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
         words.contains("! policy.toml speaks of the connector ledger, which is not installed"),
         "{words}"
     );
+    assert!(words.contains("    connectors.ledger.write:\n      + \"ledger.sale.*\"\n"), "{words}");
     installation.json(&["apply", "tenants/shop", "--author", "asha", "--note", "the first"]);
     assert!(installation.run(&["diff", "tenants/shop"]).ok().contains("no changes"));
 

@@ -29,11 +29,11 @@ pub fn schema() -> Value {
                 "type": "array",
                 "items": message(),
             },
-            "rates": table("How often tools may be called in a minute, for the whole tenant.", json!({
+            "rates": table("How often tools may be called in a minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; 600 unless given.", 0, u32::MAX),
                 "writes_per_minute": number("Calls that write; 120 unless given.", 0, u32::MAX),
             })),
-            "approvals": table("How a person is asked.", json!({
+            "approvals": table("How a person is asked.", &json!({
                 "hours": number("How long an answer is waited for; 24 unless given.", 1, MOST_HOURS.into()),
             })),
         },
@@ -41,7 +41,7 @@ pub fn schema() -> Value {
     })
 }
 
-fn table(description: &str, properties: Value) -> Value {
+fn table(description: &str, properties: &Value) -> Value {
     json!({ "description": description, "type": "object", "properties": properties, "additionalProperties": false })
 }
 
@@ -61,7 +61,7 @@ fn scopes(description: &str) -> Value {
 fn conduct() -> Value {
     table(
         "One connector.",
-        json!({
+        &json!({
             "autonomy": autonomy("How far it goes by itself; `investigate` (looks, never writes) unless given."),
             "read": scopes("What may be looked at, such as `ledger.*`."),
             "write": scopes("What may be written."),
@@ -74,7 +74,7 @@ fn conduct() -> Value {
 fn role() -> Value {
     table(
         "One role.",
-        json!({
+        &json!({
             "allow": scopes("Instead of what the role may do by nature."),
             "deny": scopes("Never, whatever opens it."),
             "approve": scopes("What it may approve of others' acts, beside owners and admins."),
@@ -94,7 +94,7 @@ fn redaction() -> Value {
     });
     table(
         "What is hidden from tools that are not of the house.",
-        json!({ "profile": profile, "fields": fields }),
+        &json!({ "profile": profile, "fields": fields }),
     )
 }
 

@@ -88,6 +88,42 @@ impl fmt::Display for FieldChange {
     }
 }
 
+impl FieldChange {
+    /// The same with nothing cut: where what changes decides what is allowed, all of it has to be seen.
+    pub fn whole(&self) -> String {
+        let Self { key, before, after, .. } = self;
+        let items = |value: &Option<Value>| match value {
+            None => Some(Vec::new()),
+            Some(Value::Array(items)) => Some(items.clone()),
+            Some(_) => None,
+        };
+        match (items(before), items(after)) {
+            (Some(old), Some(new)) => moved(key, &old, &new),
+            _ => match (before, after) {
+                (Some(old), Some(new)) => format!("    {key}: {} is now {}\n", whole(old), whole(new)),
+                (None, Some(new)) => format!("    {key}: is now {}\n", whole(new)),
+                (Some(old), None) => format!("    {key}: no longer {}\n", whole(old)),
+                (None, None) => String::new(),
+            },
+        }
+    }
+}
+
+/// A line for every item that went or came; of an empty list, that it is there; of another order, all of it.
+fn moved(key: &str, old: &[Value], new: &[Value]) -> String {
+    let went = old.iter().filter(|item| !new.contains(item)).map(|item| format!("      - {}\n", whole(item)));
+    let came = new.iter().filter(|item| !old.contains(item)).map(|item| format!("      + {}\n", whole(item)));
+    let lines: String = went.chain(came).collect();
+    match (lines.is_empty(), new.is_empty()) {
+        (false, _) => format!("    {key}:\n{lines}"),
+        (true, true) => format!("    {key}: is now empty\n"),
+        (true, false) => {
+            let items: Vec<String> = new.iter().map(whole).collect();
+            format!("    {key}: now {}\n", items.join(", "))
+        }
+    }
+}
+
 /// What came and went; where nothing did, the order changed.
 fn listed(key: &str, old: &[Value], new: &[Value], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let come: Vec<&Value> = new.iter().filter(|item| !old.contains(item)).collect();
@@ -122,7 +158,7 @@ fn apart(old: &Value, new: &Value) -> (String, String) {
 fn whole(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", harmless(text)),
-        other => other.to_string(),
+        other => harmless(&other.to_string()),
     }
 }
 
@@ -145,6 +181,23 @@ fn harmless(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn nothing_of_a_whole_change_is_cut() {
+        let change = |before: Option<Value>, after: Option<Value>| {
+            FieldChange { key: "write".to_owned(), before, after, lines: Vec::new() }.whole()
+        };
+        let long = "x".repeat(300);
+        assert_eq!(
+            change(Some(json!(["a", "b"])), Some(json!(["b", long]))),
+            format!("    write:\n      - \"a\"\n      + \"{long}\"\n")
+        );
+        assert_eq!(change(None, Some(json!(["a"]))), "    write:\n      + \"a\"\n");
+        assert_eq!(change(None, Some(json!([]))), "    write: is now empty\n");
+        assert_eq!(change(Some(json!(["a", "a"])), Some(json!(["a"]))), "    write: now \"a\"\n");
+        assert_eq!(change(Some(json!(2)), Some(json!(3))), "    write: 2 is now 3\n");
+        assert_eq!(change(Some(json!("act")), None), "    write: no longer \"act\"\n");
+    }
 
     #[test]
     fn where_two_long_values_part_is_seen() {

@@ -17,9 +17,9 @@ pub const NAME: &str = "house";
 
 /// Installs them. They only look, and anybody may use them unless a policy says otherwise.
 pub fn install(registry: &mut Registry, clock: Arc<dyn Clock>) -> Result<(), BadTool> {
-    let today = today::spec().map_err(misnamed)?;
+    let today = today::spec().map_err(|error| misnamed(&error))?;
     registry.add(today, connector(), Body::Look(Arc::new(today::Today { clock })))?;
-    let calculate = calculate::spec().map_err(misnamed)?;
+    let calculate = calculate::spec().map_err(|error| misnamed(&error))?;
     registry.add(calculate, connector(), Body::Look(Arc::new(calculate::Calculate)))
 }
 
@@ -29,6 +29,6 @@ fn connector() -> Connector {
     Connector { name: NAME.to_owned(), maker: Maker::House, declares: true, conduct: Some(conduct) }
 }
 
-fn misnamed(error: munshi_types::ToolNameError) -> BadTool {
+fn misnamed(error: &munshi_types::ToolNameError) -> BadTool {
     BadTool { tool: NAME.to_owned(), what: error.to_string() }
 }

@@ -59,7 +59,7 @@ fn words(log: &Log, painter: Painter) -> String {
         if !version.note.is_empty() {
             text += &format!("    {}\n", harmless(&version.note));
         }
-        changes.iter().for_each(|change| text += &change.to_string());
+        changes.iter().for_each(|change| text += &change.whole());
     }
     text
 }

@@ -26,6 +26,6 @@ pub(super) fn run(context: &Context, command: Command) -> Result<()> {
     match command {
         Command::Show(of) => show::run(context, &of),
         Command::Log(of) => log::run(context, &of),
-        Command::Test(arguments) => test::run(context, arguments),
+        Command::Test(arguments) => test::run(context, &arguments),
     }
 }

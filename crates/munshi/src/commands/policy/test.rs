@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     described: Described,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
     let given: Value = serde_json::from_str(&arguments.arguments).map_err(|error| {

@@ -120,6 +120,9 @@ pub(super) fn words(shown: &Shown, painter: Painter) -> String {
     }
     let mut text = table.render(painter);
     text += &format!("{}\n", harmless(&shown.sentence));
+    if shown.connector.is_none() {
+        text += "`--spec FILE` describes a tool that is not installed.\n";
+    }
     if let Some(leaving) = &shown.leaving {
         text += &format!("{} would be given\n{}\n", harmless(&shown.tool), exactly(leaving));
     }
