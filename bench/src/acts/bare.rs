@@ -23,12 +23,14 @@ const RATE: &str = "INSERT INTO usage_rates (tenant_id, name, full_at) VALUES ($
      ON CONFLICT (tenant_id, name) DO UPDATE SET full_at =
        CASE WHEN usage_rates.full_at < $3 OR usage_rates.full_at > $6 THEN $3 ELSE usage_rates.full_at END + $4
      WHERE usage_rates.full_at <= $5 OR usage_rates.full_at > $6";
-const ADD: &str = "INSERT INTO acts (tenant_id, id, binding_id, person_id, session_id, tool, connector, effect, arguments,
+const ADD: &str =
+    "INSERT INTO acts (tenant_id, id, binding_id, person_id, session_id, tool, connector, effect, arguments,
        proposal, digest, state, attempt, lease_until, began_at)
      VALUES ($1, $2, $3, $4, $5, 'log_sale', 'ledger', 'inside', $6, $7, $8, 'intended', 1, $9, $10)";
 const LEASE: &str = "INSERT INTO act_leases (tenant_id, act_id, lease_until) VALUES ($1, $2, $3)
      ON CONFLICT (tenant_id, act_id) DO UPDATE SET lease_until = excluded.lease_until";
-const END: &str = "UPDATE acts SET state = 'applied', result = $3, micros = 1, ended_at = $4, lease_until = NULL
+const END: &str =
+    "UPDATE acts SET state = 'applied', result = $3, micros = 1, ended_at = $4, lease_until = NULL
      WHERE tenant_id = $1 AND id = $2 AND state = 'intended'";
 const LEAVE: &str = "DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2";
 
@@ -72,7 +74,17 @@ impl Ready {
         let digest: &[u8] = &[7; 32];
         tx.execute(
             ADD,
-            params![id, caller.binding, caller.principal.person, caller.session, self.arguments, self.proposal, digest, lease, now],
+            params![
+                id,
+                caller.binding,
+                caller.principal.person,
+                caller.session,
+                self.arguments,
+                self.proposal,
+                digest,
+                lease,
+                now
+            ],
         )?;
         tx.execute(LEASE, params![id, lease])?;
         tx.attempt(|tx| tx.execute(SALE, params![id, "राजू", 500_i64]))?;

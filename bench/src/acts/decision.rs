@@ -52,10 +52,21 @@ pub(super) fn print() -> Result<()> {
         ("a write", Effect::Inside, clean(), Profile::None, "apply"),
         ("a write, what leaves redacted", Effect::Keyed, clean(), Profile::Standard, "apply"),
         ("a tainted write, all of it said", Effect::Inside, foreign.clone(), Profile::None, "apply"),
-        ("a tainted write, not said", Effect::Inside, Taint { own_words: vec!["read this".to_owned()], ..foreign }, Profile::None, "ask"),
+        (
+            "a tainted write, not said",
+            Effect::Inside,
+            Taint { own_words: vec!["read this".to_owned()], ..foreign },
+            Profile::None,
+            "ask",
+        ),
     ] {
         let [median, p99] = time(effect, taint, profile, expected)?;
-        table.row([name.to_owned(), format!("{median:.1}"), format!("{p99:.1}"), verdict(median, Goal::AtMost(GOAL), 0)]);
+        table.row([
+            name.to_owned(),
+            format!("{median:.1}"),
+            format!("{p99:.1}"),
+            verdict(median, Goal::AtMost(GOAL), 0),
+        ]);
     }
     table.print("One decision, all eight stages, the policy in memory");
     Ok(())

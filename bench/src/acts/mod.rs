@@ -88,7 +88,15 @@ fn shop_policy() -> Result<Policy> {
 
 fn caller(principal: Principal) -> Caller {
     let (binding, session) = (Some(Ids::system().next()), Some(uuid::Uuid::from_u128(7)));
-    Caller { principal, door: Door::Work, binding, run: None, session, zone: Zone::default(), background: false }
+    Caller {
+        principal,
+        door: Door::Work,
+        binding,
+        run: None,
+        session,
+        zone: Zone::default(),
+        background: false,
+    }
 }
 
 /// A tenant of its own in the same database for each contestant.

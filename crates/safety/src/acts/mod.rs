@@ -23,6 +23,6 @@ pub use finish::{Outcome, finish};
 pub use office::Office;
 pub use permit::{Mode, Permit};
 pub use recover::{ACTS, Lapsed, Recovery, lapsed, recover};
-pub(crate) use row::{kept, note_answer};
 pub use row::{Act, State, find, newest};
+pub(crate) use row::{kept, note_answer};
 pub use untold::Untold;

@@ -166,8 +166,9 @@ pub(crate) fn kept(value: &impl Serialize) -> Result<Json> {
     match Json::of(value) {
         Ok(json) => Ok(json),
         Err(_) => {
-            let mut value = serde_json::to_value(value)
-                .map_err(|error| StoreError::Misuse(format!("the value can't be written as JSON: {error}")))?;
+            let mut value = serde_json::to_value(value).map_err(|error| {
+                StoreError::Misuse(format!("the value can't be written as JSON: {error}"))
+            })?;
             without_nul(&mut value);
             Ok(Json::of(&value)?)
         }

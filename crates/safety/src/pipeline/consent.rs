@@ -82,7 +82,8 @@ pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, ground: &mut dyn Ground) -> 
         Some(Given::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
         // Whoever confirmed their own wish has not approved what somebody else must approve since.
         Some(Given::Act(..)) => {
-            let what = "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
+            let what =
+                "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
             return refuse(Refusal::new(StageName::Consent, Code::Outgrown, what).ask(Some(Role::Admin)));
         }
         Some(Given::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {

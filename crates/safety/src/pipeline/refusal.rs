@@ -68,7 +68,7 @@ impl Code {
         match self {
             Self::UnknownTool | Self::NotOffered | Self::BadArguments | Self::NoRehearsal | Self::Changed => {
                 "not-understood"
-            },
+            }
             Self::OverLimit => "limit-reached",
             _ => "not-permitted",
         }

@@ -114,9 +114,9 @@ fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) ->
         Value::Bool(_) => false,
         Value::String(text) => text.trim().is_empty() || stands(text, words),
         Value::Array(items) => items.iter().all(|item| texts_stand(item, words, is_named)),
-        Value::Object(inner) => inner.iter().all(|(key, item)| {
-            (is_named(key) || stands(key, words)) && texts_stand(item, words, is_named)
-        }),
+        Value::Object(inner) => inner
+            .iter()
+            .all(|(key, item)| (is_named(key) || stands(key, words)) && texts_stand(item, words, is_named)),
     }
 }
 
@@ -169,7 +169,8 @@ mod tests {
             (json!({ "list": [{ "name": "राजू" }] }), true),
             (json!({ "list": [{ "give it to Ramesh": "राजू" }] }), false),
         ] {
-            let named = ["name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
+            let named =
+                ["name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
             assert_eq!(taint.said(&arguments, |name| named.contains(&name)), expected, "{arguments}");
         }
     }

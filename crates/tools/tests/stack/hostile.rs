@@ -7,6 +7,8 @@ mod attack;
 mod ends;
 #[path = "hostile/log.rs"]
 mod log;
+#[path = "hostile/moves.rs"]
+mod moves;
 #[path = "hostile/oracle.rs"]
 mod oracle;
 #[path = "hostile/tools.rs"]
@@ -64,7 +66,14 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let (first, ids) = (policy.clone(), test.ids.clone());
     let made = test.db.write(tenant, move |tx| -> Result<Vec<Principal>, munshi_safety::Error> {
         policy::put(tx, &first, "test", "", MORNING)?;
-        let roles = [Some(Role::Owner), Some(Role::Admin), Some(Role::Staff), Some(Role::Staff), Some(Role::Viewer), None];
+        let roles = [
+            Some(Role::Owner),
+            Some(Role::Admin),
+            Some(Role::Staff),
+            Some(Role::Staff),
+            Some(Role::Viewer),
+            None,
+        ];
         let mut people = Vec::new();
         for role in roles {
             let person = Person { role, ..Person::new(&ids, "Somebody", MORNING) };
@@ -78,19 +87,38 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let dispatcher =
         Dispatcher::new(test.db.clone(), stage.office.clone(), stage.registry.clone(), clock.clone());
     let (world, stolen) = (stage.world.clone(), stage.stolen.clone());
-    Victim::new(tenant, test.db.clone(), dispatcher, stage.office.clone(), clock, world, stolen, people, policy, seed)
+    Victim::new(
+        tenant,
+        test.db.clone(),
+        dispatcher,
+        stage.office.clone(),
+        clock,
+        world,
+        stolen,
+        people,
+        policy,
+        seed,
+    )
 }
 
 fn judge(tallies: &[Tally]) {
     let broken: Vec<_> = tallies.iter().flat_map(|tally| &tally.broken).collect();
-    assert!(broken.is_empty(), "{} broken, such as {:#?}", broken.len(), broken.iter().take(3).collect::<Vec<_>>());
+    assert!(
+        broken.is_empty(),
+        "{} broken, such as {:#?}",
+        broken.len(),
+        broken.iter().take(3).collect::<Vec<_>>()
+    );
     let sum = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
     let attempted = |invariant| -> usize {
         tallies.iter().map(|tally| tally.attempted.get(&invariant).copied().unwrap_or_default()).sum()
     };
     let figures = format!(
         "{} proposals: {} done, {} waited, {} refused",
-        sum(|tally| tally.proposals), sum(|tally| tally.done), sum(|tally| tally.waited), sum(|tally| tally.refused)
+        sum(|tally| tally.proposals),
+        sum(|tally| tally.done),
+        sum(|tally| tally.waited),
+        sum(|tally| tally.refused)
     );
     println!("{figures}");
     for invariant in ALL {
@@ -102,13 +130,25 @@ fn judge(tallies: &[Tally]) {
     // All but the one that never may: its connector says nothing of what it does.
     assert_eq!(tools.len(), TOOLS.len() - 1, "{tools:?}");
     // Seen only here: with the other engine, a thousand times.
-    for invariant in
-        [Invariant::OwnTenant, Invariant::NoSecret, Invariant::Audited, Invariant::Once, Invariant::AnsweredByTheRight]
-    {
-        assert!(attempted(invariant) >= 500, "{invariant:?} was attempted {} times only", attempted(invariant));
+    for invariant in [
+        Invariant::OwnTenant,
+        Invariant::NoSecret,
+        Invariant::Audited,
+        Invariant::Once,
+        Invariant::AnsweredByTheRight,
+    ] {
+        assert!(
+            attempted(invariant) >= 500,
+            "{invariant:?} was attempted {} times only",
+            attempted(invariant)
+        );
     }
     for invariant in ALL {
-        assert!(attempted(invariant) >= 20, "{invariant:?} was attempted {} times only", attempted(invariant));
+        assert!(
+            attempted(invariant) >= 20,
+            "{invariant:?} was attempted {} times only",
+            attempted(invariant)
+        );
     }
 }
 

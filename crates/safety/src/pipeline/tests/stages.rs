@@ -3,142 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
-use munshi_types::{
-    ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, ToolSpec,
-    Zone,
-};
+use munshi_identity::{Role, RoleRules, Rules, Standing};
+use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Reach, Sending, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Risk, Source,
-    StageName, Taint, Verdict, Wanted, decide,
+    Concern, Connector, Door, Given, Known, Maker, Needs, Reason, Risk, Source, StageName, Taint, Verdict,
+    Wanted,
 };
-use crate::error::Result;
-use crate::policy::{Authorised, Leaving, Policy};
+use super::case::{Case, connector, globs, open, principal, spec};
+use crate::policy::{Authorised, Leaving};
 use crate::privacy::{Fields, Profile};
 
 const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
-
-fn globs(texts: &[&str]) -> Vec<ScopeGlob> {
-    texts.iter().map(|text| text.parse().unwrap()).collect()
-}
-
-fn open() -> Conduct {
-    Conduct { autonomy: Autonomy::Act, read: globs(&["*"]), write: globs(&["*"]), ..Conduct::default() }
-}
-
-fn spec(effect: Effect) -> ToolSpec {
-    ToolSpec {
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": ["string", "integer"] }, "to": { "type": "string" }, "template": { "type": "string" },
-                "phone": { "type": "string" }, "amount": { "type": "number" },
-            },
-            "required": ["id", "to"],
-        }),
-        effect,
-        reach: Reach::Business,
-        ..ToolSpec::read("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
-    }
-}
-
-fn connector(maker: Maker) -> Connector {
-    Connector { name: "shop".to_owned(), maker, declares: true, conduct: None }
-}
-
-/// The owner at their own door asks for something that is open, fits, and needs nobody.
-struct Case {
-    proposal: Proposal,
-    policy: Policy,
-    ground: Answers,
-}
-
-#[derive(Default)]
-struct Answers {
-    full: Option<&'static str>,
-    given: Option<Given>,
-    taken: usize,
-}
-
-impl Ground for Answers {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<String>> {
-        self.taken += 1;
-        Ok(self.full.map(str::to_owned))
-    }
-
-    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
-        Ok(self.given)
-    }
-
-    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
-        Ok(recipient == "raju" && audience == "customers")
-    }
-}
-
-impl Case {
-    fn of(spec: ToolSpec) -> Self {
-        let maker = if spec.effect == Effect::Inside { Maker::House } else { Maker::Foreign };
-        Self::with(spec, connector(maker))
-    }
-
-    fn with(spec: ToolSpec, connector: Connector) -> Self {
-        let tool = Arc::new(Known::new(spec, connector).unwrap());
-        let caller = Caller {
-            principal: principal(Standing::Member(Role::Owner)),
-            door: Door::Private,
-            binding: None,
-            run: None,
-            session: None,
-            zone: Zone::default(),
-            background: false,
-        };
-        let proposal = Proposal {
-            act: ActId::from_uuid(Uuid::from_u128(1)),
-            name: "tool".to_owned(),
-            arguments: json!({ "id": "42", "to": "raju" }),
-            tool: Some(tool),
-            offered: true,
-            wanted: Wanted::Act,
-            caller,
-            agent: Arc::new(open()),
-            taint: Taint::clean("42 raju"),
-            concerns: Vec::new(),
-        };
-        let connectors = [("shop".to_owned(), open())].into();
-        Self { proposal, policy: Policy { connectors, ..Policy::default() }, ground: Answers::default() }
-    }
-
-    fn decide(&mut self) -> Verdict {
-        decide(&Ask { proposal: &self.proposal, policy: &self.policy }, &mut self.ground).unwrap()
-    }
-
-    /// In a word: `apply`, `rehearse`, `ask`, or the code of the no.
-    fn word(&mut self) -> &'static str {
-        match self.decide() {
-            Verdict::Apply(_) => "apply",
-            Verdict::Rehearse(_) => "rehearse",
-            Verdict::Ask(_) => "ask",
-            Verdict::Refuse(refusal) => {
-                assert!(refusal.suggestion.ends_with('.'), "{}", refusal.suggestion);
-                refusal.code.as_str()
-            }
-        }
-    }
-}
-
-fn principal(standing: Standing) -> Principal {
-    let person = (standing != Standing::Anonymous).then(|| PersonId::from_uuid(Uuid::from_u128(9)));
-    Principal {
-        tenant: TenantId::PLATFORM,
-        person,
-        standing,
-        opened: Vec::new(),
-        closed: Vec::new(),
-    }
-}
 
 #[test]
 fn schema_takes_what_is_offered_and_fits() {
@@ -296,7 +174,8 @@ fn the_lowest_autonomy_counts() {
                     for effect in [Effect::Read, Effect::Keyed] {
                         let mut case = Case::of(ToolSpec { least_autonomy: least, ..spec(effect) });
                         case.proposal.agent = Arc::new(Conduct { autonomy: agent, ..open() });
-                        case.policy.connectors = [("shop".to_owned(), Conduct { autonomy: other, ..open() })].into();
+                        case.policy.connectors =
+                            [("shop".to_owned(), Conduct { autonomy: other, ..open() })].into();
                         case.policy.most_autonomy = most;
                         let expected = match (lowest, effect) {
                             (Autonomy::Off, _) => "off",
@@ -334,7 +213,9 @@ fn limits_say_which_and_are_asked_once() {
 #[test]
 fn what_leaves_is_redacted_and_what_stays_is_not() {
     let leaving = Leaving { profile: Profile::Standard, fields: Fields::new(["phone"]) };
-    for (maker, effect) in [(Maker::House, Effect::Inside), (Maker::Foreign, Effect::Keyed), (Maker::Foreign, Effect::Read)] {
+    for (maker, effect) in
+        [(Maker::House, Effect::Inside), (Maker::Foreign, Effect::Keyed), (Maker::Foreign, Effect::Read)]
+    {
         for wanted in [Wanted::Act, Wanted::Rehearsal] {
             let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
             case.policy.redaction = leaving.clone();
@@ -356,7 +237,13 @@ fn each_reason_asks_whom_it_must() {
     let plain = || spec(Effect::Keyed);
     let same: Change = |_| {};
     let cases: [(ToolSpec, Change, Reason, Needs, Risk); 8] = [
-        (plain(), |case| case.policy.most_autonomy = Some(Autonomy::Propose), Reason::Proposes, Needs::Approver, Risk::Low),
+        (
+            plain(),
+            |case| case.policy.most_autonomy = Some(Autonomy::Propose),
+            Reason::Proposes,
+            Needs::Approver,
+            Risk::Low,
+        ),
         (
             plain(),
             |case| case.proposal.agent = Arc::new(Conduct { ask: globs(&["USERS/*"]), ..open() }),
@@ -371,7 +258,8 @@ fn each_reason_asks_whom_it_must() {
         (
             plain(),
             |case| {
-                case.proposal.taint = Taint { sources: BTreeSet::from([Source::Web]), own_words: vec!["hello".to_owned()] };
+                case.proposal.taint =
+                    Taint { sources: BTreeSet::from([Source::Web]), own_words: vec!["hello".to_owned()] };
             },
             Reason::Foreign,
             Needs::Asker,
@@ -390,7 +278,10 @@ fn each_reason_asks_whom_it_must() {
         let mut case = Case::of(spec);
         change(&mut case);
         let Verdict::Ask(question) = case.decide() else { panic!("{reason:?} is not asked") };
-        assert_eq!((question.reasons.as_slice(), question.needs, question.risk), (&[reason][..], needs, risk));
+        assert_eq!(
+            (question.reasons.as_slice(), question.needs, question.risk),
+            (&[reason][..], needs, risk)
+        );
         let waivable = matches!(reason, Reason::Proposes | Reason::Policy);
         for (given, expected) in [
             (Given::Act(id, Needs::Approver), "apply"),
@@ -420,7 +311,8 @@ fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
         [("raju", "due", "apply"), ("raju", "other", "ask"), ("stranger", "due", "ask"), ("raju", "", "ask")]
     {
         let mut case = Case::of(ToolSpec { sends: sends.clone(), ..spec(Effect::Keyed) });
-        let (tool, template_of, audience) = ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
+        let (tool, template_of, audience) =
+            ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
         case.policy.messages = vec![Authorised { tool, template: template_of, audience }];
         case.proposal.arguments = json!({ "id": "42", "to": to, "template": template });
         assert_eq!(case.word(), expected, "{to} {template}");
@@ -451,7 +343,11 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),
         (
             "its schema is none",
-            ToolSpec { parameters: json!({ "type": "object", "properties": 5 }), scope: "a.b".to_owned(), ..plain() },
+            ToolSpec {
+                parameters: json!({ "type": "object", "properties": 5 }),
+                scope: "a.b".to_owned(),
+                ..plain()
+            },
             house(),
         ),
         ("begin with the module", ToolSpec { scope: "{id}/x".to_owned(), ..plain() }, house()),

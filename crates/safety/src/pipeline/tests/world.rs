@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Source, Taint,
-    Wanted,
+    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Source,
+    Taint, Wanted,
 };
 use crate::acts::Digest;
 use crate::error::Result;
@@ -136,7 +136,8 @@ static FIRST: LazyLock<Known> = LazyLock::new(|| {
         },
         "required": ["id", "to"],
     });
-    let spec = ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
+    let spec =
+        ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
     let connector =
         Connector { name: "first".to_owned(), maker: Maker::House, declares: true, conduct: None };
     Known::new(spec, connector).unwrap()

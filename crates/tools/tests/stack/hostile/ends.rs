@@ -32,7 +32,9 @@ fn acts(tx: &mut Tx<'_>) -> munshi_store::Result<Vec<Stored>> {
         "SELECT id, tool, effect, state, arguments, leaving, proposal, result FROM acts WHERE tenant_id = $1",
         &[],
         |row| {
-            let text = |at: usize| Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()));
+            let text = |at: usize| {
+                Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
+            };
             let texts = [text(4)?, text(5)?, text(6)?, text(7)?].concat();
             Ok(Stored { id: row.get(0)?, tool: row.get(1)?, effect: row.get(2)?, state: row.get(3)?, texts })
         },
@@ -84,7 +86,9 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
     }
     let changed = entries.iter().filter(|entry| entry.payload.contains("\"code\":\"changed\"")).count();
     let expected = victim.changed;
-    victim.tally.hold(changed == expected, Invariant::Audited, || format!("{changed} changed acts of {expected}"));
+    victim
+        .tally
+        .hold(changed == expected, Invariant::Audited, || format!("{changed} changed acts of {expected}"));
     let known: BTreeSet<ActId> = acts.iter().map(|act| act.id).collect();
     let missing = victim.wants.keys().filter(|act| !known.contains(act)).count();
     victim.tally.hold(missing == 0, Invariant::Audited, || format!("{missing} acts have no row"));
@@ -99,7 +103,8 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
         };
         let events = told.get(&act.id.to_string()).cloned().unwrap_or_default();
         // A person may have said since that what nobody could tell did happen.
-        let settled = |event: &str| event == "act.applied" && events.iter().any(|known| known == "act.unknown");
+        let settled =
+            |event: &str| event == "act.applied" && events.iter().any(|known| known == "act.unknown");
         let whole = wanted.iter().all(|event| events.iter().any(|known| known == event) || settled(event));
         victim.tally.hold(whole, Invariant::Audited, || format!("{} is {}: {events:?}", act.id, act.state));
     }
@@ -108,7 +113,9 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
 async fn nothing_stored_holds_a_secret(victim: &mut Victim, acts: &[Stored]) {
     let approvals = victim.db.read(victim.tenant, |tx: &mut Tx<'_>| {
         tx.all("SELECT words, question, rehearsal FROM approvals WHERE tenant_id = $1", &[], |row| {
-            let json = |at: usize| Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()));
+            let json = |at: usize| {
+                Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
+            };
             Ok([row.get::<String>(0)?, json(1)?, json(2)?].concat())
         })
     });
