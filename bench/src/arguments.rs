@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -16,11 +16,12 @@ pub(crate) enum Subject {
     Tiers,
     Audit,
     Budget,
+    Acts,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -29,6 +30,7 @@ impl Subject {
         Self::Tiers,
         Self::Audit,
         Self::Budget,
+        Self::Acts,
         Self::Start,
     ];
 }
@@ -65,6 +67,7 @@ impl Arguments {
             Some("tiers") => vec![Subject::Tiers],
             Some("audit") => vec![Subject::Audit],
             Some("budget") => vec![Subject::Budget],
+            Some("acts") => vec![Subject::Acts],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

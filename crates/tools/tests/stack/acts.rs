@@ -122,6 +122,79 @@ on_both_engines! {
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
     }
 
+    async fn a_tool_that_breaks_in_our_tables_has_failed_and_stands_in_the_books(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for tool in ["note", "count"] {
+            let want = shop.want(tool, json!({ "text": "break after writing" }));
+            let act = want.act;
+            let answer = shop.call(want).await;
+            assert_eq!(answer.for_model()["code"], "broke", "{answer:?}");
+            assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Failed);
+        }
+        assert_eq!(notes(&test.db, shop.tenant).await, 0);
+        let told = events(&test.db, shop.tenant).await;
+        assert_eq!(told, ["act.intended", "act.failed", "act.intended", "act.failed"]);
+    }
+
+    async fn a_rate_of_nothing_refuses_and_trying_out_holds_no_money(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut want = shop.want("paid", json!({ "text": "a" }));
+        want.wanted = Wanted::Rehearsal;
+        for _ in 0..3 {
+            want.act = shop.ids.next();
+            assert!(matches!(shop.call(want.clone()).await, Answer::Rehearsed(_)));
+        }
+        let held = |tx: &mut munshi_store::Tx<'_>| {
+            tx.one("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1", &[], |row| row.get::<i64>(0))
+        };
+        assert_eq!(test.db.read(shop.tenant, held).await.unwrap(), 0);
+        shop.set_policy(&test.db, "[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n[rates]\nwrites_per_minute = 0\n", test.clock.now()).await;
+        let answer = shop.call(shop.want("note", json!({ "text": "a" }))).await;
+        assert_eq!(answer.for_model()["code"], "over_limit");
+        assert_eq!(events(&test.db, shop.tenant).await.last().unwrap(), "act.refused");
+    }
+
+    async fn a_nul_anywhere_is_refused_or_kept_without(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let mut want = shop.want("wipe", json!({ "text": "a\0b" }));
+        want.taint.own_words = vec!["with \0 inside".to_owned()];
+        let act = want.act;
+        assert_eq!(shop.call(want).await.for_model()["code"], "bad_arguments");
+        let stored = shop.act(&test.db, act).await.unwrap();
+        assert_eq!(stored.arguments, json!({ "text": "a\u{fffd}b" }));
+        let mut want = shop.want("note\0", json!({}));
+        want.concerns = vec![munshi_safety::pipeline::Concern { phrase: "\0".to_owned(), slots: Vec::new() }];
+        assert_eq!(shop.call(want).await.for_model()["code"], "unknown_tool");
+        assert_eq!(events(&test.db, shop.tenant).await, ["act.refused"; 2]);
+    }
+
+    async fn what_a_paused_tenant_left_waits_with_it(test: TestDb) {
+        use munshi_store::tenants::{TENANTS, set_status};
+        use munshi_types::TenantStatus;
+        let shop = Shop::open(&test).await;
+        let want = shop.want("book", json!({ "text": "a" }));
+        struct Cut;
+        impl Journal for Cut {
+            fn begun(&self, _: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::Begun) -> munshi_store::Result<()> {
+                Ok(())
+            }
+            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &Answer) -> munshi_store::Result<()> {
+                Err(munshi_store::Error::Misuse("cut".to_owned()))
+            }
+        }
+        let act = want.act;
+        assert!(shop.dispatcher.call(want, Arc::new(Cut)).await.is_err());
+        test.clock.advance(std::time::Duration::from_secs(3600));
+        let tenant = shop.tenant;
+        for (status, ended) in [(TenantStatus::Paused, 0), (TenantStatus::Active, 1)] {
+            test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
+            let swept = shop.dispatcher.sweep(Arc::new(munshi_tools::NoJournal)).await.unwrap();
+            assert_eq!(swept.ended, ended, "{status:?}");
+        }
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Applied);
+        assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
+    }
+
     async fn a_tighter_policy_counts_at_once(test: TestDb) {
         let shop = Shop::open(&test).await;
         assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));

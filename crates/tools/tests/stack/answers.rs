@@ -189,6 +189,67 @@ on_both_engines! {
         assert!(matches!(shop.call(message("9800000000", "due")).await, Answer::Waiting(_)));
     }
 
+    async fn a_yes_reaches_no_further_than_whoever_had_to_say_it(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let mut want = shop.want("note", json!({ "text": "twelve thousand" }));
+        want.concerns = vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, Answered::Granted(_)));
+        // Since then the owner wants to be asked about notes: the staff's own yes is none of theirs.
+        let asking = "[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\nask = [\"shop.note\"]\n";
+        shop.set_policy(&test.db, asking, now).await;
+        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "outgrown");
+        assert_eq!(notes(&test.db, shop.tenant).await, 0);
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Refused);
+    }
+
+    async fn dont_ask_again_holds_for_whom_it_was_said_and_never_by_another_question(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let session = Some(Uuid::from_u128(7));
+        // A fax that nobody can tell of, and a yes to "did it happen?" with "don't ask again".
+        let mut want = shop.want("fax", json!({ "mood": "hangs" }));
+        want.caller.session = session;
+        assert!(matches!(shop.call(want).await, Answer::Unknown { .. }));
+        let pending = test.db.read(shop.tenant, move |tx| approvals::pending_in(tx, session.unwrap())).await.unwrap();
+        say_with(&shop, &test.db, &pending[0], &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        let proposing = "most_autonomy = \"propose\"\n[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
+                         [connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";
+        shop.set_policy(&test.db, proposing, now).await;
+        let mut want = shop.want("fax", json!({}));
+        want.caller.session = session;
+        assert!(matches!(shop.call(want).await, Answer::Waiting(_)), "an outcome is no leave");
+        // What was waived for the staff is not waived for the owner in the same conversation.
+        let mut want = shop.want("note", json!({ "text": "one" }));
+        want.caller.session = session;
+        let Answer::Waiting(approval) = shop.call(want.clone()).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        want.act = shop.ids.next();
+        assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));
+        want.act = shop.ids.next();
+        want.caller.principal = shop.owner.clone();
+        assert!(matches!(shop.call(want).await, Answer::Waiting(_)));
+    }
+
+    async fn what_was_approved_is_done_for_the_person_and_by_the_agent_as_they_are_now(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
+        let without: Vec<_> = shop.tools().into_iter().filter(|tool| tool.as_str() != "wipe").collect();
+        let agent = crate::support::open_conduct();
+        let resumed = shop.dispatcher.resume(shop.tenant, approval.act, agent, &without, Arc::new(NoJournal)).await;
+        assert_eq!(resumed.unwrap().unwrap().for_model()["code"], "not_offered");
+
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
+        let staff = shop.staff.person.unwrap();
+        test.db.write(shop.tenant, move |tx| {
+            let left = Person { left_at: Some(now), ..persons::find(tx, staff)?.unwrap() };
+            persons::put(tx, &left)
+        }).await.unwrap();
+        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "not_permitted");
+        assert_eq!(done_there(&shop), 0);
+    }
+
     async fn another_tenants_owner_has_no_say(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let approval = waiting(&shop, "wipe", json!({})).await;

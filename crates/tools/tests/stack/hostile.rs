@@ -7,6 +7,8 @@ mod attack;
 mod ends;
 #[path = "hostile/log.rs"]
 mod log;
+#[path = "hostile/moves.rs"]
+mod moves;
 #[path = "hostile/oracle.rs"]
 mod oracle;
 #[path = "hostile/tools.rs"]

@@ -17,7 +17,7 @@ use munshi_tools::{
     Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo,
     Want, Write,
 };
-use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Reach, Sending, TenantId, ToolName, ToolSpec};
+use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Money, Reach, Sending, TenantId, ToolName, ToolSpec};
 use serde_json::{Value, json};
 
 /// Where the tool that writes in our own transaction leaves its effect.
@@ -139,6 +139,9 @@ impl Write for Notes {
         if self.death == Death::After {
             die();
         }
+        if text == "break after writing" {
+            panic!("a tool that breaks in our own transaction");
+        }
         if text == "fail after writing" {
             return Err(Failure::surely("no", "changed its mind"));
         }
@@ -159,7 +162,10 @@ impl Write for Notes {
 struct Count;
 
 impl Look for Count {
-    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        if permit.arguments()["text"] == "break after writing" {
+            panic!("a tool that breaks while it looks");
+        }
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
         Ok(Done::with(json!({ "count": count })))
@@ -204,6 +210,8 @@ pub(crate) fn registry(folder: &Path, death: Death) -> Registry {
         house(),
         Body::Write(Arc::new(Notes { death: Death::Never })),
     );
+    let paid = ToolSpec { cost: Some(Money::from_paise(850)), ..spec("paid", Effect::Inside) };
+    add(&mut registry, paid, house(), Body::Write(Arc::new(Notes { death: Death::Never })));
     add(&mut registry, spec("fetch", Effect::Read), foreign(), far(&plain, false));
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(&World::at(folder, death, true), false));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(&plain, true));

@@ -3,136 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
-use munshi_types::{
-    ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, ToolSpec,
-    Zone,
-};
+use munshi_identity::{Role, RoleRules, Rules, Standing};
+use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Reach, Sending, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Risk,
-    Source, StageName, Taint, Verdict, Wanted, decide,
+    Concern, Connector, Door, Given, Known, Maker, Needs, Reason, Risk, Source, StageName, Taint, Verdict,
+    Wanted,
 };
-use crate::error::Result;
-use crate::policy::{Authorised, Leaving, Policy};
+use super::case::{Case, connector, globs, open, principal, spec};
+use crate::policy::{Authorised, Leaving};
 use crate::privacy::{Fields, Profile};
 
 const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
-
-fn globs(texts: &[&str]) -> Vec<ScopeGlob> {
-    texts.iter().map(|text| text.parse().unwrap()).collect()
-}
-
-fn open() -> Conduct {
-    Conduct { autonomy: Autonomy::Act, read: globs(&["*"]), write: globs(&["*"]), ..Conduct::default() }
-}
-
-fn spec(effect: Effect) -> ToolSpec {
-    ToolSpec {
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "id": { "type": ["string", "integer"] }, "to": { "type": "string" }, "template": { "type": "string" },
-                "phone": { "type": "string" }, "amount": { "type": "number" },
-            },
-            "required": ["id", "to"],
-        }),
-        effect,
-        reach: Reach::Business,
-        ..ToolSpec::read("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
-    }
-}
-
-fn connector(maker: Maker) -> Connector {
-    Connector { name: "shop".to_owned(), maker, declares: true, conduct: None }
-}
-
-/// The owner at their own door asks for something that is open, fits, and needs nobody.
-struct Case {
-    proposal: Proposal,
-    policy: Policy,
-    ground: Answers,
-}
-
-#[derive(Default)]
-struct Answers {
-    full: Option<&'static str>,
-    given: Option<Given>,
-    taken: usize,
-}
-
-impl Ground for Answers {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<String>> {
-        self.taken += 1;
-        Ok(self.full.map(str::to_owned))
-    }
-
-    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
-        Ok(self.given)
-    }
-
-    fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
-        Ok(recipient == "raju" && audience == "customers")
-    }
-}
-
-impl Case {
-    fn of(spec: ToolSpec) -> Self {
-        let maker = if spec.effect == Effect::Inside { Maker::House } else { Maker::Foreign };
-        Self::with(spec, connector(maker))
-    }
-
-    fn with(spec: ToolSpec, connector: Connector) -> Self {
-        let tool = Arc::new(Known::new(spec, connector).unwrap());
-        let caller = Caller {
-            principal: principal(Standing::Member(Role::Owner)),
-            door: Door::Private,
-            binding: None,
-            run: None,
-            session: None,
-            zone: Zone::default(),
-            background: false,
-        };
-        let proposal = Proposal {
-            act: ActId::from_uuid(Uuid::from_u128(1)),
-            name: "tool".to_owned(),
-            arguments: json!({ "id": "42", "to": "raju" }),
-            tool: Some(tool),
-            offered: true,
-            wanted: Wanted::Act,
-            caller,
-            agent: Arc::new(open()),
-            taint: Taint::clean("42 raju"),
-            concerns: Vec::new(),
-        };
-        let connectors = [("shop".to_owned(), open())].into();
-        Self { proposal, policy: Policy { connectors, ..Policy::default() }, ground: Answers::default() }
-    }
-
-    fn decide(&mut self) -> Verdict {
-        decide(&Ask { proposal: &self.proposal, policy: &self.policy }, &mut self.ground).unwrap()
-    }
-
-    /// In a word: `apply`, `rehearse`, `ask`, or the code of the no.
-    fn word(&mut self) -> &'static str {
-        match self.decide() {
-            Verdict::Apply(_) => "apply",
-            Verdict::Rehearse(_) => "rehearse",
-            Verdict::Ask(_) => "ask",
-            Verdict::Refuse(refusal) => {
-                assert!(refusal.suggestion.ends_with('.'), "{}", refusal.suggestion);
-                refusal.code.as_str()
-            }
-        }
-    }
-}
-
-fn principal(standing: Standing) -> Principal {
-    let person = (standing != Standing::Anonymous).then(|| PersonId::from_uuid(Uuid::from_u128(9)));
-    Principal { tenant: TenantId::PLATFORM, person, standing, opened: Vec::new(), closed: Vec::new() }
-}
 
 #[test]
 fn schema_takes_what_is_offered_and_fits() {

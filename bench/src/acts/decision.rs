@@ -1,0 +1,115 @@
+//! The decision by itself, on a policy that is in memory: eight stages, no disk.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use munshi_identity::{Principal, Role};
+use munshi_safety::pipeline::{
+    Ask, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted, decide,
+};
+use munshi_safety::privacy::Profile;
+use munshi_types::{Effect, Ids, TenantId};
+use serde_json::json;
+
+use super::{caller, conduct, connector, shop_policy, spec};
+use crate::contest::middle;
+use crate::report::{Goal, Table, verdict};
+
+const TIMES: usize = 20_000;
+/// Timed together, so that the clock is no part of the figure.
+const AT_ONCE: usize = 20;
+const GOAL: f64 = 50.0;
+
+/// Always room, never an answer.
+struct Room;
+
+impl Ground for Room {
+    fn take(&mut self, _ask: &Ask<'_>) -> munshi_safety::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> munshi_safety::Result<Option<Given>> {
+        Ok(None)
+    }
+
+    fn belongs(&mut self, _recipient: &str, _audience: &str) -> munshi_safety::Result<bool> {
+        Ok(false)
+    }
+}
+
+pub(super) fn print() -> Result<()> {
+    let mut table = Table::new(["", "median µs", "p99 µs", ""]);
+    let foreign = Taint {
+        sources: BTreeSet::from([Source::Document]),
+        own_words: vec!["राजू को पाँच सौ का माल दिया, दो बोरी चावल और तेल, शनिवार को पैसे देगा".to_owned()],
+    };
+    let clean = || Taint::clean("Raju ko paanch sau ka maal diya");
+    for (name, effect, taint, profile, expected) in [
+        ("a read", Effect::Read, clean(), Profile::None, "apply"),
+        ("a write", Effect::Inside, clean(), Profile::None, "apply"),
+        ("a write, what leaves redacted", Effect::Keyed, clean(), Profile::Standard, "apply"),
+        ("a tainted write, all of it said", Effect::Inside, foreign.clone(), Profile::None, "apply"),
+        (
+            "a tainted write, not said",
+            Effect::Inside,
+            Taint { own_words: vec!["read this".to_owned()], ..foreign },
+            Profile::None,
+            "ask",
+        ),
+    ] {
+        let [median, p99] = time(effect, taint, profile, expected)?;
+        table.row([
+            name.to_owned(),
+            format!("{median:.1}"),
+            format!("{p99:.1}"),
+            verdict(median, Goal::AtMost(GOAL), 0),
+        ]);
+    }
+    table.print("One decision, all eight stages, the policy in memory");
+    Ok(())
+}
+
+fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Result<[f64; 2]> {
+    let ids = Ids::system();
+    let mut connector = connector();
+    if effect == Effect::Keyed {
+        connector.maker = munshi_safety::pipeline::Maker::Foreign;
+    }
+    let tool = Known::new(spec(effect)?, connector)?;
+    let proposal = Proposal {
+        act: ids.next(),
+        name: "log_sale".to_owned(),
+        arguments: json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" }),
+        tool: Some(Arc::new(tool)),
+        offered: true,
+        wanted: Wanted::Act,
+        caller: caller(Principal::member(TenantId::PLATFORM, ids.next(), Role::Staff)),
+        agent: Arc::new(conduct()?),
+        taint,
+        concerns: Vec::new(),
+    };
+    let mut policy = shop_policy()?;
+    policy.redaction.profile = profile;
+    let ask = Ask { proposal: &proposal, policy: &policy };
+    let found = decide(&ask, &mut Room)?;
+    let word = match found {
+        Verdict::Apply(_) => "apply",
+        Verdict::Ask(_) => "ask",
+        _ => "other",
+    };
+    anyhow::ensure!(word == expected, "expected {expected}, decided {found:?}");
+    let mut times = Vec::with_capacity(TIMES / AT_ONCE);
+    for _ in 0..TIMES / AT_ONCE {
+        let began = Instant::now();
+        for _ in 0..AT_ONCE {
+            black_box(decide(black_box(&ask), &mut Room)?);
+        }
+        times.push(began.elapsed().as_secs_f64() * 1e6 / AT_ONCE as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    let p99 = times.get(times.len() * 99 / 100).copied().unwrap_or(f64::NAN);
+    Ok([middle(times), p99])
+}
