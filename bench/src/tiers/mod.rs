@@ -102,7 +102,11 @@ async fn fill(test: &TestDb, tenant: &str, texts: Vec<(TierKind, String, String)
         let parsed = files::parse(kind, name.parse()?, &name, text.as_bytes());
         parsed.map_err(|problems| anyhow::anyhow!("{problems:?}"))
     });
-    let folder = Folder { tenant: tenant.parse()?, drafts: drafts.collect::<Result<_>>()? };
+    let folder = Folder {
+        tenant: tenant.parse()?,
+        drafts: drafts.collect::<Result<_>>()?,
+        beside: Default::default(),
+    };
     let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &Installed::default()).await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: MORNING };
     munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids).await.context("filling")
