@@ -181,7 +181,7 @@ fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
         listed.is_some_and(|names| names.iter().any(|known| known == name))
     };
     let mut parts = spec.scope.split('{');
-    if parts.next().is_none_or(|first| first.is_empty()) {
+    if parts.next().is_none_or(str::is_empty) {
         return Some("its scope must begin with the module's name, such as ledger.sale.add".to_owned());
     }
     for part in parts {
