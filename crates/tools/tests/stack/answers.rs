@@ -205,12 +205,13 @@ on_both_engines! {
 
     async fn dont_ask_again_holds_for_whom_it_was_said_and_never_by_another_question(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
-        let session = Some(Uuid::from_u128(7));
+        let here = Uuid::from_u128(7);
+        let session = Some(here);
         // A fax that nobody can tell of, and a yes to "did it happen?" with "don't ask again".
         let mut want = shop.want("fax", json!({ "mood": "hangs" }));
         want.caller.session = session;
         assert!(matches!(shop.call(want).await, Answer::Unknown { .. }));
-        let pending = test.db.read(shop.tenant, move |tx| approvals::pending_in(tx, session.unwrap())).await.unwrap();
+        let pending = test.db.read(shop.tenant, move |tx| approvals::pending_in(tx, here)).await.unwrap();
         say_with(&shop, &test.db, &pending[0], &shop.owner, Said::Yes, None, Covers::Session, now).await;
         let proposing = "most_autonomy = \"propose\"\n[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
                          [connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";

@@ -1,5 +1,11 @@
 //! Acts through the whole stack: pipeline, dispatcher, tools of every effect, on both engines.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells how often it tried"
+)]
 
 mod acts;
 mod answers;

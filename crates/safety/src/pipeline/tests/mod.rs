@@ -1,5 +1,10 @@
 //! The decision, stage by stage and under attack.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells how often it tried"
+)]
 
 mod case;
 mod hostile;

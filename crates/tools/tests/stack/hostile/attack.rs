@@ -61,18 +61,17 @@ impl Dice {
 
 /// What tenants have let slip to each other.
 #[derive(Clone, Default)]
-pub(super) struct Stolen(Arc<Mutex<Vec<(TenantId, ActId, Option<ApprovalId>)>>>);
+pub(super) struct Stolen(Arc<Mutex<Vec<Theirs>>>);
+
+/// Another tenant, an act of theirs, and the question about it.
+pub(super) type Theirs = (TenantId, ActId, Option<ApprovalId>);
 
 impl Stolen {
     pub(super) fn add(&self, tenant: TenantId, act: ActId, approval: Option<ApprovalId>) {
         self.0.lock().unwrap().push((tenant, act, approval));
     }
 
-    pub(super) fn from_another(
-        &self,
-        dice: &Dice,
-        than: TenantId,
-    ) -> Option<(TenantId, ActId, Option<ApprovalId>)> {
+    pub(super) fn of_another(&self, dice: &Dice, than: TenantId) -> Option<Theirs> {
         let all = self.0.lock().unwrap();
         let others: Vec<_> = all.iter().rev().take(60).filter(|stolen| stolen.0 != than).collect();
         (!others.is_empty()).then(|| **dice.pick(&others))
@@ -140,7 +139,7 @@ pub(super) fn policy(dice: &Dice, rates: Rates) -> Policy {
 }
 
 /// Honest, malformed, forged and injected.
-fn arguments(dice: &Dice, stolen: Option<(TenantId, ActId, Option<ApprovalId>)>) -> Value {
+fn arguments(dice: &Dice, stolen: Option<Theirs>) -> Value {
     let mut map = Map::new();
     let ids = [
         json!("7"),
@@ -211,11 +210,7 @@ fn name(dice: &Dice) -> String {
 }
 
 /// A fresh proposal of somebody.
-pub(super) fn want(
-    dice: &Dice,
-    who: Principal,
-    stolen: Option<(TenantId, ActId, Option<ApprovalId>)>,
-) -> Want {
+pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want {
     let doors = [
         Door::Private,
         Door::Private,

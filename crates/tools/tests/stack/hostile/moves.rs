@@ -43,7 +43,7 @@ impl Victim {
     }
 
     async fn propose(&mut self) {
-        let stolen = self.stolen.from_another(&self.dice, self.tenant).filter(|_| !self.dice.one_in(3));
+        let stolen = self.stolen.of_another(&self.dice, self.tenant).filter(|_| !self.dice.one_in(3));
         let want = attack::want(&self.dice, self.who(), stolen);
         if stolen.is_some() {
             self.tally.attempt(Invariant::OwnTenant);
@@ -75,7 +75,7 @@ impl Victim {
         self.tally.proposals += 1;
         let before = self.judge(&want);
         let answer = self.dispatcher.call(want.clone(), Arc::new(NoJournal)).await.unwrap();
-        self.settle(want, before, vec![answer]);
+        self.settle(want, &before, vec![answer]);
     }
 
     /// Goes on with an act that waits, twice at once, with the agent and the people as they are now.
@@ -109,12 +109,12 @@ impl Victim {
         let (one, other) = tokio::join!(resume(), resume());
         let answers = vec![one.unwrap().unwrap(), other.unwrap().unwrap()];
         self.tally.attempt(Invariant::Once);
-        self.settle(want, before, answers);
+        self.settle(want, &before, answers);
     }
 
     /// Tries another tenant's act and another tenant's question.
     async fn steal(&mut self) {
-        let stolen = self.stolen.from_another(&self.dice, self.tenant);
+        let stolen = self.stolen.of_another(&self.dice, self.tenant);
         // One that was tried here under the same name is this tenant's own by now.
         let Some((owner, act, approval)) = stolen.filter(|stolen| !self.wants.contains_key(&stolen.1)) else {
             return;

@@ -167,7 +167,7 @@ impl Victim {
     }
 
     /// Compares what happened with what was held against it.
-    pub(super) fn settle(&mut self, want: Want, against: Vec<Invariant>, answers: Vec<Answer>) {
+    pub(super) fn settle(&mut self, want: Want, against: &[Invariant], answers: Vec<Answer>) {
         let (tool, act) = (self.tool(&want), want.act);
         let deeds: Vec<_> = self
             .world
