@@ -6,7 +6,7 @@ use munshi_types::{Ids, Zone};
 
 use super::diff::{self, Planned};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Painter;
 use crate::output::shown::count;
 use crate::wiring::database::Database;
@@ -20,8 +20,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     by: By,
     /// The time zone of a tenant that is made
-    #[arg(long, default_value_t)]
-    zone: Zone,
+    #[arg(long)]
+    zone: Option<Zone>,
 }
 
 /// What stands in the history.
@@ -49,19 +49,31 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let plans = context.block_on(async {
         let db = database.open().await?;
         let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions()?).await?;
-        munshi_tiers::apply(&db, plans.clone(), arguments.zone, by, &Ids::system()).await?;
-        Ok(plans)
+        if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
+            let what =
+                format!("--zone {zone} is for a tenant that is made, and {} is there already", plan.tenant);
+            return Err(Failure::usage(what).hint("leave --zone out; nothing was changed"));
+        }
+        // Shown before it is done: whoever is overtaken sees what they meant to change.
+        let planned = Planned { plans: plans.clone(), applied: true };
+        if !context.output.is_json() {
+            context.output.answer(&planned, diff::words)?;
+        }
+        let zone = arguments.zone.unwrap_or_default();
+        munshi_tiers::apply(&db, plans, zone, by, &Ids::system()).await?;
+        Ok(planned)
     })?;
-    context.output.answer(&Planned { plans, applied: true }, words)
+    context.output.answer(&plans, words)
 }
 
-fn words(planned: &Planned, painter: Painter) -> String {
+/// What was done, after what was to be done has been shown.
+fn words(planned: &Planned, _painter: Painter) -> String {
     let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
-    let mut text = diff::words(planned, painter);
     if changes > 0 {
-        text += &format!("Applied {}.\n", count(changes as u64, "change"));
+        format!("Applied {}.\n", count(changes as u64, "change"))
     } else if planned.plans.iter().any(|plan| plan.is_new) {
-        text += "Made the tenant; there were no tiers to apply.\n";
+        "Made the tenant; there were no tiers to apply.\n".to_owned()
+    } else {
+        String::new()
     }
-    text
 }
