@@ -77,6 +77,7 @@ CREATE SHARED TABLE approvals VIA acts (
   FOREIGN KEY (tenant_id, act_id) REFERENCES acts (tenant_id, id)
 );
 CREATE UNIQUE INDEX approvals_act ON approvals (tenant_id, act_id, kind);
-CREATE INDEX approvals_pending ON approvals (expires_at) WHERE state = 'pending';
+CREATE INDEX approvals_due ON approvals (expires_at)
+  WHERE used_at IS NULL AND (state = 'pending' OR (state = 'granted' AND kind = 'act'));
 CREATE INDEX approvals_newest ON approvals (tenant_id, asked_at, id);
 CREATE INDEX approvals_session ON approvals (tenant_id, session_id, tool) WHERE covers = 'session';

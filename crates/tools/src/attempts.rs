@@ -24,42 +24,46 @@ pub(crate) struct Called {
     pub mismatch: Option<String>,
 }
 
-/// Calls until it is done, surely not done, or nobody can tell.
-pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration) -> Called {
-    let mut failure = match once(far, permit, limit).await {
-        Ok(done) => return applied(far, permit, done, limit).await,
-        Err(failure) => failure,
-    };
-    for attempt in 1..MOST {
-        if !failure.retryable {
-            break;
+/// Calls until it is done, surely not done, or nobody can tell. `earlier` says whether a try before this one may have
+/// done it: a later no does not take that back.
+pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration, earlier: Happened) -> Called {
+    let mut happened = earlier;
+    for attempt in 1..=MOST {
+        let failure = match once(far, permit, limit).await {
+            Ok(done) => return applied(far, permit, done, limit).await,
+            Err(failure) => failure,
+        };
+        if failure.happened == Happened::Maybe {
+            happened = Happened::Maybe;
+        }
+        if attempt == MOST || !failure.retryable {
+            return ended(permit.effect(), Failure { happened, ..failure }, &far.scrubber());
         }
         tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
         let again = match permit.effect() {
             Effect::Read | Effect::Keyed => true,
             Effect::Checked => match look_up(far, permit, limit).await {
                 Looked::Happened(done) => return applied(far, permit, done, limit).await,
-                Looked::DidNot => true,
+                Looked::DidNot => {
+                    happened = Happened::No;
+                    true
+                }
                 Looked::CanNotTell => false,
             },
             Effect::Inside | Effect::Once => false,
         };
         if !again {
-            break;
+            return ended(permit.effect(), Failure { happened, ..failure }, &far.scrubber());
         }
-        failure = match once(far, permit, limit).await {
-            Ok(done) => return applied(far, permit, done, limit).await,
-            Err(failure) => failure,
-        };
     }
-    ended(permit.effect(), failure, &far.scrubber())
+    unknown("it was never tried")
 }
 
 /// Looks first, after a crash.
 pub(crate) async fn look_then_call(far: &dyn Far, permit: &Permit, limit: Duration) -> Called {
     match look_up(far, permit, limit).await {
         Looked::Happened(done) => applied(far, permit, done, limit).await,
-        Looked::DidNot => call(far, permit, limit).await,
+        Looked::DidNot => call(far, permit, limit, Happened::No).await,
         Looked::CanNotTell => unknown("whether it happened can't be told"),
     }
 }

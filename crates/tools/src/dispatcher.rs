@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, persons};
-use munshi_safety::acts::{self, Act, Begun, Mode, Office, Outcome, Permit, State};
+use munshi_safety::acts::{self, Begun, Mode, Office, Outcome, Permit};
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Caller, Concern, Proposal, Refusal, Taint, Wanted};
+use munshi_safety::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
 use munshi_store::{Db, Tx};
 use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, ToolName};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::answer::{Answer, answer_of, bare, past, shown};
 use crate::attempts::{self, Called};
-use crate::body::{Body, Done, Write};
+use crate::body::{Body, Done, Happened, Write};
 use crate::error::{Error, Result};
 use crate::inside;
 use crate::journal::Journal;
 use crate::registry::{Registry, Tool};
-use crate::result::{Label, Observation};
 
 /// Calls tools through the safety pipeline. Clones share everything.
 #[derive(Clone)]
@@ -40,65 +40,6 @@ pub struct Want {
     pub agent: Arc<Conduct>,
     pub taint: Taint,
     pub concerns: Vec<Concern>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    Done(Observation),
-    /// What would happen.
-    Rehearsed(Observation),
-    /// A person is asked; the run waits.
-    Waiting(Box<Approval>),
-    Refused(Refusal),
-    Failed {
-        act: ActId,
-        code: String,
-        retryable: bool,
-        detail: String,
-    },
-    /// It may have happened. It is not tried again, and a person is asked.
-    Unknown {
-        act: ActId,
-        detail: String,
-    },
-    /// A person said no, or nobody answered in time.
-    Dropped {
-        act: ActId,
-    },
-    /// It is being done at this moment, by this process or another.
-    Running {
-        act: ActId,
-    },
-}
-
-impl Answer {
-    /// As the model sees it.
-    pub fn for_model(&self) -> Value {
-        let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
-        match self {
-            Self::Done(seen) => match &seen.mismatch {
-                None => json!({ "ok": true, "result": seen.value }),
-                Some(what) => json!({ "ok": true, "result": seen.value, "mismatch": what }),
-            },
-            Self::Rehearsed(seen) => json!({ "ok": true, "rehearsal": seen.value }),
-            Self::Waiting(approval) => {
-                json!({ "ok": false, "code": "waiting_approval", "retryable": false, "approval": approval.id,
-                        "suggestion": "A person is asked first. Tell them what waits, and do not call it again." })
-            }
-            Self::Refused(refusal) => refusal.for_model(),
-            Self::Failed { code, retryable, detail, .. } => no(code, *retryable, detail),
-            Self::Unknown { .. } => no(
-                "unknown_outcome",
-                false,
-                "It broke off and may have happened. Do not call it again; say that somebody will look.",
-            ),
-            Self::Dropped { .. } => {
-                no("not_approved", false, "It was not approved. Do not try it another way.")
-            }
-            Self::Running { .. } => no("running", true, "It is being done. Wait for its result."),
-        }
-    }
 }
 
 impl Dispatcher {
@@ -193,7 +134,7 @@ impl Dispatcher {
                         Answer::Waiting(approval)
                     }
                     Begun::Refused(refusal) => Answer::Refused(refusal),
-                    Begun::Past(act) => past(*act, Some(&tool)),
+                    Begun::Past(act) => past(tx, *act, Some(&tool))?,
                 };
                 journal.ended(tx, &answer)?;
                 untold.tell(tx, &office, now)?;
@@ -224,7 +165,7 @@ impl Dispatcher {
                 self.rehearse_far(*approval, rehearsal, tool, journal).await
             }
             (Begun::Refused(refusal), _) => self.note(tenant, Answer::Refused(refusal), journal).await,
-            (Begun::Past(act), tool) => Ok(past(*act, tool.as_ref())),
+            (Begun::Past(act), tool) => self.db.read(tenant, move |tx| past(tx, *act, tool.as_ref())).await,
             (Begun::Wait(approval, _), None) => Ok(Answer::Waiting(approval)),
             (Begun::Go(permit), None) => {
                 let gone = Called {
@@ -249,7 +190,11 @@ impl Dispatcher {
     ) -> Result<Answer> {
         let limit = tool.known.spec.timeout;
         let called = match (&tool.body, permit.mode()) {
-            (Body::Far(far), Mode::Apply) => attempts::call(far.as_ref(), &permit, limit).await,
+            (Body::Far(far), Mode::Apply) => {
+                // A process that died may have done it: only what it was told tells otherwise.
+                let earlier = if permit.attempt() > 1 { Happened::Maybe } else { Happened::No };
+                attempts::call(far.as_ref(), &permit, limit, earlier).await
+            }
             (Body::Far(far), Mode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
                 let done = shown(&outcome).map(Done::with);
@@ -321,7 +266,7 @@ impl Dispatcher {
                 let Called { outcome, done, mismatch } = called;
                 let answer = match tool.as_ref() {
                     Some(tool) => answer_of(&permit, tool, &outcome, done, mismatch),
-                    None => bare(&permit, &outcome),
+                    None => bare(&permit, None, &outcome),
                 };
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
@@ -365,79 +310,5 @@ fn proposal(want: Want, tool: Option<&Tool>) -> Proposal {
         agent: want.agent,
         taint: want.taint,
         concerns: want.concerns,
-    }
-}
-
-fn shown(outcome: &Outcome) -> Option<Value> {
-    match outcome {
-        Outcome::Applied(value) => Some(value.clone()),
-        Outcome::Failed { code, detail, .. } => Some(json!({ "ok": false, "code": code, "detail": detail })),
-        Outcome::Unknown { .. } => None,
-    }
-}
-
-fn answer_of(
-    permit: &Permit,
-    tool: &Tool,
-    outcome: &Outcome,
-    done: Option<Done>,
-    mismatch: Option<String>,
-) -> Answer {
-    let (Outcome::Applied(_), Some(Done { value, undo })) = (outcome, done) else {
-        return bare(permit, outcome);
-    };
-    let seen = Observation { act: permit.act(), value, label: Label::of(tool), undo, mismatch };
-    match permit.mode() {
-        Mode::Apply => Answer::Done(seen),
-        Mode::Rehearse => Answer::Rehearsed(seen),
-    }
-}
-
-fn bare(permit: &Permit, outcome: &Outcome) -> Answer {
-    let act = permit.act();
-    match outcome {
-        Outcome::Failed { code, retryable, detail } => {
-            Answer::Failed { act, code: code.clone(), retryable: *retryable, detail: detail.clone() }
-        }
-        Outcome::Unknown { detail } => Answer::Unknown { act, detail: detail.clone() },
-        Outcome::Applied(value) => {
-            let seen =
-                Observation { act, value: value.clone(), label: Label::House, undo: None, mismatch: None };
-            Answer::Done(seen)
-        }
-    }
-}
-
-/// What is known of an act that was proposed before.
-fn past(act: Act, tool: Option<&Tool>) -> Answer {
-    let value = act.result.clone().unwrap_or_default();
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let id = act.id;
-    match act.state {
-        State::Applied | State::Rehearsed => {
-            let label = tool.map_or(Label::House, Label::of);
-            let (code, detail) = (text("code"), text("detail"));
-            let seen = Observation { act: id, value, label, undo: None, mismatch: None };
-            match act.state {
-                State::Rehearsed if !code.is_empty() => {
-                    Answer::Failed { act: id, code, retryable: true, detail }
-                }
-                State::Rehearsed => Answer::Rehearsed(seen),
-                _ => Answer::Done(seen),
-            }
-        }
-        State::Failed => {
-            let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
-            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail") }
-        }
-        State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
-        State::Dropped => Answer::Dropped { act: id },
-        State::Refused => Answer::Failed {
-            act: id,
-            code: act.code.unwrap_or_default(),
-            retryable: false,
-            detail: "it was refused before".to_owned(),
-        },
-        State::Waiting | State::Intended | State::Rehearsing => Answer::Running { act: id },
     }
 }

@@ -3,7 +3,7 @@
 use munshi_safety::acts::Begun;
 use munshi_store::{Result, Tx};
 
-use crate::dispatcher::Answer;
+use crate::answer::Answer;
 
 pub trait Journal: Send + Sync + 'static {
     /// After it was decided, before anything is done.

@@ -32,6 +32,7 @@
 //! # Ok(()) }
 //! ```
 
+mod answer;
 mod attempts;
 mod body;
 mod dispatcher;
@@ -43,8 +44,9 @@ mod registry;
 mod result;
 mod sweep;
 
+pub use answer::Answer;
 pub use body::{Body, Done, Failure, Far, Happened, Look, Looked, Undo, Write};
-pub use dispatcher::{Answer, Dispatcher, Want};
+pub use dispatcher::{Dispatcher, Want};
 pub use error::{Error, Result};
 pub use journal::{Journal, NoJournal};
 pub use munshi_safety::pipeline::{Connector, Maker};

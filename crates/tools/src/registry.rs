@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_safety::pipeline::{BadTool, Connector, Known};
+use munshi_safety::pipeline::{BadTool, Connector, Known, Maker};
 use munshi_types::{Effect, ToolName, ToolSpec};
 
 use crate::body::Body;
@@ -30,6 +30,11 @@ impl Registry {
         }
         match (&body, spec.effect) {
             (Body::Look(_), Effect::Read) | (Body::Write(_), Effect::Inside) => {}
+            (Body::Far(_), _) if connector.maker == Maker::House => {
+                return Err(bad(
+                    "it goes elsewhere, so its connector is a foreign one: what it says is data",
+                ));
+            }
             (Body::Far(_), effect) if effect != Effect::Inside => {}
             (Body::Look(_), _) => return Err(bad("it looks at our own tables, so its effect is read")),
             (Body::Write(_), _) => {

@@ -44,6 +44,14 @@ impl Label {
         }
     }
 
+    /// Says in what the model gets that it is somebody else's: data, never instructions.
+    pub(crate) fn on(&self, mut told: Value) -> Value {
+        if let Self::Foreign { connector } = self {
+            told["source"] = json!({ "untrusted": true, "connector": connector });
+        }
+        told
+    }
+
     /// What the run has read with it.
     pub fn taints(&self) -> Option<Source> {
         match self {

@@ -1,6 +1,6 @@
 //! What came of an act, written down with its cost and its entry in the audit.
 
-use munshi_store::Tx;
+use munshi_store::{Tx, params};
 use munshi_types::Timestamp;
 use serde_json::{Value, json};
 
@@ -35,6 +35,9 @@ pub fn finish(
     if permit.mode == Mode::Rehearse {
         return rehearsed(tx, &permit, outcome, now);
     }
+    if attempt_of(tx, &permit)? != Some(permit.attempt) {
+        return Err(Error::Invalid(format!("the act {} has ended, or was taken over", permit.act)));
+    }
     match (permit.reservation, permit.cost, outcome) {
         (Some(held), _, Outcome::Failed { .. }) => limits::release(tx, office, held)?,
         (Some(held), Some(cost), _) => limits::settle(tx, office, held, cost)?,
@@ -42,9 +45,7 @@ pub fn finish(
     }
     let (state, event, kept, payload) = told(outcome);
     let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();
-    if !row::end(tx, permit.act, State::Intended, state, Some(&kept), micros, now)? {
-        return Err(Error::Invalid(format!("the act {} has ended already", permit.act)));
-    }
+    row::end(tx, permit.act, State::Intended, state, Some(&kept), micros, now)?;
     if state == State::Unknown {
         approvals::ask_outcome(tx, office, permit.act, now)?;
     }
@@ -55,6 +56,18 @@ pub fn finish(
     }
     let actor = Actor::new(ActorKind::Agent, permit.actor);
     Ok(Untold::of(NewEntry { actor, event, subject: permit.act.to_string(), payload }))
+}
+
+/// Which try of an act that has not ended is the current one; held, so that nobody takes it over meanwhile.
+fn attempt_of(tx: &mut Tx<'_>, permit: &Permit) -> Result<Option<i64>> {
+    Ok(tx.optional(
+        (
+            "SELECT attempt FROM acts WHERE tenant_id = $1 AND id = $2 AND state = 'intended'",
+            "SELECT attempt FROM acts WHERE tenant_id = $1 AND id = $2 AND state = 'intended' FOR UPDATE",
+        ),
+        params![permit.act],
+        |row| row.get(0),
+    )?)
 }
 
 fn told(outcome: &Outcome) -> (State, Event, Value, Value) {
@@ -77,9 +90,11 @@ fn told(outcome: &Outcome) -> (State, Event, Value, Value) {
 /// Ends a rehearsal: its result goes to the question that waits for it, or stands for itself.
 fn rehearsed(tx: &mut Tx<'_>, permit: &Permit, outcome: &Outcome, now: Timestamp) -> Result<Untold> {
     let (_, _, shown, _) = told(outcome);
-    if approvals::attach(tx, permit.act, &shown)? {
-        return Ok(Untold::default());
+    if !approvals::attach(tx, permit.act, &shown)? {
+        row::end(tx, permit.act, State::Rehearsing, State::Rehearsed, Some(&shown), None, now)?;
     }
-    row::end(tx, permit.act, State::Rehearsing, State::Rehearsed, Some(&shown), None, now)?;
-    Ok(Untold::default())
+    let actor = Actor::new(ActorKind::Agent, permit.actor.clone());
+    let payload = json!({ "tool": permit.tool, "ok": matches!(outcome, Outcome::Applied(_)) });
+    let event = Event::ACT_REHEARSED;
+    Ok(Untold::of(NewEntry { actor, event, subject: permit.act.to_string(), payload }))
 }

@@ -12,7 +12,7 @@ use crate::budget::Governor;
 use crate::error::Result;
 use crate::policy::{self, Policy};
 
-/// How long past its time limit an act may run before it counts as one whose process died.
+/// How long past all its tries an act may run before it counts as one whose process died.
 const GRACE: Duration = Duration::from_secs(30);
 /// More policies are not kept at once; a tenant's comes back with its next act.
 const KEPT: usize = 1_000;
@@ -50,7 +50,8 @@ impl Office {
         self.policies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How long an act may run: three tries, a look-up between each, and reading back.
     pub(super) fn lease(timeout: Duration) -> Duration {
-        timeout + GRACE
+        timeout * 7 + GRACE
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Door, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{ActId, Effect, Money, TenantId, Timestamp};
+use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, Timestamp};
 use serde_json::json;
 
 use super::limits;
@@ -17,6 +17,9 @@ use crate::pipeline::Known;
 
 /// How long a tool may take that is no longer installed.
 const GONE: Duration = Duration::from_secs(1);
+
+/// A key is not relied on for longer: others forget it after a day, and what was meant then may not be meant now.
+const LONGEST_AGE: Duration = Duration::from_secs(6 * 3600);
 
 /// An act past its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,12 +75,34 @@ pub fn recover(
     if act.state != State::Intended || !row::lease_again(tx, &act, now.plus(Office::lease(timeout)), now)? {
         return Ok(Recovery::Gone);
     }
+    if act.effect.writes() && !still_holds(tx, office, &act, tool, now)? {
+        return give_up(tx, office, &act, cost, now);
+    }
     match act.effect {
         Effect::Read | Effect::Keyed => Ok(Recovery::Again(again(tx, act, cost)?)),
         Effect::Checked => Ok(Recovery::LookUp(again(tx, act, cost)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
         Effect::Inside | Effect::Once => give_up(tx, office, &act, cost, now),
     }
+}
+
+/// Whether what was decided then may still be done: keys are forgotten, people leave, and policies are tightened.
+fn still_holds(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    act: &Act,
+    tool: Option<&Known>,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(tool) = tool else { return Ok(true) };
+    let policy = office.policy(tx)?;
+    let connector = policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
+    let scope = tool.scope(&act.arguments);
+    let open = connector.is_some_and(|conduct| {
+        let level = conduct.autonomy.min(policy.most_autonomy.unwrap_or(Autonomy::Act));
+        level >= Autonomy::Propose && conduct.denies(&scope).is_none() && conduct.allows(&scope, true)
+    });
+    Ok(open && now.since(act.began_at) < LONGEST_AGE)
 }
 
 fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {

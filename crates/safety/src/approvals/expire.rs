@@ -1,4 +1,4 @@
-//! Questions nobody answered in time: the act is dropped, and somebody above is told.
+//! Questions nobody answered in time, and answers nobody made use of in time: the act is dropped, and whoever sweeps tells.
 
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
 use munshi_types::{ActId, ApprovalId, TenantId, Timestamp};
@@ -21,7 +21,8 @@ pub struct Expired {
 pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Expired>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT tenant_id, id, act_id FROM approvals WHERE state = 'pending' AND expires_at <= $1
+            "SELECT tenant_id, id, act_id FROM approvals
+             WHERE used_at IS NULL AND (state = 'pending' OR (state = 'granted' AND kind = 'act')) AND expires_at <= $1
              ORDER BY expires_at LIMIT $2",
         ),
         params![now, most],
@@ -29,10 +30,16 @@ pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Exp
     )?)
 }
 
-/// Ends one; false when it was answered meanwhile. Whoever calls escalates.
+/// Ends one; false when it was answered or used meanwhile. Whoever calls escalates.
 pub fn expire(tx: &mut Tx<'_>, office: &Office, expired: Expired, now: Timestamp) -> Result<bool> {
     let Some(approval) = row::find(tx, expired.approval)? else { return Ok(false) };
-    if !row::set_expired(tx, expired.approval, now)? {
+    let ended = tx.execute(
+        "UPDATE approvals SET state = 'expired', answered_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND expires_at <= $3 AND used_at IS NULL
+           AND (state = 'pending' OR (state = 'granted' AND kind = 'act'))",
+        params![expired.approval, now],
+    )?;
+    if ended == 0 {
         return Ok(false);
     }
     if approval.kind == Kind::Act {

@@ -16,7 +16,7 @@ use crate::pipeline::Question;
 
 pub use answer::{Answer, Answered, Covers, Said, answer};
 pub use expire::{Expired, due, expire};
-pub use row::{Wanted, beginning_with, find, list, pending_in};
+pub use row::{Wanted, beginning_with, find, list, of_act, pending_in};
 pub(crate) use row::{ask_outcome, attach, granted_for, open, take_up, waived};
 
 /// A question as it is shown.

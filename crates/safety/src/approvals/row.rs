@@ -135,15 +135,6 @@ pub(super) fn set_answer(
     Ok(set > 0)
 }
 
-pub(super) fn set_expired(tx: &mut Tx<'_>, id: ApprovalId, now: Timestamp) -> Result<bool> {
-    let set = tx.execute(
-        "UPDATE approvals SET state = 'expired', answered_at = $3
-         WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND expires_at <= $3",
-        params![id, now],
-    )?;
-    Ok(set > 0)
-}
-
 pub fn find(tx: &mut Tx<'_>, id: ApprovalId) -> Result<Option<Approval>> {
     Ok(tx.optional(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
@@ -171,6 +162,16 @@ pub fn beginning_with(tx: &mut Tx<'_>, beginning: &str) -> Result<Vec<Approval>>
         params![low, high],
         read,
     )?)
+}
+
+/// The question an act waits for.
+pub fn of_act(tx: &mut Tx<'_>, act: ActId) -> Result<Option<Approval>> {
+    let id = tx.optional(
+        "SELECT id FROM approvals WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act'",
+        params![act],
+        |row| row.get::<ApprovalId>(0),
+    )?;
+    id.map_or(Ok(None), |id| find(tx, id))
 }
 
 /// Which questions a list holds.

@@ -64,6 +64,7 @@ impl Event {
     pub const ACT_APPLIED: Self = Self::known("act.applied");
     pub const ACT_REFUSED: Self = Self::known("act.refused");
     pub const ACT_FAILED: Self = Self::known("act.failed");
+    pub const ACT_REHEARSED: Self = Self::known("act.rehearsed");
     pub const ACT_UNKNOWN: Self = Self::known("act.unknown");
     pub const APPROVAL_ASKED: Self = Self::known("approval.asked");
     pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");

@@ -82,6 +82,45 @@ on_both_engines! {
         assert!(matches!(&answer, Answer::Failed { code, retryable: false, .. } if code == "refused_there"));
     }
 
+    async fn a_try_that_may_have_happened_is_not_taken_back_by_a_later_no(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let answer = shop.call(shop.want("book", json!({ "mood": "fades" }))).await;
+        assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+        // One that looks may simply have failed; one that can be looked up is known not to have happened.
+        let answer = shop.call(shop.want("fetch", json!({ "mood": "fades" }))).await;
+        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+        let answer = shop.call(shop.want("order", json!({ "mood": "fades" }))).await;
+        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+    }
+
+    async fn an_act_that_was_taken_over_is_ended_by_who_took_it(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let want = shop.want("book", json!({ "mood": "waits" }));
+        let act = want.act;
+        let first = shop.dispatcher.call(want, Arc::new(munshi_tools::NoJournal));
+        let second = async {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            test.clock.advance(std::time::Duration::from_secs(3600));
+            shop.dispatcher.sweep(Arc::new(munshi_tools::NoJournal)).await
+        };
+        let (first, second) = tokio::join!(first, second);
+        assert!(first.is_err(), "{first:?}");
+        assert_eq!(second.unwrap().ended, 1);
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Applied);
+        assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
+    }
+
+    async fn what_a_foreign_tool_says_is_marked_as_its_own(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let failed = shop.call(shop.want("fetch", json!({ "mood": "refuses" }))).await;
+        let told = failed.for_model();
+        assert_eq!(told["source"]["connector"], "elsewhere");
+        assert!(!told["suggestion"].to_string().contains("other side") && told["detail"] == "the other side said no");
+        assert_eq!(failed.taints(), Some(Source::Connector));
+        let own = shop.call(shop.want("count", json!({}))).await;
+        assert!(own.for_model().get("source").is_none() && own.taints().is_none());
+    }
+
     async fn what_hangs_is_unknown_where_it_writes_and_a_person_is_asked(test: TestDb) {
         let shop = Shop::open(&test).await;
         let want = shop.want("fax", json!({ "mood": "hangs" }));

@@ -71,7 +71,7 @@ on_both_engines! {
         assert_eq!(approval.rehearsal, Some(json!({ "would": { "text": "old entries" } })));
         assert_eq!(approval.expires_at, now.plus(Duration::from_secs(24 * 3600)));
         assert_eq!(done_there(&shop), 0);
-        assert!(matches!(shop.resume(approval.act).await, Answer::Running { .. }), "not approved yet");
+        assert!(matches!(shop.resume(approval.act).await, Answer::Waiting(_)), "not approved yet");
 
         let staff = say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await;
         assert!(matches!(staff, Answered::NotYours { .. }), "{staff:?}");
@@ -91,7 +91,7 @@ on_both_engines! {
         assert!(both.iter().flatten().any(|answer| matches!(answer, Answer::Done(_))), "{both:?}");
         assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)), "told, not repeated");
         assert_eq!(done_there(&shop), 1);
-        assert_eq!(events(&test.db, shop.tenant).await, ["approval.asked", "approval.granted", "act.intended", "act.applied"]);
+        assert_eq!(events(&test.db, shop.tenant).await, ["approval.asked", "act.rehearsed", "approval.granted", "act.intended", "act.applied"]);
     }
 
     async fn a_no_drops_the_act_for_good(test: TestDb) {
@@ -113,6 +113,17 @@ on_both_engines! {
         assert_eq!(swept, Swept { expired: 1, ..Swept::default() });
         assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Dropped);
         assert!(events(&test.db, shop.tenant).await.contains(&"approval.expired".to_owned()));
+    }
+
+    async fn a_yes_nobody_makes_use_of_ends_too(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
+        test.clock.advance(Duration::from_secs(25 * 3600));
+        let swept = shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        assert_eq!(swept, Swept { expired: 1, ..Swept::default() });
+        assert!(matches!(shop.resume(approval.act).await, Answer::Dropped { .. }));
+        assert_eq!(done_there(&shop), 0);
     }
 
     async fn a_yes_does_not_outlive_the_policy(test: TestDb) {

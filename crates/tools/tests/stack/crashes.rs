@@ -166,6 +166,25 @@ async fn between_approval_and_act(engine: Engine) {
     assert_eq!(scene.effects(), 1);
 }
 
+/// After a long stop the other side has forgotten the key, and what was meant may not be meant any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_lay_too_long_is_not_repeated_even_under_its_key() {
+    let scene = after_death(Engine::Sqlite, "book", "before").await;
+    scene.test.clock.advance(Duration::from_secs(7 * 3600));
+    assert_eq!(scene.sweep().await, (0, 1));
+    assert_eq!((scene.state().await, scene.effects()), (Some(State::Unknown), 0));
+}
+
+/// A policy that was tightened meanwhile counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_longer_open_is_not_repeated() {
+    let scene = after_death(Engine::Sqlite, "book", "after").await;
+    let now = munshi_types::Clock::now(scene.test.clock.as_ref());
+    scene.shop.set_policy(&scene.test.db, "most_autonomy = \"investigate\"\n", now).await;
+    assert_eq!(scene.sweep().await, (0, 1));
+    assert_eq!((scene.state().await, scene.effects()), (Some(State::Unknown), 1));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_intent_and_result_on_sqlite() {
     each_effect(Engine::Sqlite).await;

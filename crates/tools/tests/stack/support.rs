@@ -91,6 +91,7 @@ pub(crate) fn die() -> ! {
 struct Outside {
     world: World,
     can_look: bool,
+    calls: std::sync::atomic::AtomicU32,
 }
 
 #[async_trait]
@@ -100,6 +101,13 @@ impl Far for Outside {
             Some("refuses") => return Err(Failure::surely("refused_there", "the other side said no")),
             Some("breaks") => panic!("a tool that breaks"),
             Some("hangs") => tokio::time::sleep(Duration::from_secs(60)).await,
+            Some("waits") => tokio::time::sleep(Duration::from_millis(300)).await,
+            // First it breaks off, then it says that it can't just now.
+            Some("fades") => {
+                let earlier = self.calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let first = Failure::perhaps("cut", "the line broke");
+                return Err(if earlier == 0 { first } else { Failure::for_now("busy", "not now") });
+            }
             Some("talks") => return Ok(Done::with(json!({ "text": "x".repeat(400_000) }))),
             _ => {}
         }
@@ -200,7 +208,9 @@ pub(crate) fn foreign() -> Connector {
 pub(crate) fn registry(folder: &Path, death: Death) -> Registry {
     let mut registry = Registry::default();
     let plain = World::at(folder, death, false);
-    let far = |world: &World, can_look| Body::Far(Arc::new(Outside { world: world.clone(), can_look }));
+    let far = |world: &World, can_look| {
+        Body::Far(Arc::new(Outside { world: world.clone(), can_look, calls: Default::default() }))
+    };
     let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
     add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count)));
     add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death })));

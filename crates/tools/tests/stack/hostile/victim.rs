@@ -227,6 +227,8 @@ impl Victim {
                 self.tally.refused += 1;
                 self.changed += usize::from(refusal.code.as_str() == "changed");
             }
+            // Told again what waits: nothing new was asked.
+            Answer::Waiting(approval) if self.open.iter().any(|open| open.approval.id == approval.id) => {}
             Answer::Waiting(approval) => {
                 self.tally.waited += 1;
                 // Asking takes its turn too.

@@ -1,0 +1,173 @@
+//! What came of a call: for the turn, and for the model.
+
+use munshi_safety::acts::{Act, Mode, Outcome, Permit, State};
+use munshi_safety::approvals::{self, Approval};
+use munshi_safety::pipeline::{Refusal, Source};
+use munshi_store::Tx;
+use munshi_types::ActId;
+use serde_json::{Value, json};
+
+use crate::body::Done;
+use crate::error::Result;
+use crate::registry::Tool;
+use crate::result::{Label, Observation};
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Done(Observation),
+    /// What would happen.
+    Rehearsed(Observation),
+    /// A person is asked; the run waits.
+    Waiting(Box<Approval>),
+    Refused(Refusal),
+    Failed {
+        act: ActId,
+        code: String,
+        retryable: bool,
+        detail: String,
+        label: Label,
+    },
+    /// It may have happened. It is not tried again, and a person is asked.
+    Unknown {
+        act: ActId,
+        detail: String,
+    },
+    /// A person said no, or nobody answered in time.
+    Dropped {
+        act: ActId,
+    },
+    /// It is being done at this moment, by this process or another.
+    Running {
+        act: ActId,
+    },
+}
+
+impl Answer {
+    /// Whose words the run has read with it, where they are not ours.
+    pub fn taints(&self) -> Option<Source> {
+        match self {
+            Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taints(),
+            Self::Failed { label, .. } => label.taints(),
+            // What a tool said when it was tried out stands beside the question.
+            Self::Waiting(approval) => approval.rehearsal.as_ref().map(|_| Source::Connector),
+            _ => None,
+        }
+    }
+
+    /// As the model sees it.
+    pub fn for_model(&self) -> Value {
+        let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
+        match self {
+            Self::Done(seen) => match &seen.mismatch {
+                None => seen.label.on(json!({ "ok": true, "result": seen.value })),
+                Some(what) => seen.label.on(json!({ "ok": true, "result": seen.value, "mismatch": what })),
+            },
+            Self::Rehearsed(seen) => seen.label.on(json!({ "ok": true, "rehearsal": seen.value })),
+            Self::Waiting(approval) => {
+                json!({ "ok": false, "code": "waiting_approval", "retryable": false, "approval": approval.id,
+                        "suggestion": "A person is asked first. Tell them what waits, and do not call it again." })
+            }
+            Self::Refused(refusal) => refusal.for_model(),
+            Self::Failed { code, retryable, detail, label, .. } => {
+                let suggestion = match retryable {
+                    true => "It did not work, and may in a while. Say so, and offer to try again later.",
+                    false => {
+                        "It did not work. Don't repeat it as it is; say what is missing, or answer without."
+                    }
+                };
+                let mut told = no(code, *retryable, suggestion);
+                told["detail"] = json!(detail);
+                label.on(told)
+            }
+            Self::Unknown { .. } => no(
+                "unknown_outcome",
+                false,
+                "It broke off and may have happened. Do not call it again; say that somebody will look.",
+            ),
+            Self::Dropped { .. } => {
+                no("not_approved", false, "It was not approved. Do not try it another way.")
+            }
+            Self::Running { .. } => no("running", true, "It is being done. Wait for its result."),
+        }
+    }
+}
+
+pub(crate) fn shown(outcome: &Outcome) -> Option<Value> {
+    match outcome {
+        Outcome::Applied(value) => Some(value.clone()),
+        Outcome::Failed { code, detail, .. } => Some(json!({ "ok": false, "code": code, "detail": detail })),
+        Outcome::Unknown { .. } => None,
+    }
+}
+
+pub(crate) fn answer_of(
+    permit: &Permit,
+    tool: &Tool,
+    outcome: &Outcome,
+    done: Option<Done>,
+    mismatch: Option<String>,
+) -> Answer {
+    let (Outcome::Applied(_), Some(Done { value, undo })) = (outcome, done) else {
+        return bare(permit, Some(tool), outcome);
+    };
+    let seen = Observation { act: permit.act(), value, label: Label::of(tool), undo, mismatch };
+    match permit.mode() {
+        Mode::Apply => Answer::Done(seen),
+        Mode::Rehearse => Answer::Rehearsed(seen),
+    }
+}
+
+pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &Outcome) -> Answer {
+    let label = tool.map_or(Label::House, Label::of);
+    let act = permit.act();
+    match outcome {
+        Outcome::Failed { code, retryable, detail } => {
+            let (code, detail) = (code.clone(), detail.clone());
+            Answer::Failed { act, code, retryable: *retryable, detail, label }
+        }
+        Outcome::Unknown { detail } => Answer::Unknown { act, detail: detail.clone() },
+        Outcome::Applied(value) => {
+            let seen = Observation { act, value: value.clone(), label, undo: None, mismatch: None };
+            Answer::Done(seen)
+        }
+    }
+}
+
+/// What is known of an act that was proposed before.
+pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Answer> {
+    let value = act.result.clone().unwrap_or_default();
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (id, label) = (act.id, tool.map_or(Label::House, Label::of));
+    Ok(match act.state {
+        State::Applied | State::Rehearsed => {
+            let (code, detail) = (text("code"), text("detail"));
+            let seen = Observation { act: id, value, label: label.clone(), undo: None, mismatch: None };
+            match act.state {
+                State::Rehearsed if !code.is_empty() => {
+                    Answer::Failed { act: id, code, retryable: true, detail, label }
+                }
+                State::Rehearsed => Answer::Rehearsed(seen),
+                _ => Answer::Done(seen),
+            }
+        }
+        State::Failed => {
+            let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
+            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label }
+        }
+        State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
+        State::Dropped => Answer::Dropped { act: id },
+        State::Refused => Answer::Failed {
+            act: id,
+            code: act.code.unwrap_or_default(),
+            retryable: false,
+            detail: "it was refused before".to_owned(),
+            label: Label::House,
+        },
+        State::Waiting => match approvals::of_act(tx, id)? {
+            Some(approval) => Answer::Waiting(Box::new(approval)),
+            None => Answer::Running { act: id },
+        },
+        State::Intended | State::Rehearsing => Answer::Running { act: id },
+    })
+}
