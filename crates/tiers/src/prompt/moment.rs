@@ -53,15 +53,28 @@ pub struct Fact {
 /// An episode or a passage of a document that a search brought up.
 #[derive(Clone, Debug)]
 pub struct Recalled {
+    pub kind: RecalledKind,
     pub text: Data,
     /// In thousandths; the higher, the closer.
     pub score: u16,
 }
 
+/// Each kind has a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecalledKind {
+    Episode,
+    Passage,
+}
+
 impl Recalled {
+    pub const fn episode(text: Data, score: u16) -> Self {
+        Self { kind: RecalledKind::Episode, text, score }
+    }
+
     /// A passage with where it stands, so that an answer can name its source.
     pub fn passage(source: &str, text: &str, score: u16) -> Self {
-        Self { text: Data::new(&format!("({source}) {text}")), score }
+        let text = Data::new(&format!("({source}) {text}"));
+        Self { kind: RecalledKind::Passage, text, score }
     }
 }
 
