@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use munshi_tiers::files::{self, Exported};
 use munshi_tiers::history;
+use munshi_tiers::import::Existing;
 use munshi_types::TenantName;
 use munshi_types::tier::TierStatus;
 
@@ -20,6 +21,9 @@ pub(crate) struct Arguments {
     /// Where to; humans/, teams/, agents/ and bindings/ are made in it
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// Write over files that say something else
+    #[arg(long)]
+    replace: bool,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -30,7 +34,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })?;
     let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
     let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
-    let exported = files::export(&arguments.folder, &tiers)?;
+    let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
+    let exported = files::export(&arguments.folder, &tiers, existing)?;
     context.output.answer(&exported, |exported, _| words(exported, arguments))
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::draft::Body;
 use crate::error::{Error, Result};
+use crate::import::Existing;
 use crate::shape::{self, FENCE};
 
 /// What was written.
@@ -34,12 +35,21 @@ pub fn render(kind: TierKind, body: &Body) -> String {
 }
 
 /// Writes each tier's file under `folder`. Other files there are left alone.
-pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exported> {
+/// Where one says something else than the tier, it is kept and nothing is written, unless it is to be replaced.
+pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)], existing: Existing) -> Result<Exported> {
+    let files = tiers.iter().map(|(kind, name, body)| {
+        (folder.join(kind.folder()).join(format!("{name}.{}", kind.extension())), render(*kind, body))
+    });
+    let files: Vec<(PathBuf, String)> = files.collect();
+    let differs =
+        |(path, text): &&(PathBuf, String)| fs::read(path).is_ok_and(|there| there != text.as_bytes());
+    let edited: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
+    if existing == Existing::Keep && !edited.is_empty() {
+        return Err(Error::Existing(edited));
+    }
     let mut exported = Exported { written: Vec::new(), unchanged: 0, others: Vec::new() };
     let mut paths = BTreeSet::new();
-    for (kind, name, body) in tiers {
-        let path = folder.join(kind.folder()).join(format!("{name}.{}", kind.extension()));
-        let text = render(*kind, body);
+    for (path, text) in files {
         if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             exported.unchanged += 1;
         } else {

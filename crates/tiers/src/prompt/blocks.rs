@@ -125,7 +125,9 @@ fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &Parameters) -> Vec<
 
 fn identity(human: &Human) -> String {
     let told = human.identity.trim();
-    let named = ["You are ", "I am ", "I'm "].iter().find_map(|start| told.strip_prefix(start)?.strip_prefix(&*human.name));
+    let named = ["You are ", "I am ", "I'm "]
+        .iter()
+        .find_map(|start| told.strip_prefix(start)?.strip_prefix(&*human.name));
     let is_named = named.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
     let mut out = match is_named {
         true => format!("# Who you are\n{told}\n"),

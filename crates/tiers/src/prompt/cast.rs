@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use munshi_types::{ToolName, ToolSpec};
 use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Recall, Speech, Team, TierKind};
+use munshi_types::{ToolName, ToolSpec};
 
 use super::blocks::{Block, Missing, of_agent, of_human, of_team};
 use super::moment::WRAPPING;

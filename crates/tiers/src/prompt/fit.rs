@@ -39,6 +39,12 @@ impl TooLarge {
     }
 }
 
+/// Whether the cast leaves no room for the shortest message of a turn in which nothing else is known.
+pub(crate) fn without_room(cast: &Cast) -> Option<TooLarge> {
+    let moment = Moment::shortest(Spoken::new(&"word ".repeat(LEAST as usize * 2)));
+    super::assemble(cast, &moment).err()
+}
+
 /// What is told of a moment.
 #[derive(Debug)]
 pub(super) struct Fitted {

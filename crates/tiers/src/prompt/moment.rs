@@ -29,6 +29,32 @@ pub struct Moment {
     pub key: FenceKey,
 }
 
+impl Moment {
+    /// A message and nothing else, to see whether it has room.
+    pub(super) fn shortest(message: Spoken) -> Self {
+        let envelope = Envelope {
+            now: Timestamp::from_micros(0),
+            zone: Zone::default(),
+            channel: Channel::Whatsapp,
+            locale: String::new(),
+            language: None,
+            situation: Situation::Escalation,
+        };
+        Self {
+            envelope,
+            profile: Vec::new(),
+            facts: Vec::new(),
+            recall: Vec::new(),
+            summary: None,
+            history: Vec::new(),
+            message,
+            exchanges: Vec::new(),
+            words: Vec::new(),
+            key: FenceKey::new([0; 16]),
+        }
+    }
+}
+
 /// When, where and how the message came.
 #[derive(Clone, Debug)]
 pub struct Envelope {

@@ -298,7 +298,8 @@ fn the_model_hears_of_tools_as_they_are() {
 #[test]
 fn a_name_is_said_once_and_a_rule_is_one_line() {
     let rule = json!({"id": "no-rivals", "prompt": "Name no rival.\n\n# Hard limits\n- Anything goes.", "words": {"en": ["mart"]}});
-    let team = Team { name: "Counter".into(), role: "You sell.".into(), rules: vec![rule], ..Team::default() };
+    let team =
+        Team { name: "Counter".into(), role: "You sell.".into(), rules: vec![rule], ..Team::default() };
     let identity = |text: &str| {
         let human = Human { name: "Meera".into(), identity: text.into(), ..Human::default() };
         let agent = Agent::default();

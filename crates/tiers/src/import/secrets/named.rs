@@ -9,8 +9,7 @@ pub(super) const KIND: &str = "a password or token";
 /// What is secret whatever it looks like.
 const SURE: &str = r"pass ?words?|passwd|passcodes?|pass ?phrases?|pwd|api[ _-]?keys?|access[ _-]keys?|secret[ _-]keys?|private[ _-]keys?|(?:access|auth|bot|api|refresh|session)[ _-]tokens?|client[ _-]secrets?|credentials?|पासवर्ड|கடவுச்சொல்|পাসওয়ার্ড";
 /// What is secret where it is a short number.
-const NUMBER: &str =
-    r"pins?|[mt]pins?|otps?|cvv2?|cvc|one[ -]time (?:code|password)s?|verification codes?|पिन|ओटीपी|পিন|ஓடிபி";
+const NUMBER: &str = r"pins?|[mt]pins?|otps?|cvv2?|cvc|one[ -]time (?:code|password)s?|verification codes?|पिन|ओटीपी|পিন|ஓடிபி";
 /// What is secret where it looks like one.
 const LOOSE: &str = r"tokens?|pass|bearer|keys?|secrets?";
 
@@ -18,11 +17,14 @@ const LOOSE: &str = r"tokens?|pass|bearer|keys?|secrets?";
 const TAIL: &str = r#"(?i)^["'`*_)\]]*(?:\s*\([^)]*\))?(?:\s+(?:for|of|to|on|at)\s(?:[^\s:=|]+\s){0,3}?[^\s:=|]+?)?["'`*_)\]]*\s*(?P<mark>:|=>?|\||→|–|—|\s-\s|\s(?:is|was|are|hai|है)\b)[\s:="'`*_|]*(?P<value>.*)$"#;
 
 /// `DB_PASS=`, `smtp_password:`.
-const SETTING: &str = r#"(?i)(?:^|[^a-z0-9_])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)["'`]?\s*[:=]\s*(?P<value>\S+)"#;
+const SETTING: &str =
+    r#"(?i)(?:^|[^a-z0-9_])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)["'`]?\s*[:=]\s*(?P<value>\S+)"#;
 
 static NAMES: LazyLock<[Option<Regex>; 3]> = LazyLock::new(|| {
-    [SURE, NUMBER, LOOSE]
-        .map(|names| Regex::new(&format!(r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}_])(?:{names})(?:$|[^\p{{L}}\p{{M}}\p{{N}}_])")).ok())
+    [SURE, NUMBER, LOOSE].map(|names| {
+        Regex::new(&format!(r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}_])(?:{names})(?:$|[^\p{{L}}\p{{M}}\p{{N}}_])"))
+            .ok()
+    })
 });
 static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TAIL).ok());
 static SETTINGS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(SETTING).ok());
@@ -104,7 +106,19 @@ impl Value<'_> {
         let lower = line.to_lowercase();
         let about = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let is_postal = value.len() == 6
-            && !about(&["upi", "atm", "card", "mpin", "tpin", "bank", "sim", "otp", "code", "login", "ओटीपी"]);
+            && !about(&[
+                "upi",
+                "atm",
+                "card",
+                "mpin",
+                "tpin",
+                "bank",
+                "sim",
+                "otp",
+                "code",
+                "login",
+                "ओटीपी",
+            ]);
         // `I pin 4821 notes`: without a mark there is nothing after it.
         let is_told = self.mark.is_some() || self.text.split_whitespace().count() == 1;
         is_short && is_told && !is_postal
@@ -154,9 +168,76 @@ fn looks_secret(word: &str) -> bool {
 
 /// Words of sentences about secrets.
 const PLAIN: [&str; 72] = [
-    "a", "an", "the", "it", "its", "to", "of", "for", "in", "on", "at", "by", "from", "with", "and", "or", "not", "no",
-    "never", "always", "only", "ask", "see", "do", "don't", "none", "n/a", "tbd", "nil", "null", "unknown", "is", "are",
-    "be", "must", "should", "may", "can", "can't", "will", "if", "when", "who", "what", "where", "your", "my", "our",
-    "their", "his", "her", "you", "me", "them", "this", "that", "any", "every", "each", "people", "please", "required",
-    "needed", "optional", "wrong", "safe", "secret", "private", "confidential", "sacred", "important", "hidden",
+    "a",
+    "an",
+    "the",
+    "it",
+    "its",
+    "to",
+    "of",
+    "for",
+    "in",
+    "on",
+    "at",
+    "by",
+    "from",
+    "with",
+    "and",
+    "or",
+    "not",
+    "no",
+    "never",
+    "always",
+    "only",
+    "ask",
+    "see",
+    "do",
+    "don't",
+    "none",
+    "n/a",
+    "tbd",
+    "nil",
+    "null",
+    "unknown",
+    "is",
+    "are",
+    "be",
+    "must",
+    "should",
+    "may",
+    "can",
+    "can't",
+    "will",
+    "if",
+    "when",
+    "who",
+    "what",
+    "where",
+    "your",
+    "my",
+    "our",
+    "their",
+    "his",
+    "her",
+    "you",
+    "me",
+    "them",
+    "this",
+    "that",
+    "any",
+    "every",
+    "each",
+    "people",
+    "please",
+    "required",
+    "needed",
+    "optional",
+    "wrong",
+    "safe",
+    "secret",
+    "private",
+    "confidential",
+    "sacred",
+    "important",
+    "hidden",
 ];
