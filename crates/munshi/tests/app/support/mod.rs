@@ -19,6 +19,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_store::MIGRATIONS,
     munshi_jobs::MIGRATIONS,
     munshi_llm::MIGRATIONS,
+    munshi_identity::MIGRATIONS,
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
 ];
