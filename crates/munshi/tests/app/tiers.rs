@@ -334,7 +334,10 @@ fn what_happened_to_a_tier_is_told_and_edited_files_are_kept() {
     fs::remove_file(folder.join("humans/ravi.md")).unwrap();
     installation.json(&["apply", "tenants/sharma", "--prune", "--author", "asha", "--note", "he left"]);
     let back = installation.run(&["tier", "rollback", "sharma", "human", "ravi", "--to", "1"]).ok();
-    assert!(back.contains("It is back from the archive, as it was.") && !back.contains("Went back"), "{back}");
+    assert!(
+        back.contains("It is back from the archive, as it was.") && !back.contains("Went back"),
+        "{back}"
+    );
     let log = installation.run(&["tier", "log", "sharma", "human", "ravi"]).ok();
     let place = |text: &str| log.find(text).unwrap_or_else(|| panic!("no {text}: {log}"));
     assert!(place("back from the archive with version 1") < place("archived at version 1"), "{log}");

@@ -160,7 +160,7 @@ fn is_word(word: &str) -> bool {
 fn looks_secret(word: &str) -> bool {
     let has = |test: fn(&char) -> bool| word.chars().any(|letter| test(&letter));
     let letters = has(|letter| letter.is_alphabetic());
-    let digits = has(|letter| letter.is_ascii_digit());
+    let digits = has(char::is_ascii_digit);
     let marks = has(|letter| matches!(letter, '@' | '#' | '!' | '%' | '&' | '^' | '+'));
     let is_mixed = letters && (digits || marks) && word.chars().count() >= 6;
     is_word(word) && (is_mixed || word.len() >= 20 && !word.contains('/'))
