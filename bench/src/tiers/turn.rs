@@ -138,7 +138,7 @@ impl Stored {
             },
             profile: Vec::new(),
             facts: self.facts.iter().map(|row| Fact { text: data(row), confidence: 900 }).collect(),
-            recall: self.recall.iter().map(|row| Recalled { text: data(row), score: 700 }).collect(),
+            recall: self.recall.iter().map(|row| Recalled::episode(data(row), 700)).collect(),
             summary: None,
             history: self.history.iter().zip(speakers).map(turn).collect(),
             message: Spoken::stored(self.message.0.as_str(), self.message.1),

@@ -164,10 +164,13 @@ impl From<munshi_tiers::Error> for Failure {
             Error::NoTier { tenant, .. } => {
                 Self::not_found(text).hint(format!("`munshi tier list {tenant}` shows them all"))
             }
-            Error::NoVersion { .. } => Self::not_found(text).hint("`munshi tier log` shows them all"),
+            Error::NoVersion { .. } | Error::FirstVersion { .. } => {
+                Self::not_found(text).hint("`munshi tier log` shows them all")
+            }
             Error::Folder { .. } => Self::failed(text),
-            Error::Existing(_) => Self::already_there(text)
-                .hint("--replace writes over them; --out writes elsewhere; see the difference first"),
+            Error::Existing(_) => {
+                Self::already_there(text).hint("--replace writes over them; or write to another folder")
+            }
             Error::Unreadable(_) => {
                 Self::failed(text).hint("see that the program is not older than the database")
             }

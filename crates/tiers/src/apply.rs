@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_store::{Db, PlatformTx, Tx, tenants};
-use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{Ids, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
 
 use crate::companion;
-use crate::draft::Draft;
+use crate::draft::{Body, Draft};
 use crate::error::{Error, Result};
+use crate::events::{self, Happened};
 use crate::files::Folder;
 use crate::keys::{self, ROUTING};
 use crate::plan::{self, Action, Change, Installed, Plan, State, Title, Vanished};
@@ -38,9 +39,18 @@ pub async fn plan_folders(
     vanished: Vanished,
     installed: &Installed,
 ) -> Result<Vec<Plan>> {
-    let (mut plans, mut problems) = (Vec::new(), Vec::new());
+    let mut states = Vec::new();
     for folder in folders {
-        match plan_folder(db, folder, vanished, installed).await {
+        states.push(state(db, &folder.tenant, &folder.drafts).await?);
+    }
+    let hold = |(folder, state): (&Folder, &State)| {
+        plan::Holding::of(&folder.tenant, state, &folder.drafts, vanished)
+    };
+    let all: Vec<_> = folders.iter().zip(&states).map(hold).collect();
+    let (mut plans, mut problems) = (Vec::new(), Vec::new());
+    for (at, (folder, mut state)) in folders.iter().zip(states).enumerate() {
+        state.among(&all, all.get(..at).unwrap_or_default());
+        match plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed) {
             Ok(plan) => plans.push(plan),
             Err(Error::Problems(found)) => problems.extend(found.iter().cloned()),
             Err(error) => return Err(error),
@@ -53,6 +63,8 @@ pub async fn plan_folders(
 /// What is stored of a tenant, and which of the wanted addresses are another's.
 pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Result<State> {
     let (name, keys) = (tenant.clone(), plan::wanted(wanted));
+    let bindings = wanted.iter().filter(|draft| draft.kind == TierKind::Binding);
+    let bindings: Vec<Body> = bindings.map(|draft| draft.body.clone()).collect();
     db.platform(ROUTING)
         .read(move |tx| {
             let Some(tenant) = tenants::find_by_name(tx, &name)? else {
@@ -63,7 +75,10 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Res
             }
             let taken = keys::taken(tx, Some(tenant.id), &keys)?;
             let tiers = tx.as_tenant(tenant.id, rows::all)?;
-            Ok(State { tenant: Some(tenant.id), tiers, taken })
+            let active = tiers.values().filter(|tier| tier.kind == TierKind::Binding).map(|tier| &tier.body);
+            let named = plan::pins(bindings.iter().chain(active));
+            let pinned = tx.as_tenant(tenant.id, |tx| rows::pinned(tx, named))?;
+            Ok(State { tenant: Some(tenant.id), tiers, pinned, taken, claimed: BTreeMap::new() })
         })
         .await
 }
@@ -85,6 +100,10 @@ pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &
                 work.ready(tx, &zone, &by)?;
                 tx.as_tenant(work.tenant, |tx| work.write(tx, &by))?;
                 rows::mark(tx, work.tenant, turn)?;
+            }
+            // An address may move from a tenant to one that was written before it.
+            for work in &work {
+                tx.as_tenant(work.tenant, |tx| work.lead(tx, &by))?;
             }
             for work in &work {
                 tx.as_tenant(work.tenant, |tx| {
@@ -149,6 +168,18 @@ impl Work {
         for (change, version) in self.plan.changes.iter().zip(&self.versions) {
             self.write_change(tx, change, version.as_ref(), by)?;
         }
+        let (wanted, archived) = self.keys(tx)?;
+        keys::free(tx, &wanted, &archived)
+    }
+
+    fn lead(&self, tx: &mut Tx<'_>, by: &Authorship) -> Result<()> {
+        let (wanted, _) = self.keys(tx)?;
+        keys::set(tx, &wanted)?;
+        self.plan.files.iter().try_for_each(|file| file.write(tx, by))
+    }
+
+    /// Which addresses lead where once all is done, and the bindings that are archived.
+    fn keys(&self, tx: &mut Tx<'_>) -> Result<(BTreeMap<RoutingKey, TierId>, BTreeSet<TierId>)> {
         let bindings: BTreeMap<TierName, (TierId, TierStatus)> = rows::heads(tx)?
             .into_iter()
             .filter(|((kind, _), _)| *kind == TierKind::Binding)
@@ -161,8 +192,7 @@ impl Work {
             .collect();
         let wanted =
             self.plan.keys.iter().filter_map(|(key, name)| Some((key.clone(), bindings.get(name)?.0)));
-        keys::set(tx, &wanted.collect(), &archived)?;
-        self.plan.files.iter().try_for_each(|file| file.write(tx, by))
+        Ok((wanted.collect(), archived))
     }
 
     fn write_change(
@@ -186,9 +216,22 @@ impl Work {
                 .ok_or_else(|| Error::Overtaken { what: format!("{} {}", title.0, title.1) })?,
         };
         match (change.action, version) {
-            (Action::Archive, _) => rows::set_status(tx, id, TierStatus::Archived),
-            (_, Some(version)) => rows::add_version(tx, id, version, by),
-            (_, None) => rows::set_status(tx, id, TierStatus::Active),
+            (Action::Archive, _) => rows::set_status(tx, id, TierStatus::Archived)?,
+            (_, Some(version)) => rows::add_version(tx, id, version, by)?,
+            (_, None) => rows::set_status(tx, id, TierStatus::Active)?,
+        }
+        let happened = match change.action {
+            Action::Archive => Some(Happened::Archived),
+            Action::Restore => Some(Happened::Restored),
+            Action::Create | Action::Update => None,
+        };
+        if let Some(happened) = happened {
+            events::add(tx, id, (happened, change.to, None), by)?;
+        }
+        // A restored tier that has the words it had was not taken back to anything.
+        match self.plan.back_to.filter(|_| version.is_some()) {
+            Some(old) => events::add(tx, id, (Happened::RolledBack, change.to, Some(old)), by),
+            None => Ok(()),
         }
     }
 }

@@ -148,9 +148,9 @@ pub fn note() -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for matter in Matter::ALL {
         let (usual, escalation) = (order(matter, Situation::Usual), order(matter, Situation::Escalation));
-        let mut who = heard(usual);
+        let mut who = heard(matter, usual);
         if usual != escalation {
-            who = format!("{who}; in an escalation {}", heard(escalation));
+            who = format!("{who}; in an escalation {}", heard(matter, escalation));
         }
         match lines.last_mut() {
             Some((matters, known)) if *known == who => *matters = format!("{matters}, {}", matter.words()),
@@ -161,11 +161,12 @@ pub fn note() -> String {
     format!("# Where these disagree, the first named decides\n{}", lines.collect::<String>())
 }
 
-fn heard(tiers: &[TierKind]) -> String {
+fn heard(matter: Matter, tiers: &[TierKind]) -> String {
     let names = tiers.iter().map(|tier| match tier {
         H => "you",
         T => "the team",
-        A | TierKind::Binding => "the hard limits",
+        A | TierKind::Binding if matter == Matter::Permission => "the hard limits",
+        A | TierKind::Binding => "what is set for you",
     });
     names.collect::<Vec<_>>().join(", then ")
 }

@@ -37,6 +37,9 @@ pub enum Error {
     #[error("{kind} {name} has no version {version}: it has 1 to {latest}")]
     NoVersion { kind: TierKind, name: TierName, version: u32, latest: u32 },
 
+    #[error("{kind} {name} is at its first version, so there is none before it to go back to")]
+    FirstVersion { kind: TierKind, name: TierName },
+
     /// A folder can't be written to.
     #[error("{path}: {what}")]
     Folder { path: String, what: String },

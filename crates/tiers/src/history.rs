@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::apply;
 use crate::draft::{Body, Draft, Tier};
 use crate::error::{Error, Result};
+use crate::events::{self, Event};
 use crate::keys::ROUTING;
 use crate::merge::{self, Origin};
 use crate::plan::{self, Installed, Plan, State, Stored, Title, Vanished};
@@ -24,6 +25,8 @@ pub struct Log {
     pub name: TierName,
     pub status: TierStatus,
     pub versions: Vec<Entry>,
+    /// What else happened to it, the newest first.
+    pub events: Vec<Event>,
 }
 
 /// A version and how it differs from the one before.
@@ -64,16 +67,16 @@ pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) 
         tx.as_tenant(found.id, |tx| {
             let tier = rows::find(tx, title.0, &title.1)?.ok_or_else(|| no_tier(&who, &title))?;
             let versions = rows::versions(tx, &tier)?;
-            Ok::<_, Error>((tier.status, versions))
+            Ok::<_, Error>((tier.status, versions, events::of(tx, tier.id)?))
         })
     };
-    let (status, versions) = db.platform(ROUTING).read(read).await?;
+    let (status, versions, events) = db.platform(ROUTING).read(read).await?;
     let nothing = Body::new();
     let before = versions.iter().skip(1).map(|older| &older.body).chain([&nothing]);
     let changes = versions.iter().zip(before).map(|(version, before)| plan::fields(before, &version.body));
     let changes: Vec<_> = changes.collect();
     let entries = versions.into_iter().zip(changes).map(|(version, changes)| Entry { version, changes });
-    Ok(Log { kind, name: name.clone(), status, versions: entries.collect() })
+    Ok(Log { kind, name: name.clone(), status, versions: entries.collect(), events })
 }
 
 /// A tier at a version, or at the one in force.
@@ -119,10 +122,9 @@ pub async fn plan_rollback(
     let tiers = all(db, tenant).await?;
     let title = (kind, name.clone());
     let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?;
-    let none = |version| Error::NoVersion { kind, name: name.clone(), version, latest: current.latest };
     let back_to = match version {
         Some(version) => version,
-        None => current.version.checked_sub(1).filter(|version| *version > 0).ok_or_else(|| none(0))?,
+        None => before(db, tenant, current).await?,
     };
     let old = at(db, tenant, current, back_to).await?;
     let wanted = vec![Draft::of(kind, name.clone(), old.body)];
@@ -130,7 +132,28 @@ pub async fn plan_rollback(
     let mut plan = plan::plan(tenant, &state, &wanted, Vanished::Keep, installed)?;
     // Nothing is missing from a folder where there is none.
     plan.left.clear();
+    plan.back_to = Some(back_to);
     Ok((plan, back_to))
+}
+
+/// The version before the one whose words are in force, so that going back twice goes back twice.
+async fn before(db: &Db, tenant: &TenantName, current: &Stored) -> Result<u32> {
+    let (who, id) = (tenant.clone(), current.id);
+    let read = move |tx: &mut PlatformTx<'_>| {
+        let found = known(tx, &who)?;
+        tx.as_tenant(found.id, |tx| events::of(tx, id))
+    };
+    let events = db.platform(ROUTING).read(read).await?;
+    let origin = |version: u32| {
+        let back = events.iter().find(|event| event.version == version && event.back_to.is_some());
+        back.and_then(|event| event.back_to).filter(|old| *old < version)
+    };
+    let mut version = current.version;
+    while let Some(older) = origin(version) {
+        version = older;
+    }
+    let first = || Error::FirstVersion { kind: current.kind, name: current.name.clone() };
+    version.checked_sub(1).filter(|version| *version > 0).ok_or_else(first)
 }
 
 async fn at(db: &Db, tenant: &TenantName, current: &Stored, version: u32) -> Result<Stored> {

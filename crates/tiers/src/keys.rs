@@ -21,30 +21,28 @@ pub(crate) fn find(tx: &mut PlatformTx<'_>, key: &RoutingKey) -> Result<Option<(
     )?)
 }
 
-/// Those of the addresses that lead to other tenants than this one.
+/// Those of the addresses that lead to other tenants than this one, and where.
 pub(crate) fn taken(
     tx: &mut PlatformTx<'_>,
     tenant: Option<TenantId>,
     wanted: &[RoutingKey],
-) -> Result<BTreeSet<RoutingKey>> {
-    let mut taken = BTreeSet::new();
+) -> Result<BTreeMap<RoutingKey, (TenantId, TierId)>> {
+    let mut taken = BTreeMap::new();
     for key in wanted {
-        if find(tx, key)?.is_some_and(|(holder, _)| Some(holder) != tenant) {
-            taken.insert(key.clone());
+        if let Some(held) = find(tx, key)?.filter(|(holder, _)| Some(*holder) != tenant) {
+            taken.insert(key.clone(), held);
         }
     }
     Ok(taken)
 }
 
-/// Makes the tenant's addresses those of its active bindings. Archived bindings keep theirs unless another of the
-/// tenant's bindings wants them.
-pub(crate) fn set(
+/// Lets go of the addresses that no active binding of the tenant wants. Archived bindings keep theirs.
+pub(crate) fn free(
     tx: &mut Tx<'_>,
     wanted: &BTreeMap<RoutingKey, TierId>,
     archived: &BTreeSet<TierId>,
 ) -> Result<()> {
-    let held: BTreeMap<RoutingKey, TierId> = held(tx)?.into_iter().collect();
-    for (key, binding) in &held {
+    for (key, binding) in &held(tx)? {
         if !wanted.contains_key(key) && !archived.contains(binding) {
             tx.execute(
                 "DELETE FROM routing_keys WHERE tenant_id = $1 AND kind = $2 AND address = $3",
@@ -52,6 +50,13 @@ pub(crate) fn set(
             )?;
         }
     }
+    Ok(())
+}
+
+/// Makes the wanted addresses lead to their bindings, those of the tenant's archived ones among them. Everybody has
+/// let go of theirs before, so that an address can move from one tenant to another.
+pub(crate) fn set(tx: &mut Tx<'_>, wanted: &BTreeMap<RoutingKey, TierId>) -> Result<()> {
+    let held: BTreeMap<RoutingKey, TierId> = held(tx)?.into_iter().collect();
     for (key, binding) in wanted {
         match held.get(key) {
             Some(now) if now == binding => {}

@@ -16,7 +16,7 @@
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
 //! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
-//! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`: the statements
+//! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`, `events`: the statements
 //!
 //! # To add a key to a tier
 //! Add the field to its type in `munshi-types` and a line to its table in `shape`, then
@@ -27,6 +27,7 @@ pub mod companion;
 pub mod contract;
 pub mod draft;
 mod error;
+mod events;
 mod fences;
 pub mod files;
 pub mod guardrails;
@@ -49,6 +50,7 @@ pub use apply::{announce, apply, plan_folder, plan_folders};
 pub use companion::{Beside, Companion, FileChange};
 pub use draft::{Body, Draft, Tier};
 pub use error::{Error, Result};
+pub use events::{Event, Happened};
 pub use fences::fence_key;
 pub use keys::ROUTING;
 pub use plan::{Installed, Plan, Vanished};
@@ -62,4 +64,5 @@ pub use size::Tokens;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0005_tiers"), migration!("0011_fence_key")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0005_tiers"), migration!("0011_fence_key"), migration!("0012_tier_events")];

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// A longer line of agents is a mistake.
 pub(crate) const LONGEST_CHAIN: usize = 8;
 /// Lists that are added to, so that no agent loses a rule of its base by naming one of its own.
-const ADDED: [&str; 4] = ["guardrails", "rules", "policy.deny", "policy.ask"];
+pub const ADDED: [&str; 4] = ["guardrails", "rules", "policy.deny", "policy.ask"];
 
 /// An agent with everything it extends.
 #[derive(Clone, Debug, PartialEq)]

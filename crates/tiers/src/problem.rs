@@ -79,7 +79,7 @@ impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
         let noun = if count == 1 { "problem" } else { "problems" };
-        write!(f, "the files have {count} {noun}, so nothing was changed")?;
+        write!(f, "the files have {count} {noun}, so they can't be applied")?;
         self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
     }
 }

@@ -114,6 +114,17 @@ pub(crate) fn find_at(
     Ok(at)
 }
 
+/// The bodies of these versions, as far as they are there.
+pub(crate) fn pinned(tx: &mut Tx<'_>, named: Vec<(Title, u32)>) -> Result<BTreeMap<(Title, u32), Body>> {
+    let mut bodies = BTreeMap::new();
+    for (title, version) in named {
+        if let Some(tier) = find_at(tx, title.0, &title.1, version)? {
+            bodies.insert((title, version), tier.body);
+        }
+    }
+    Ok(bodies)
+}
+
 /// Every version of a tier, the newest first.
 pub(crate) fn versions(tx: &mut Tx<'_>, tier: &Stored) -> Result<Vec<VersionView>> {
     let current = tier.version;
@@ -233,7 +244,7 @@ where
     text.parse().map_err(|error| munshi_store::Error::Decode(format!("column `{column}`: {error}")))
 }
 
-fn number(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
+pub(crate) fn number(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
     let number: i64 = row.get(column)?;
     u32::try_from(number)
         .map_err(|_| munshi_store::Error::Decode(format!("column `{column}`: {number} is no version")))

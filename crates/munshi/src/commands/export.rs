@@ -7,6 +7,7 @@ use munshi_safety::policy;
 use munshi_store::Db;
 use munshi_tiers::files::{self, Exported};
 use munshi_tiers::history;
+use munshi_tiers::import::Existing;
 use munshi_types::TenantName;
 use munshi_types::tier::TierStatus;
 
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// Where to; humans/, teams/, agents/, bindings/ and policy.toml are made in it
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+    /// Write over files that say something else
+    #[arg(long)]
+    replace: bool,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -35,8 +39,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })?;
     let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
     let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
-    let mut exported = files::export(&arguments.folder, &tiers)?;
-    files::export_beside(&mut exported, &arguments.folder, POLICY_FILE, policy.as_deref())?;
+    let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
+    let exported = files::export(&arguments.folder, &tiers, &[(POLICY_FILE, policy)], existing)?;
     context.output.answer(&exported, |exported, _| words(exported, arguments))
 }
 

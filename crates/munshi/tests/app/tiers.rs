@@ -309,3 +309,47 @@ fn a_schema_is_printed_for_every_kind() {
         assert_eq!(words, schema);
     }
 }
+
+#[test]
+fn a_tier_is_shown_whole_and_can_not_drive_the_terminal() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    let folder = shop(&installation);
+    edit(&folder, "humans/meera.md", "I always did.", "I always \u{1b}[2Jdid.");
+    edit(&folder, "agents/base.toml", "guardrails", "policy.deny = [\"ledger.erase\"]\nguardrails");
+    installation.json(&["apply", "tenants/sharma"]);
+    let human = installation.run(&["tier", "show", "sharma", "human", "meera"]).ok();
+    assert!(human.contains("I always  [2Jdid.") && !human.contains('\u{1b}'), "{human:?}");
+    let agent = installation.run(&["tier", "show", "sharma", "agent", "own"]).ok();
+    let line = agent.lines().find(|line| line.starts_with("policy.deny.ledger.erase")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["policy.deny.ledger.erase", "on", "base"]);
+}
+
+#[test]
+fn what_happened_to_a_tier_is_told_and_edited_files_are_kept() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    let folder = shop(&installation);
+    let ravi = "+++\nname = \"Ravi\"\nidentity = \"You.\"\n+++\n";
+    fs::write(folder.join("humans/ravi.md"), ravi).unwrap();
+    installation.json(&["apply", "tenants/sharma"]);
+    fs::remove_file(folder.join("humans/ravi.md")).unwrap();
+    installation.json(&["apply", "tenants/sharma", "--prune", "--author", "asha", "--note", "he left"]);
+    let back = installation.run(&["tier", "rollback", "sharma", "human", "ravi", "--to", "1"]).ok();
+    assert!(
+        back.contains("It is back from the archive, as it was.") && !back.contains("Went back"),
+        "{back}"
+    );
+    let log = installation.run(&["tier", "log", "sharma", "human", "ravi"]).ok();
+    let place = |text: &str| log.find(text).unwrap_or_else(|| panic!("no {text}: {log}"));
+    assert!(place("back from the archive with version 1") < place("archived at version 1"), "{log}");
+    assert!(place("asha\n    he left") < place("version 1 (in force)"), "{log}");
+    let first = installation.run(&["tier", "rollback", "sharma", "human", "ravi"]).refused(5);
+    assert!(first.contains("is at its first version"), "{first}");
+
+    installation.json(&["export", "sharma", "tenants/sharma"]);
+    edit(&folder, "humans/ravi.md", "You.", "Edited.");
+    let kept = installation.run(&["export", "sharma", "tenants/sharma", "--json"]);
+    kept.refused_as(6, "already_there");
+    assert!(fs::read_to_string(folder.join("humans/ravi.md")).unwrap().contains("Edited."));
+    installation.json(&["export", "sharma", "tenants/sharma", "--replace"]);
+    assert_eq!(fs::read_to_string(folder.join("humans/ravi.md")).unwrap(), ravi);
+}

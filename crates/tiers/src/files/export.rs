@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::draft::Body;
 use crate::error::{Error, Result};
+use crate::import::Existing;
 use crate::shape::{self, FENCE};
 
 /// What was written.
@@ -33,31 +34,39 @@ pub fn render(kind: TierKind, body: &Body) -> String {
     format!("{FENCE}\n{front}{FENCE}\n{parted}{text}{end}")
 }
 
-/// Writes each tier's file under `folder`. Other files there are left alone.
-pub fn export(folder: &Path, tiers: &[(TierKind, TierName, Body)]) -> Result<Exported> {
+/// Writes each tier's file under `folder`, and `beside` them files that are no tiers, where there is something to write.
+/// Other files there are left alone. Where one says something else, it is kept and nothing is written, unless it is to
+/// be replaced.
+pub fn export(
+    folder: &Path,
+    tiers: &[(TierKind, TierName, Body)],
+    beside: &[(&str, Option<String>)],
+    existing: Existing,
+) -> Result<Exported> {
+    let tiers = tiers.iter().map(|(kind, name, body)| {
+        (folder.join(kind.folder()).join(format!("{name}.{}", kind.extension())), render(*kind, body))
+    });
+    let others = beside.iter().filter_map(|(file, text)| Some((folder.join(file), text.clone()?)));
+    let files: Vec<(PathBuf, String)> = tiers.chain(others).collect();
+    let differs =
+        |(path, text): &&(PathBuf, String)| fs::read(path).is_ok_and(|there| there != text.as_bytes());
+    let edited: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
+    if existing == Existing::Keep && !edited.is_empty() {
+        return Err(Error::Existing(edited));
+    }
     let mut exported = Exported { written: Vec::new(), unchanged: 0, others: Vec::new() };
     let mut paths = BTreeSet::new();
-    for (kind, name, body) in tiers {
-        let path = folder.join(kind.folder()).join(format!("{name}.{}", kind.extension()));
-        exported.put(&path, &render(*kind, body))?;
+    for (path, text) in files {
+        exported.put(&path, &text)?;
         paths.insert(path);
     }
     let folders = TierKind::ALL.into_iter().filter_map(|kind| fs::read_dir(folder.join(kind.folder())).ok());
     let there = folders.flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    exported.others = there.filter(|path| !paths.contains(path)).collect();
+    let left = beside.iter().filter(|(_, text)| text.is_none()).map(|(file, _)| folder.join(file));
+    let left = left.filter(|path| path.exists());
+    exported.others = there.filter(|path| !paths.contains(path)).chain(left).collect();
     exported.others.sort();
     Ok(exported)
-}
-
-/// Writes a file that is no tier beside their folders. Where there is nothing to write, one that is there is left alone.
-pub fn export_beside(exported: &mut Exported, folder: &Path, file: &str, text: Option<&str>) -> Result<()> {
-    let path = folder.join(file);
-    match text {
-        Some(text) => exported.put(&path, text)?,
-        None if path.exists() => exported.others.push(path),
-        None => {}
-    }
-    Ok(())
 }
 
 impl Exported {

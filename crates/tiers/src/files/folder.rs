@@ -166,7 +166,8 @@ impl Reader {
         let ending = format!(".{}", kind.extension());
         let Some(stem) = name.strip_suffix(&ending) else {
             let what = format!("this is no {kind}");
-            let hint = format!("a {kind} is a file NAME{ending} in {}/", kind.folder());
+            let article = if kind == TierKind::Agent { "an" } else { "a" };
+            let hint = format!("{article} {kind} is a file NAME{ending} in {}/", kind.folder());
             self.problems.push(Problem::of_file(shown(path), what).hint(hint));
             return None;
         };

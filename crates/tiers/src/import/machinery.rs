@@ -9,25 +9,36 @@ use super::report::{Concern, Place, Report};
 
 const TOOLS: Place = Place::Tier(TierKind::Agent, "tools");
 
+const GUIDANCE: Place = Place::Tier(TierKind::Agent, "guidance");
+
 pub(super) fn read_tools(page: &Page, draft: &mut Draft, report: &mut Report) {
     let mut guidance: Vec<String> = Vec::new();
     for section in &page.sections {
         match tool(&section.heading) {
             Some((name, arguments)) => {
                 add(page, section.line, name.clone(), arguments, draft, report);
-                let text = section.text().replace('\n', " ");
-                if !text.trim().is_empty() {
-                    guidance.push(format!("{name}: {}", text.trim()));
+                let mut said = Vec::new();
+                for (line, text) in section.lines() {
+                    if !is_machine(page, line, text, report) {
+                        report.note(page.file, line, text, GUIDANCE);
+                        said.push(text);
+                    }
+                }
+                if !said.is_empty() {
+                    guidance.push(format!("{name}: {}", said.join(" ")));
                 }
             }
             None => {
                 for (line, text) in section.lines() {
+                    if is_machine(page, line, text, report) {
+                        continue;
+                    }
                     // `- search_catalog(query): when a buyer asks`
                     let named =
                         item(text).and_then(|text| tool(text.split([':', '—', '–']).next().unwrap_or(text)));
                     match named {
                         Some((name, arguments)) => add(page, line, name, arguments, draft, report),
-                        None => report.note(page.file, line, text, Place::Tier(TierKind::Agent, "guidance")),
+                        None => report.note(page.file, line, text, GUIDANCE),
                     }
                     guidance.push(item(text).unwrap_or(text).to_owned());
                 }
@@ -35,6 +46,26 @@ pub(super) fn read_tools(page: &Page, draft: &mut Draft, report: &mut Report) {
         }
     }
     draft.agent.guidance = guidance.join("\n");
+}
+
+/// Tells of a line that says how a machine is reached: `ssh`, an address in numbers, a name of the house network.
+fn is_machine(page: &Page, line: usize, text: &str, report: &mut Report) -> bool {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '.' | '-')));
+    let is_numbered = |word: &str| {
+        let parts: Vec<&str> = word.split('.').collect();
+        parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
+    };
+    let mut words = words.map(|word| word.trim_matches('.'));
+    let found = words.any(|word| {
+        matches!(word, "ssh" | "sftp" | "localhost" | "rdp")
+            || is_numbered(word)
+            || [".local", ".lan", ".internal"].iter().any(|end| word.ends_with(end))
+    });
+    if found {
+        report.eye(page.file, line, "how a machine is reached", Concern::Machine);
+    }
+    found
 }
 
 fn add(page: &Page, line: usize, name: ToolName, arguments: bool, draft: &mut Draft, report: &mut Report) {

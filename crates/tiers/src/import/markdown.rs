@@ -5,6 +5,25 @@
 pub(super) struct Page {
     pub(super) file: &'static str,
     pub(super) sections: Vec<Section>,
+    /// What is for a program and not for people, by the line it begins at. It is in no section.
+    pub(super) asides: Vec<(usize, Aside)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aside {
+    /// Between lines of `---`, at the very start.
+    FrontMatter,
+    /// Between lines of three backticks.
+    Code,
+}
+
+impl Aside {
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::FrontMatter => "the settings at the top",
+            Self::Code => "a block of code",
+        }
+    }
 }
 
 /// A heading and what stands under it. What stands before the first heading has an empty one.
@@ -20,10 +39,23 @@ pub(super) struct Section {
 impl Page {
     pub(super) fn read(file: &'static str, text: &str) -> Self {
         let mut sections = vec![Section { line: 1, ..Section::default() }];
+        let mut asides = Vec::new();
+        let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+        let front = front_matter(&lines);
+        if front > 0 {
+            asides.push((1, Aside::FrontMatter));
+        }
         let mut in_code = false;
-        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            in_code ^= line.trim_start().starts_with("```");
-            match heading(line).filter(|_| !in_code) {
+        for (at, line) in lines.into_iter().enumerate().skip(front) {
+            let is_mark = line.trim_start().starts_with("```");
+            if is_mark && !in_code {
+                asides.push((at + 1, Aside::Code));
+            }
+            in_code ^= is_mark;
+            if in_code || is_mark {
+                continue;
+            }
+            match heading(line) {
                 Some((level, heading)) => {
                     sections.push(Section {
                         heading: heading.to_owned(),
@@ -40,8 +72,17 @@ impl Page {
             }
         }
         sections.retain(|section| !section.heading.is_empty() || !section.text().is_empty());
-        Self { file, sections }
+        Self { file, sections, asides }
     }
+}
+
+/// How many lines the settings at the top take; none where there are none, or they never end.
+fn front_matter(lines: &[&str]) -> usize {
+    let is_mark = |line: &&str| line.trim_end() == "---";
+    if !lines.first().is_some_and(is_mark) {
+        return 0;
+    }
+    lines.iter().skip(1).position(is_mark).map_or(0, |at| at + 2)
 }
 
 fn heading(line: &str) -> Option<(usize, &str)> {

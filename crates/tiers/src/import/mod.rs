@@ -16,10 +16,11 @@
 //!
 //! # Layout
 //! - `markdown`: a file in sections; `secrets`: lines that must not be copied
-//! - `persona`, `work`, `machinery`: the files of each tier; `rules`: sentences that are shipped rules
+//! - `persona`, `work`, `machinery`: the files of each tier; `language`: which ones it speaks; `rules`: sentences that are shipped rules
 //! - `report`: what went where; `write`: the drafts as files; `folder`: reading and writing folders
 
 mod folder;
+mod language;
 mod machinery;
 mod markdown;
 mod persona;
@@ -92,7 +93,11 @@ fn pages(files: &[(&str, &str)], report: &mut Report) -> BTreeMap<&'static str, 
         let safe = secrets::removed(text, |line, kind| {
             report.eye(known, line, kind, Concern::Secret);
         });
-        pages.insert(known, Page::read(known, &safe));
+        let page = Page::read(known, &safe);
+        for (line, aside) in &page.asides {
+            report.eye(known, *line, aside.words(), Concern::Program);
+        }
+        pages.insert(known, page);
     }
     for missing in FILES.into_iter().filter(|known| !pages.contains_key(known)) {
         report.note(missing, 1, "the file", Place::Missing);
@@ -108,6 +113,8 @@ struct Draft {
     team: Team,
     agent: Agent,
     channels: Vec<Channel>,
+    /// Whether a file said which languages it speaks.
+    is_language_told: bool,
 }
 
 impl Draft {

@@ -1,10 +1,10 @@
 //! `IDENTITY.md` and `SOUL.md`: who speaks, and what of it is really about the work.
 
-use munshi_types::tier::{LanguageCode, TierKind};
+use munshi_types::tier::TierKind;
 
 use super::markdown::{Page, Section, is_template, item, pair};
 use super::report::{Concern, Place, Report};
-use super::{Draft, rules, work};
+use super::{Draft, language, rules, work};
 
 const fn human(key: &'static str) -> Place {
     Place::Tier(TierKind::Human, key)
@@ -99,7 +99,7 @@ pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
             work::procedures(page, section, draft, report);
         } else if section.is_about(&NEVER) || section.is_about(&RULES) {
             sorted(page, section, draft, report);
-        } else if !(section.is_about(&["language"]) && spoken(page, section, draft, report)) {
+        } else if !(section.is_about(&["language"]) && language::spoken(page, section, draft, report)) {
             let rest = Section { body: voiced(page, section, draft, report), ..section.clone() };
             if rest.text().is_empty() || toned(page, &rest, draft, report) {
                 continue;
@@ -137,7 +137,7 @@ fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
             continue;
         }
         match pair(text).filter(|(key, _)| matches!(key.as_str(), "language" | "languages")) {
-            Some((_, value)) => languages(page, *line, &value, draft, report),
+            Some((_, value)) => language::listed(page, *line, &value, draft, report),
             None => rest.push((*line, text.clone())),
         }
     }
@@ -148,10 +148,18 @@ fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
 fn toned(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
     let heading = section.heading.to_lowercase();
     let is_voice = heading.split(|letter: char| !letter.is_alphanumeric()).any(|word| VOICE.contains(&word));
-    let said: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
-    let said = said.join(" ");
-    if !is_voice || said.chars().count() > LONGEST_TONE || is_template(&said) {
+    let lines = section.lines().map(|(line, text)| (line, item(text).unwrap_or(text)));
+    let (quoted, said): (Vec<_>, Vec<_>) = lines.partition(|(_, text)| quoted_in(text).is_some());
+    let said = said.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
+    if !is_voice || said.chars().count() > LONGEST_TONE || is_template(&section.text()) {
         return false;
+    }
+    for (line, phrase) in quoted.into_iter().filter_map(|(line, text)| Some((line, quoted_in(text)?))) {
+        draft.human.voice.phrases.push(phrase.to_owned());
+        report.note(page.file, line, phrase, human("voice.phrases"));
+    }
+    if said.is_empty() {
+        return true;
     }
     let tone = &mut draft.human.voice.tone;
     *tone = if tone.is_empty() { said } else { format!("{tone}; {said}") };
@@ -159,66 +167,12 @@ fn toned(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report)
     true
 }
 
-/// A section that names languages, one to a line or all in one. Otherwise it is prose like any other.
-fn spoken(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
-    let is_named =
-        |text: &str| text.split('.').next().is_some_and(|list| names(list).all(|name| code(name).is_some()));
-    let lines: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
-    let named = lines.iter().take_while(|text| is_named(text)).count();
-    let Some((list, rest)) = lines.split_at_checked(named).filter(|(list, _)| !list.is_empty()) else {
-        return false;
-    };
-    let rest: String = rest.iter().map(|text| format!(". {text}")).collect();
-    languages(page, section.line, &format!("{}{rest}", list.join(", ")), draft, report);
-    true
-}
-
-/// `EN (default), HI, TA. Mirror the user's language.`
-fn languages(page: &Page, line: usize, value: &str, draft: &mut Draft, report: &mut Report) {
-    let (list, mixing) = value.split_once('.').unwrap_or((value, ""));
-    let codes = codes(list);
-    if codes.is_empty() {
-        report.eye(page.file, line, value, Concern::Unclear);
-        return;
-    }
-    draft.human.speech.languages = codes;
-    mixing.trim().trim_end_matches('.').clone_into(&mut draft.human.speech.mixing);
-    report.note(page.file, line, "the languages", human("speech"));
-}
-
-fn codes(list: &str) -> Vec<LanguageCode> {
-    names(list).filter_map(code).collect()
-}
-
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    list.split([',', ';', '/', '+']).flat_map(|part| part.split(" and "))
-}
-
-fn code(named: &str) -> Option<LanguageCode> {
-    let word = named
-        .split_whitespace()
-        .next()?
-        .trim_matches(|letter: char| !letter.is_alphanumeric())
-        .to_lowercase();
-    let code = match word.as_str() {
-        "english" => "en",
-        "hindi" => "hi",
-        "hinglish" => "hi-latn",
-        "bengali" | "bangla" => "bn",
-        "gujarati" => "gu",
-        "kannada" => "kn",
-        "malayalam" => "ml",
-        "marathi" => "mr",
-        "odia" | "oriya" => "or",
-        "punjabi" => "pa",
-        "tamil" => "ta",
-        "telugu" => "te",
-        "arabic" => "ar",
-        "urdu" => "ur",
-        short if short.len() == 2 => short,
-        _ => return None,
-    };
-    code.parse().ok()
+/// The phrase of a line that is nothing but one in quotes.
+fn quoted_in(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let marks = [('"', '"'), ('“', '”'), ('«', '»'), ('‘', '’')];
+    let inner = marks.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close))?;
+    (!inner.is_empty() && !inner.contains(['"', '“', '”'])).then(|| inner.trim())
 }
 
 /// Rules, one by one: those about who it is to the human, those about the work to the team.
@@ -228,9 +182,17 @@ fn sorted(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
         if let Some((id, place)) = rules::take_on(rule, draft) {
             report.note(page.file, line, format!("the rule {id}"), place);
         }
-        if section.is_about(&NEVER) || rules::is_of_persona(rule) {
+        let forbids = section.is_about(&NEVER) || rules::is_forbidding(rule);
+        if language::told(page, line, rule, draft, report) {
+            continue;
+        }
+        if section.is_about(&NEVER) || (forbids && rules::is_of_persona(rule)) {
             draft.human.nevers.push(rule.to_owned());
             report.note(page.file, line, rule, human("nevers"));
+        } else if rules::is_of_voice(rule) {
+            let tone = &mut draft.human.voice.tone;
+            *tone = if tone.is_empty() { rule.to_owned() } else { format!("{tone}; {rule}") };
+            report.note(page.file, line, rule, human("voice.tone"));
         } else {
             if !draft.team.sops.is_empty() {
                 draft.team.sops.push('\n');

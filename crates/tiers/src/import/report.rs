@@ -57,6 +57,12 @@ pub enum Concern {
     ToolSchema,
     /// It could not be told what it is.
     Unclear,
+    /// A way to reach it that there is none of here.
+    Channel,
+    /// Code, or settings of whatever ran the workspace.
+    Program,
+    /// Where a machine is reached, which a tool has to know and a model has not.
+    Machine,
     /// The same file in two spellings; the first was taken.
     Twice,
 }
@@ -126,6 +132,14 @@ impl fmt::Display for Entry {
                 write!(f, "its arguments were in words; the installed tool's schema counts")
             }
             Concern::Unclear => write!(f, "not copied; it is not clear what it is"),
+            Concern::Channel => write!(f, "not copied; there is no such channel here"),
+            Concern::Program => write!(f, "not copied; it is for a program and not for a model"),
+            Concern::Machine => {
+                write!(
+                    f,
+                    "not copied; it says how a machine is reached, which belongs to the tool's settings"
+                )
+            }
             Concern::Twice => write!(f, "left aside; the first one was taken"),
         }
     }

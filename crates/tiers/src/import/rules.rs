@@ -45,14 +45,35 @@ const KNOWN: [Known; 17] = [
     forbids("no-internals", TierKind::Agent, &[&["json"], &["sql"], &["internal id"]]),
 ];
 
-const FORBIDDING: [&str; 7] = ["never", "not ", "n't", "no ", "avoid", "refuse", "without"];
+const FORBIDDING: [&str; 9] =
+    ["never", "not", "no", "avoid", "avoids", "refuse", "refuses", "without", "cannot"];
+
+/// Whether a sentence says what is not done.
+pub(super) fn is_forbidding(sentence: &str) -> bool {
+    allowed(sentence) != sentence
+}
+
+/// The sentence up to the word that forbids.
+pub(super) fn allowed(sentence: &str) -> &str {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '’');
+    let mut at = 0;
+    for word in sentence.split(|letter: char| !is_part(letter)) {
+        let lower = word.to_lowercase().replace('’', "'");
+        if FORBIDDING.contains(&lower.as_str()) || lower.ends_with("n't") {
+            return sentence.get(..at).unwrap_or_default();
+        }
+        at += word.len();
+        at += sentence.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    }
+    sentence
+}
 
 /// Takes on the rule that a sentence speaks of, and says which it was and where it went. The sentence itself is kept by
 /// whoever asked.
 pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str, Place)> {
     let lower = sentence.to_lowercase();
     let is_meant = |known: &&Known| {
-        let forbidden = !known.forbids || FORBIDDING.iter().any(|word| lower.contains(word));
+        let forbidden = !known.forbids || is_forbidding(sentence);
         forbidden && known.groups.iter().any(|words| words.iter().all(|word| lower.contains(word)))
     };
     let known = KNOWN.iter().find(is_meant)?;
@@ -65,6 +86,12 @@ pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str
         rules.push(GuardrailRef::new(known.id));
     }
     Some((known.id, Place::Tier(known.tier, "guardrails")))
+}
+
+/// Whether a rule is about how it sounds.
+pub(super) fn is_of_voice(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    ["tone", "voice", "emoji", "swear"].iter().any(|word| lower.contains(word))
 }
 
 /// Whether a rule is about who the persona is, and not about how the work is done.

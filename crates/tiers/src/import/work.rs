@@ -6,6 +6,7 @@ use super::markdown::{Page, Section, is_template, item, pair};
 use super::report::{Concern, Place, Report};
 use super::{Draft, rules};
 
+const CHANNELS: Place = Place::Tier(TierKind::Binding, "channels");
 const SOPS: Place = Place::Tier(TierKind::Team, "sops");
 
 pub(super) fn read(page: &Page, draft: &mut Draft, report: &mut Report) {
@@ -35,8 +36,13 @@ fn header(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
                 Some(Place::Tier(TierKind::Team, "role"))
             }
             "channel" | "channels" => {
-                draft.channels.extend(channels(&value));
-                Some(Place::Tier(TierKind::Binding, "channels"))
+                let known = channels(&value);
+                for other in unknown(&value) {
+                    report.eye(page.file, *line, format!("the channel {other}"), Concern::Channel);
+                }
+                let place = if known.is_empty() { Place::Nowhere } else { CHANNELS };
+                draft.channels.extend(known);
+                Some(place)
             }
             "active files" | "files" => Some(Place::EveryTurn),
             _ => None,
@@ -56,6 +62,14 @@ fn channels(text: &str) -> Vec<Channel> {
         words.contains(&channel.as_str()) || (*channel == Channel::Whatsapp && words.contains(&"wa"))
     };
     Channel::ALL.into_iter().filter(is_named).collect()
+}
+
+/// The names in a list that are no channel here.
+fn unknown(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split([',', ';', '/', '+', '&', '|']).flat_map(|part| part.split(" and "));
+    parts.map(|part| part.trim().trim_end_matches('.')).filter(|part| {
+        part.chars().any(char::is_alphanumeric) && channels(part).is_empty() && !is_template(part)
+    })
 }
 
 /// How the work is done: the whole section, and the shipped rules it speaks of.

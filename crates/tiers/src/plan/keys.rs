@@ -1,10 +1,11 @@
 //! Which addresses lead where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{RoutingKey, TierKind, TierName};
+use munshi_types::{TenantId, TenantName, TierId};
 
-use super::{After, State};
+use super::{After, State, Vanished};
 use crate::draft::{Draft, Tier};
 use crate::problem::Problem;
 
@@ -15,12 +16,7 @@ pub(super) fn check(after: &After, state: &State) -> (BTreeMap<RoutingKey, TierN
     for draft in after.of_kind(TierKind::Binding) {
         for (at, key) in keys_of(draft).into_iter().enumerate() {
             let path = format!("keys[{at}]");
-            if state.taken.contains(&key) {
-                let problem = draft.problem(&path, format!("{key} already leads to another tenant"));
-                problems.push(
-                    problem.hint("an address leads to one binding of all tenants: take it out there first"),
-                );
-            }
+            problems.extend(of_another(draft, &path, &key, state));
             match keys.get(&key) {
                 Some(other) if *other == draft.name => {
                     problems.push(
@@ -39,6 +35,62 @@ pub(super) fn check(after: &After, state: &State) -> (BTreeMap<RoutingKey, TierN
         }
     }
     (keys, problems)
+}
+
+fn of_another(draft: &Draft, path: &str, key: &RoutingKey, state: &State) -> Option<Problem> {
+    let once = "an address leads to one binding of all tenants: take it out";
+    if state.taken.contains_key(key) {
+        let problem = draft.problem(path, format!("{key} already leads to another tenant"));
+        return Some(problem.hint(format!("{once} there first")));
+    }
+    let other = state.claimed.get(key)?;
+    Some(
+        draft.problem(path, format!("tenant {other} wants {key} too")).hint(format!("{once} of one of them")),
+    )
+}
+
+/// The addresses that a tenant would hold.
+pub(crate) struct Holding {
+    tenant: Option<TenantId>,
+    name: TenantName,
+    wanted: BTreeSet<RoutingKey>,
+    /// Archived bindings keep theirs.
+    archived: BTreeSet<TierId>,
+}
+
+impl Holding {
+    pub(crate) fn of(name: &TenantName, state: &State, wanted: &[Draft], vanished: Vanished) -> Self {
+        let after = After::of(state, wanted, vanished);
+        let archived = after.archived.iter().filter_map(|title| state.tiers.get(title));
+        Self {
+            tenant: state.tenant,
+            name: name.clone(),
+            wanted: after.of_kind(TierKind::Binding).flat_map(keys_of).collect(),
+            archived: archived.map(|tier| tier.id).collect(),
+        }
+    }
+
+    fn keeps(&self, key: &RoutingKey, binding: TierId) -> bool {
+        self.wanted.contains(key) || self.archived.contains(&binding)
+    }
+}
+
+impl State {
+    /// Holds the addresses against what the others of the same plan would hold, and not against what they hold now.
+    /// `before` are those that come first: where two want what nobody has, the later one is told.
+    pub(crate) fn among(&mut self, all: &[Holding], before: &[Holding]) {
+        self.taken.retain(|key, (tenant, binding)| {
+            all.iter()
+                .find(|other| other.tenant == Some(*tenant))
+                .is_none_or(|other| other.keeps(key, *binding))
+        });
+        let own = self.tenant;
+        let others = before.iter().filter(|other| other.tenant.is_none() || other.tenant != own);
+        for other in others {
+            let name = || other.name.clone();
+            self.claimed.extend(other.wanted.iter().map(|key| (key.clone(), name())));
+        }
+    }
 }
 
 /// The addresses that drafts want, to be looked up before the plan is made.

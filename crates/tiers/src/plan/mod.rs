@@ -1,10 +1,12 @@
 //! What applying a folder would do, found out before anything is done.
 //!
 //! # Layout
+//! - `arms`: a binding as each part of its people has it
 //! - `changes`: the difference between what is stored and what is wanted, field by field
 //! - `references`: whether everything that is named is there; `sizes`: whether every text fits its budget
 //! - `keys`: which addresses lead where; `rules`: whether guardrails can be checked; `words`: the plan for people to read
 
+mod arms;
 mod changes;
 mod keys;
 mod references;
@@ -14,12 +16,13 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_types::tier::{Binding, Candidate, RoutingKey, TierKind, TierName, TierRef, TierStatus};
+use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
 use munshi_types::{TenantId, TenantName, TierId};
 use serde::Serialize;
 
+pub(crate) use arms::pins;
 pub use changes::{Action, Change, FieldChange, Line, fields};
-pub(crate) use keys::wanted;
+pub(crate) use keys::{Holding, wanted};
 
 use crate::companion::FileChange;
 use crate::draft::{Body, Draft};
@@ -28,7 +31,7 @@ use crate::problem::Problems;
 use crate::size::Tokens;
 
 /// A tier by its kind and name.
-pub(crate) type Title = (TierKind, TierName);
+pub type Title = (TierKind, TierName);
 
 /// A tier as it is stored: its head, and the body of the version in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +52,12 @@ pub struct State {
     /// None where the tenant is to be made.
     pub tenant: Option<TenantId>,
     pub tiers: BTreeMap<Title, Stored>,
-    /// Wanted addresses that lead to other tenants.
-    pub taken: BTreeSet<RoutingKey>,
+    /// Versions that slices hold on to.
+    pub pinned: BTreeMap<(Title, u32), Body>,
+    /// Wanted addresses that lead to other tenants, and where.
+    pub taken: BTreeMap<RoutingKey, (TenantId, TierId)>,
+    /// Wanted addresses that another tenant of the same plan wants too.
+    pub claimed: BTreeMap<RoutingKey, TenantName>,
 }
 
 /// What is there to be used.
@@ -83,6 +90,9 @@ pub struct Plan {
     /// Files that are no tiers and are not in the folder, though something like them is in force; that stays.
     pub left_files: Vec<String>,
     pub warnings: Vec<String>,
+    /// The version whose words the one tier gets again, where that is what the plan is for.
+    #[serde(skip)]
+    pub(crate) back_to: Option<u32>,
     #[serde(skip)]
     pub(crate) id: Option<TenantId>,
     #[serde(skip)]
@@ -108,16 +118,17 @@ pub fn plan(
 ) -> Result<Plan> {
     let after = After::of(state, wanted, vanished);
     let mut problems = references::check(&after, state);
-    problems.extend(rules::check(&after));
     let agents = after.agents();
-    problems.extend(sizes::check(&after, &agents));
+    let tiers = arms::Tiers { after: &after, state, agents: &agents };
+    problems.extend(rules::check(&tiers));
+    problems.extend(sizes::check(&tiers));
     let (keys, clashes) = keys::check(&after, state);
     problems.extend(clashes);
     Problems::refuse(problems)?;
     let changes = changes::all(state, wanted, vanished, &agents)?;
     let left = if vanished == Vanished::Keep { after.left(wanted) } else { Vec::new() };
     let mut warnings = references::warnings(&after, &agents, installed);
-    warnings.extend(rules::warnings(&after, &agents));
+    warnings.extend(rules::warnings(&tiers));
     Ok(Plan {
         tenant: tenant.clone(),
         is_new: state.tenant.is_none(),
@@ -126,6 +137,7 @@ pub fn plan(
         left,
         left_files: Vec::new(),
         warnings,
+        back_to: None,
         id: state.tenant,
         seen: state
             .tiers
@@ -134,24 +146,6 @@ pub fn plan(
             .collect(),
         keys,
     })
-}
-
-/// A binding as each part of its people has it: itself first, then with what a slice puts in its place. Old versions
-/// that a slice names were checked when they were new.
-pub(crate) fn arms(binding: &Binding) -> Vec<(String, Binding)> {
-    let now =
-        |tier: &Option<TierRef>| tier.clone().filter(|tier| tier.version.is_none()).map(|tier| tier.name);
-    let slices = binding.slices.iter().enumerate().filter_map(|(at, slice)| match &slice.candidate {
-        Candidate::Binding(_) => None,
-        Candidate::Tiers { human, team, agent } => {
-            let mut arm = binding.clone();
-            arm.human = now(human).unwrap_or(arm.human);
-            arm.team = now(team).unwrap_or(arm.team);
-            arm.agent = now(agent).unwrap_or(arm.agent);
-            Some((format!("slices[{at}]."), arm))
-        }
-    });
-    std::iter::once((String::new(), binding.clone())).chain(slices).collect()
 }
 
 /// The tenant as it would be: every active tier as a draft, whether it comes from a file or was there.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
 
-use super::{After, Installed, State, arms};
+use super::arms::{Arm, Tiers, arms};
+use super::{After, Installed, State};
 use crate::draft::{Draft, Tier};
 use crate::merge::{self, Broken, Merged};
 use crate::nearest;
@@ -33,9 +34,9 @@ fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, pr
     ];
     problems
         .extend(named.into_iter().filter_map(|(kind, path, name)| missing(draft, path, kind, name, after)));
-    for (path, arm) in arms(binding) {
-        problems.extend(not_a_member(draft, &format!("{path}human"), &arm, after));
-    }
+    let none = BTreeMap::new();
+    let tiers = Tiers { after, state, agents: &none };
+    problems.extend(arms(binding).iter().filter_map(|arm| not_a_member(draft, arm, &tiers)));
     let shares: u32 = binding.slices.iter().map(|slice| u32::from(slice.share)).sum();
     if shares > 100 {
         let problem = draft.problem("slices", format!("the slices have {shares} of a hundred people"));
@@ -89,16 +90,24 @@ fn no_version(draft: &Draft, path: &str, kind: TierKind, tier: &TierRef, state: 
     Some(draft.problem(path, format!("{kind} {name} has no version {version}")).hint(hint))
 }
 
-fn not_a_member(draft: &Draft, path: &str, binding: &Binding, after: &After) -> Option<Problem> {
-    let found = after.get(TierKind::Team, &binding.team)?;
-    let Ok(Tier::Team(team)) = Tier::read(TierKind::Team, &found.body) else { return None };
-    after.get(TierKind::Human, &binding.human)?;
-    if team.members.is_empty() || team.members.contains(&binding.human) {
+fn not_a_member(draft: &Draft, arm: &Arm, tiers: &Tiers<'_>) -> Option<Problem> {
+    let (human, team) = (&arm.human.name, tiers.team(&arm.team)?);
+    tiers.after.get(TierKind::Human, human)?;
+    if team.members.is_empty() || team.members.contains(human) {
         return None;
     }
-    let what = format!("human {} is no member of team {}", binding.human, binding.team);
-    let hint = format!("add \"{}\" to `members` in {}", binding.human, found.file);
-    Some(draft.problem(path, what).hint(hint))
+    let name = &arm.team.name;
+    let (what, hint) = match (arm.team.version, tiers.after.get(TierKind::Team, name)) {
+        (None, Some(found)) => (
+            format!("human {human} is no member of team {name}"),
+            format!("add \"{human}\" to `members` in {}", found.file),
+        ),
+        (version, _) => (
+            format!("human {human} was no member of team {name} at version {}", version.unwrap_or_default()),
+            "name a version of the team that has it, or another human".to_owned(),
+        ),
+    };
+    Some(draft.problem(&format!("{}human", arm.path), what).hint(hint))
 }
 
 fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem>) {

@@ -1,19 +1,60 @@
 //! Whether every rule that is named is there, and every rule of a tier's own can be read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::tier::{GuardrailRef, TierKind, TierName};
 use serde_json::Value;
 
-use super::After;
-use crate::draft::{Draft, Tier};
-use crate::merge::Merged;
+use super::arms::{Arm, Tiers};
+use crate::draft::Draft;
 use crate::nearest;
 use crate::problem::{Problem, Quoted};
 use crate::rulebook::{self, SHIPPED};
 
-pub(super) fn check(after: &After) -> Vec<Problem> {
-    after.drafts.values().filter(|draft| draft.kind != TierKind::Binding).flat_map(of_draft).collect()
+pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
+    let drafts = tiers.after.drafts.values().filter(|draft| draft.kind != TierKind::Binding);
+    let mut problems: Vec<Problem> = drafts.flat_map(of_draft).collect();
+    for (draft, arm) in tiers.arms() {
+        problems.extend(pinned(tiers, draft, &arm));
+        problems.extend(twice(tiers, draft, &arm));
+    }
+    problems
+}
+
+/// What is wrong with the rules of an old version, told where the version is named.
+fn pinned(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+    let old = arm.tiers().into_iter().filter_map(|(kind, path, tier)| {
+        let version = tier.version?;
+        let body = tiers.body(kind, tier)?;
+        let wrong = of_draft(&Draft::of(kind, tier.name.clone(), body.clone())).into_iter().next()?;
+        let what = format!("{kind} {}@{version} can't be used: {}", tier.name, wrong.what);
+        Some(binding.problem(&path, what).hint("name a newer version"))
+    });
+    old.collect()
+}
+
+/// One id for two rules: whoever reads the record could not tell which it was.
+fn twice(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+    let read = (tiers.human(&arm.human), tiers.team(&arm.team), tiers.agent(&arm.agent));
+    let (Some(human), Some(team), Some(agent)) = read else { return Vec::new() };
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for ((kind, path, tier), rules) in arm.tiers().into_iter().zip([&human.rules, &team.rules, &agent.rules])
+    {
+        let called = format!("{kind} {}", tier.name);
+        for id in rules.iter().filter_map(|rule| rule.get("id")?.as_str()) {
+            match known.get(id).filter(|other| **other != called) {
+                Some(other) => {
+                    let what = format!("{other} and {called} both have a rule {}", Quoted(id));
+                    problems.push(binding.problem(&path, what).hint("give one of the two another id"));
+                }
+                None => {
+                    known.insert(id.to_owned(), called.clone());
+                }
+            }
+        }
+    }
+    problems
 }
 
 fn of_draft(draft: &Draft) -> Vec<Problem> {
@@ -23,7 +64,17 @@ fn of_draft(draft: &Draft) -> Vec<Problem> {
         let path = format!("guardrails[{at}]");
         problems.extend(named(draft, &path, rule));
     }
+    let mut ids = BTreeSet::new();
     for (at, rule) in list("rules") {
+        let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
+        if SHIPPED.contains_key(id) {
+            let problem = draft.problem(&format!("rules[{at}]"), format!("{} is a shipped rule", Quoted(id)));
+            problems.push(problem.hint("give yours another id, or name the shipped one in `guardrails`"));
+        } else if !id.is_empty() && !ids.insert(id) {
+            let problem =
+                draft.problem(&format!("rules[{at}]"), format!("there are two rules {}", Quoted(id)));
+            problems.push(problem.hint("give each its own id"));
+        }
         if let Err(error) = rulebook::pattern(draft.kind.as_str(), rule) {
             problems.push(refused(draft, &format!("rules[{at}]"), &error));
         }
@@ -49,20 +100,21 @@ fn refused(draft: &Draft, path: &str, error: &str) -> Problem {
     }
 }
 
-/// Bindings whose people wait for the whole reply.
-pub(super) fn warnings(after: &After, agents: &BTreeMap<TierName, Merged>) -> Vec<String> {
-    let waits = after.of_kind(TierKind::Binding).filter_map(|draft| {
-        let Ok(Tier::Binding(binding)) = Tier::read(draft.kind, &draft.body) else { return None };
-        let read = |kind, name: &TierName| Tier::read(kind, &after.get(kind, name)?.body).ok();
-        let Tier::Human(human) = read(TierKind::Human, &binding.human)? else { return None };
-        let Tier::Team(team) = read(TierKind::Team, &binding.team)? else { return None };
-        let set = rulebook::rule_set(&human, &team, &agents.get(&binding.agent)?.agent).ok()?;
-        set.buffers_whole_reply().then(|| {
-            format!(
-                "binding {}: a rule may hold a reply back until its end, so it may come at once",
+/// Bindings whose people wait for the whole reply, or those of a slice.
+pub(super) fn warnings(tiers: &Tiers<'_>) -> Vec<String> {
+    let mut told: BTreeSet<&TierName> = BTreeSet::new();
+    let mut warnings = Vec::new();
+    for (draft, arm) in tiers.arms() {
+        let read = (tiers.human(&arm.human), tiers.team(&arm.team), tiers.agent(&arm.agent));
+        let (Some(human), Some(team), Some(agent)) = read else { continue };
+        let waits = rulebook::rule_set(&human, &team, &agent).is_ok_and(|set| set.buffers_whole_reply());
+        if waits && told.insert(&draft.name) {
+            let slice = arm.slice.map(|slice| format!(", slice {slice}")).unwrap_or_default();
+            warnings.push(format!(
+                "binding {}{slice}: a rule may hold a reply back until its end, so it may come at once",
                 draft.name
-            )
-        })
-    });
-    waits.collect()
+            ));
+        }
+    }
+    warnings
 }

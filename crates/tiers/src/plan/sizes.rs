@@ -1,83 +1,123 @@
 //! Whether every text fits its budget. Humans and teams are never trimmed, so what is too large is refused here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use munshi_types::tier::{Binding, Budgets, TierKind, TierName};
+use munshi_types::tier::{Agent, Budgets, Human, Team, TierKind, TierRef};
 
-use super::{After, Title, arms};
+use super::Title;
+use super::arms::{Arm, Tiers};
 use crate::draft::{Draft, Tier};
-use crate::merge::Merged;
 use crate::problem::Problem;
+use crate::prompt::{self, Cast};
 use crate::size::measure;
 
-pub(super) fn check(after: &After, agents: &BTreeMap<TierName, Merged>) -> Vec<Problem> {
-    let sizes = Sizes { after, agents };
+pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut used: BTreeSet<Title> = BTreeSet::new();
-    for draft in after.of_kind(TierKind::Binding) {
-        let Ok(Tier::Binding(binding)) = Tier::read(draft.kind, &draft.body) else { continue };
-        for (_, arm) in arms(&binding) {
-            sizes.of_binding(draft, &arm, &mut problems);
-            used.extend([(TierKind::Human, arm.human), (TierKind::Team, arm.team)]);
-        }
+    for (draft, arm) in tiers.arms() {
+        problems.extend(of_arm(tiers, draft, &arm));
+        let now = arm.tiers().into_iter().filter(|(_, _, tier)| tier.version.is_none());
+        used.extend(now.map(|(kind, _, tier)| (kind, tier.name.clone())));
     }
-    for (name, merged) in agents {
+    for (name, merged) in tiers.agents {
         let (size, most) = (tokens(&Tier::Agent(merged.agent.clone())), merged.agent.limits.budgets().agent);
-        if let Some(draft) = after.get(TierKind::Agent, name) {
-            problems.extend(too_large(draft, size, most, ""));
+        if let Some(draft) = tiers.after.get(TierKind::Agent, name) {
+            problems.extend(too_large(draft, "", &called(draft), size, most, ""));
         }
     }
     // One that no binding uses yet has the budget that most have.
     for (kind, most) in [(TierKind::Human, Budgets::RUNTIME.human), (TierKind::Team, Budgets::RUNTIME.team)] {
-        for draft in after.of_kind(kind).filter(|draft| !used.contains(&(kind, draft.name.clone()))) {
-            problems.extend(too_large(draft, sizes.of(kind, &draft.name), most, ""));
+        for draft in tiers.after.of_kind(kind).filter(|draft| !used.contains(&(kind, draft.name.clone()))) {
+            let size = Tier::read(kind, &draft.body).map_or(0, |tier| tokens(&tier));
+            problems.extend(too_large(draft, "", &called(draft), size, most, ""));
         }
     }
     problems
 }
 
-struct Sizes<'a> {
-    after: &'a After,
-    agents: &'a BTreeMap<TierName, Merged>,
+fn of_arm(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+    let read = (tiers.human(&arm.human), tiers.team(&arm.team), tiers.agent(&arm.agent));
+    let (Some(human), Some(team), Some(agent)) = read else { return Vec::new() };
+    let budgets = agent.limits.budgets();
+    let given = format!(" that agent {} gives it in binding {}", arm.agent.name, binding.name);
+    let sizes = [
+        tokens(&Tier::Human(human.clone())),
+        tokens(&Tier::Team(team.clone())),
+        tokens(&Tier::Agent(agent.clone())),
+    ];
+    let mut problems = Vec::new();
+    for ((kind, path, tier), size) in arm.tiers().into_iter().zip(sizes) {
+        let (most, given) = match kind {
+            TierKind::Human => (budgets.human, given.as_str()),
+            TierKind::Team => (budgets.team, given.as_str()),
+            // One that is in force is counted by itself.
+            _ if tier.version.is_none() => continue,
+            _ => (budgets.agent, ""),
+        };
+        let of = Named { kind, tier };
+        problems.extend(match (tier.version, tiers.after.get(kind, &tier.name)) {
+            (None, Some(draft)) => too_large(draft, "", &of.words(), size, most, given),
+            _ => too_large(binding, &path, &of.words(), size, most, given),
+        });
+    }
+    problems.extend(too_large_together(binding, arm, sizes.iter().sum(), &budgets));
+    if problems.is_empty() {
+        problems.extend(without_room(binding, arm, &human, &team, &agent));
+    }
+    problems
 }
 
-impl Sizes<'_> {
-    fn of_binding(&self, draft: &Draft, binding: &Binding, problems: &mut Vec<Problem>) {
-        let Some(merged) = self.agents.get(&binding.agent) else { return };
-        let budgets = merged.agent.limits.budgets();
-        let given = format!(" that agent {} gives it in binding {}", binding.agent, draft.name);
-        let (human, team) =
-            (self.of(TierKind::Human, &binding.human), self.of(TierKind::Team, &binding.team));
-        if let Some(draft) = self.after.get(TierKind::Human, &binding.human) {
-            problems.extend(too_large(draft, human, budgets.human, &given));
-        }
-        if let Some(draft) = self.after.get(TierKind::Team, &binding.team) {
-            problems.extend(too_large(draft, team, budgets.team, &given));
-        }
-        let together = human + team + tokens(&Tier::Agent(merged.agent.clone()));
-        if let Some(system) = budgets.system.filter(|most| together > u64::from(*most)) {
-            let what = format!(
-                "human, team and agent have {together} tokens together, {} more than the {system} of agent {}",
-                together - u64::from(system),
-                binding.agent
-            );
-            problems.push(draft.problem("agent", what).hint("shorten them, or raise limits.tokens.system"));
-        }
-    }
+fn too_large_together(binding: &Draft, arm: &Arm, together: u64, budgets: &Budgets) -> Option<Problem> {
+    let system = budgets.system.filter(|most| together > u64::from(*most))?;
+    let what = format!(
+        "human, team and agent have {together} tokens together, {} more than the {system} of agent {}",
+        together - u64::from(system),
+        arm.agent.name
+    );
+    let hint = "shorten them, or raise limits.tokens.system";
+    Some(binding.problem(&format!("{}agent", arm.path), what).hint(hint))
+}
 
-    fn of(&self, kind: TierKind, name: &TierName) -> u64 {
-        let tier = self.after.get(kind, name).and_then(|draft| Tier::read(kind, &draft.body).ok());
-        tier.as_ref().map_or(0, tokens)
-    }
+/// Budgets that leave no room for the shortest message make no prompt at all.
+fn without_room(binding: &Draft, arm: &Arm, human: &Human, team: &Team, agent: &Agent) -> Option<Problem> {
+    let cast = Cast::new(&prompt::Tiers { human, team, agent, installed: &[] });
+    let needed = prompt::without_room(&cast)?;
+    let what = format!(
+        "agent {} leaves no room for a message: the shortest prompt takes {} tokens, and it may have {}",
+        arm.agent.name, needed.needed, needed.most
+    );
+    let hint = "raise limits.tokens.dynamic, or make limits.tokens.output smaller";
+    Some(binding.problem(&format!("{}agent", arm.path), what).hint(hint))
 }
 
 fn tokens(tier: &Tier) -> u64 {
     measure(tier).total
 }
 
-fn too_large(draft: &Draft, size: u64, most: u32, given: &str) -> Option<Problem> {
+struct Named<'a> {
+    kind: TierKind,
+    tier: &'a TierRef,
+}
+
+impl Named<'_> {
+    fn words(&self) -> String {
+        let Self { kind, tier } = self;
+        match tier.version {
+            Some(version) => format!("{kind} {}@{version}", tier.name),
+            None => format!("{kind} {}", tier.name),
+        }
+    }
+}
+
+fn called(draft: &Draft) -> String {
+    format!("{} {}", draft.kind, draft.name)
+}
+
+fn too_large(draft: &Draft, path: &str, of: &str, size: u64, most: u32, given: &str) -> Option<Problem> {
     let over = size.checked_sub(u64::from(most)).filter(|over| *over > 0)?;
-    let what = format!("{} {} has {size} tokens, {over} more than the {most}{given}", draft.kind, draft.name);
-    let hint = format!("shorten it, or raise limits.tokens.{} of the agent", draft.kind);
-    Some(draft.problem("", what).hint(hint))
+    let what = format!("{of} has {size} tokens, {over} more than the {most}{given}");
+    let kind = of.split(' ').next().unwrap_or_default();
+    let shorten = if path.is_empty() { "shorten it" } else { "name a shorter version" };
+    let hint = format!("{shorten}, or raise limits.tokens.{kind} of the agent");
+    Some(draft.problem(path, what).hint(hint))
 }

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use munshi_types::ToolName;
 use munshi_types::tier::{Agent, Destination, GuardrailRef, Human, LanguageLock, Register, Speech, Team};
 use serde_json::Value;
 
@@ -47,20 +48,48 @@ pub(super) fn of_team(team: &Team, set: &Parameters) -> Vec<Block> {
     ])
 }
 
-pub(super) fn of_agent(agent: &Agent, set: &Parameters) -> Vec<Block> {
+/// The agent's tools that can't be called now.
+pub(super) struct Missing {
+    any_offered: bool,
+    names: Vec<String>,
+}
+
+impl Missing {
+    pub(super) fn of((offered, missing): (Vec<&ToolName>, Vec<&ToolName>)) -> Self {
+        let names = missing.into_iter().map(ToString::to_string).collect();
+        Self { any_offered: !offered.is_empty(), names }
+    }
+
+    /// As an agent is counted by itself.
+    pub(super) fn none(agent: &Agent) -> Self {
+        Self { any_offered: !agent.tools.is_empty(), names: Vec::new() }
+    }
+
+    fn line(&self) -> String {
+        match self.names.as_slice() {
+            [] => String::new(),
+            [one] => format!("{one} is not there now: promise nothing that needs it."),
+            several => format!("Not there now: {}. Promise nothing that needs them.", several.join(", ")),
+        }
+    }
+}
+
+pub(super) fn of_agent(agent: &Agent, set: &Parameters, missing: &Missing) -> Vec<Block> {
     let limits = &agent.limits;
     let mut hard = ruled(&agent.guardrails, &agent.rules, set);
-    if !agent.tools.is_empty() {
+    if missing.any_offered {
         hard.push(format!(
             "At most {} tool calls in a turn. When a tool has failed {} times, say kindly that it can't be done now, and stop.",
             limits.tool_calls, limits.tool_failures
         ));
     }
+    let said = [agent.guidance.clone(), missing.line()];
+    let guidance = said.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
     blocks(vec![
         (Section::Contract, contract::note() + "\n"),
         (Section::Fences, FENCES.to_owned()),
         (Section::AgentGuardrails, listed("# Hard limits", hard.into_iter())),
-        (Section::Guidance, headed("# Tools", &agent.guidance)),
+        (Section::Guidance, headed("# Tools", &guidance)),
     ])
 }
 
@@ -78,8 +107,13 @@ fn headed(heading: &str, text: &str) -> String {
 }
 
 fn listed(heading: &str, items: impl Iterator<Item = String>) -> String {
-    let items: String = items.map(|item| format!("- {}\n", item.trim())).collect();
+    let items: String = items.map(|item| format!("- {}\n", one_line(&item))).collect();
     if items.is_empty() { items } else { format!("{heading}\n{items}\n") }
+}
+
+/// A line that began anew could begin with a heading of ours.
+fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The sentences of shipped rules and of a tier's own.
@@ -90,7 +124,15 @@ fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &Parameters) -> Vec<
 }
 
 fn identity(human: &Human) -> String {
-    let mut out = format!("# Who you are\nYou are {}. {}\n", human.name, human.identity.trim());
+    let told = human.identity.trim();
+    let named = ["You are ", "I am ", "I'm "]
+        .iter()
+        .find_map(|start| told.strip_prefix(start)?.strip_prefix(&*human.name));
+    let is_named = named.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    let mut out = match is_named {
+        true => format!("# Who you are\n{told}\n"),
+        false => format!("# Who you are\nYou are {}. {told}\n", human.name),
+    };
     if !human.flaw.trim().is_empty() {
         let _ = writeln!(out, "Your weakness, which is of use: {}", human.flaw.trim());
     }
@@ -158,13 +200,13 @@ fn handoffs(team: &Team) -> String {
         let to = if escalation.to.trim().is_empty() { "a person" } else { escalation.to.trim() };
         let _ = writeln!(out, "To {to}, when:");
         escalation.when.iter().for_each(|when| {
-            let _ = writeln!(out, "- {}", when.trim());
+            let _ = writeln!(out, "- {}", one_line(when));
         });
     }
     for handoff in &team.handoffs {
         let _ = match &handoff.to {
-            Destination::Team(name) => writeln!(out, "To the team {name}: {}", handoff.when.trim()),
-            Destination::Binding(name) => writeln!(out, "To {name}: {}", handoff.when.trim()),
+            Destination::Team(name) => writeln!(out, "To the team {name}: {}", one_line(&handoff.when)),
+            Destination::Binding(name) => writeln!(out, "To {name}: {}", one_line(&handoff.when)),
         };
     }
     if out.is_empty() {

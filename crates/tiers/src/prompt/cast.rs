@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use munshi_types::ToolSpec;
-use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Speech, Team, TierKind};
+use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Recall, Speech, Team, TierKind};
+use munshi_types::{ToolName, ToolSpec};
 
-use super::blocks::{Block, of_agent, of_human, of_team};
+use super::blocks::{Block, Missing, of_agent, of_human, of_team};
 use super::moment::WRAPPING;
 use super::report::{Cut, Report, Section, Why};
 use super::text::tokens;
@@ -33,7 +33,9 @@ pub struct Cast {
     tools: Vec<Arc<ToolSpec>>,
     budgets: Budgets,
     memory: MemoryPolicy,
-    recall_depth: u8,
+    /// How many episodes are called to mind at most, and who says so.
+    episodes: (u8, Why),
+    passages: u8,
     speech: Speech,
     /// Its shares and what was not offered, with which every turn's report begins.
     report: Report,
@@ -45,9 +47,11 @@ impl Cast {
         let budgets = agent.limits.budgets();
         let mut report = Report::default();
         let tools = offered(tiers, installed, &budgets, &mut report);
+        let is_offered = |name: &&ToolName| tools.iter().any(|tool| tool.name == **name);
+        let missing = Missing::of(agent.tools.iter().partition(is_offered));
         let named = human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails);
         let set = rulebook::parameters(named);
-        let by_tier = [of_human(human, &set), of_team(team, &set), of_agent(agent, &set)];
+        let by_tier = [of_human(human, &set), of_team(team, &set), of_agent(agent, &set, &missing)];
         let system =
             by_tier.each_ref().map(|blocks| blocks.iter().map(|block| block.text.as_str()).collect());
         let blocks = by_tier.concat();
@@ -59,7 +63,8 @@ impl Cast {
             tools,
             budgets,
             memory: agent.memory.clone(),
-            recall_depth: contract::recall_depth(team, agent),
+            episodes: episodes(team, agent),
+            passages: agent.retrieval.passages,
             speech: human.speech.clone(),
             report,
         }
@@ -92,8 +97,12 @@ impl Cast {
         &self.memory
     }
 
-    pub(super) const fn recall_depth(&self) -> u8 {
-        self.recall_depth
+    pub(super) const fn episodes(&self) -> (u8, Why) {
+        self.episodes
+    }
+
+    pub(super) const fn passages(&self) -> u8 {
+        self.passages
     }
 
     pub(super) const fn speech(&self) -> &Speech {
@@ -105,6 +114,15 @@ impl Cast {
     }
 }
 
+/// A team may look back less far or farther, but not where the agent never does.
+fn episodes(team: &Team, agent: &Agent) -> (u8, Why) {
+    match (agent.memory.recall, team.recall) {
+        (Recall::Never, _) => (0, Why::Policy),
+        (_, Some(_)) => (contract::recall_depth(team, agent), Why::Depth),
+        (_, None) => (contract::recall_depth(team, agent), Why::Policy),
+    }
+}
+
 /// The blocks of one tier and their tokens, as every prompt has them. A binding has none. Other tiers may set another
 /// number in this one's rules; it takes one token, whichever it is.
 pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
@@ -112,7 +130,7 @@ pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
     let blocks = match tier {
         Tier::Human(human) => of_human(human, &set(&human.guardrails)),
         Tier::Team(team) => of_team(team, &set(&team.guardrails)),
-        Tier::Agent(agent) => of_agent(agent, &set(&agent.guardrails)),
+        Tier::Agent(agent) => of_agent(agent, &set(&agent.guardrails), &Missing::none(agent)),
         Tier::Binding(_) => Vec::new(),
     };
     blocks.into_iter().map(|block| (block.section, block.text.tokens()))

@@ -9,7 +9,7 @@ use munshi_types::tier::Budgets;
 
 use super::cast::Cast;
 use super::fence::Label;
-use super::moment::{Moment, Speaker, WRAPPING};
+use super::moment::{Moment, RecalledKind, Speaker, WRAPPING};
 use super::report::{Cut, Report, Section, Why};
 use super::text::{Data, Spoken};
 
@@ -37,6 +37,12 @@ impl TooLarge {
             "end the turn here, and begin anew with its outcome"
         }
     }
+}
+
+/// Whether the cast leaves no room for the shortest message of a turn in which nothing else is known.
+pub(crate) fn without_room(cast: &Cast) -> Option<TooLarge> {
+    let moment = Moment::shortest(Spoken::new(&"word ".repeat(LEAST as usize * 2)));
+    super::assemble(cast, &moment).err()
 }
 
 /// What is told of a moment.
@@ -167,8 +173,16 @@ impl<'a> Fitting<'a> {
         while self.fitted.facts.iter().filter(|told| **told).count() > MOST_FACTS {
             self.drop_least_sure(Why::Policy);
         }
-        while self.fitted.recall.iter().filter(|told| **told).count() > usize::from(cast.recall_depth()) {
-            self.drop_weakest(Why::Depth);
+        let (episodes, whose) = cast.episodes();
+        self.keep_strongest(RecalledKind::Episode, episodes, whose);
+        self.keep_strongest(RecalledKind::Passage, cast.passages(), Why::Passages);
+    }
+
+    fn keep_strongest(&mut self, kind: RecalledKind, most: u8, why: Why) {
+        let is_kind = |at: usize| self.moment.recall.get(at).is_some_and(|recalled| recalled.kind == kind);
+        let told = self.fitted.recall.iter().enumerate().filter(|(at, told)| **told && is_kind(*at)).count();
+        for _ in usize::from(most)..told {
+            self.drop_weakest(Some(kind), why);
         }
     }
 
@@ -180,9 +194,16 @@ impl<'a> Fitting<'a> {
             self.words -= size;
             self.cut(Section::Words, at, size, 0, Why::SectionBudget);
         }
+        if budgets.profile.is_some_and(|most| fenced(Label::Profile, self.profile) > most) {
+            self.drop_profile(Why::SectionBudget);
+        }
+        if let Some(most) = budgets.history {
+            while self.history > most && self.drop_oldest(Why::SectionBudget) {}
+            self.drop_answers_without_question();
+        }
         if let Some(most) = budgets.memory {
             let why = Why::SectionBudget;
-            while self.memory() > most && (self.drop_weakest(why) || self.drop_least_sure(why)) {}
+            while self.memory() > most && (self.drop_weakest(None, why) || self.drop_least_sure(why)) {}
         }
         if let Some(most) = budgets.tool_results {
             self.shorten_answers(most, Why::SectionBudget);
@@ -196,16 +217,14 @@ impl<'a> Fitting<'a> {
         }
         while self.total() > room && self.drop_oldest(why) {}
         self.drop_answers_without_question();
-        while self.total() > room && (self.drop_weakest(why) || self.drop_least_sure(why)) {}
+        while self.total() > room && (self.drop_weakest(None, why) || self.drop_least_sure(why)) {}
         if self.total() > room && self.summary > 0 {
             self.fitted.summary = false;
             let size = std::mem::take(&mut self.summary);
             self.cut(Section::Summary, 0, size, 0, why);
         }
         if self.total() > room && self.profile > 0 {
-            self.fitted.profile = false;
-            let size = std::mem::take(&mut self.profile);
-            self.cut(Section::Profile, 0, size, 0, why);
+            self.drop_profile(why);
         }
         if self.total() > room && self.answers > 0 {
             let over = self.total() - room;
@@ -218,6 +237,12 @@ impl<'a> Fitting<'a> {
             self.message = short.tokens();
             self.fitted.message = Some(short);
         }
+    }
+
+    fn drop_profile(&mut self, why: Why) {
+        self.fitted.profile = false;
+        let size = std::mem::take(&mut self.profile);
+        self.cut(Section::Profile, 0, size, 0, why);
     }
 
     fn drop_oldest(&mut self, why: Why) -> bool {
@@ -238,15 +263,16 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The one with the lowest score; of equals the later one.
-    fn drop_weakest(&mut self, why: Why) -> bool {
+    /// The one with the lowest score, of all or of one kind; of equals the later one.
+    fn drop_weakest(&mut self, kind: Option<RecalledKind>, why: Why) -> bool {
         let told = self
             .moment
             .recall
             .iter()
             .enumerate()
             .rev()
-            .filter(|(at, _)| self.fitted.recall.get(*at) == Some(&true));
+            .filter(|(at, _)| self.fitted.recall.get(*at) == Some(&true))
+            .filter(|(_, recalled)| kind.is_none_or(|kind| recalled.kind == kind));
         let Some((at, weakest)) = told.min_by_key(|(_, recalled)| recalled.score) else { return false };
         let size = weakest.text.tokens();
         self.recall -= size;

@@ -36,7 +36,10 @@ pub(crate) use cast::written;
 pub use cast::{Cast, Tiers};
 pub use fence::FenceKey;
 pub use fit::TooLarge;
-pub use moment::{Answer, Envelope, Exchange, Fact, Moment, Recalled, Speaker, TenantWord, Turn};
+pub(crate) use fit::without_room;
+pub use moment::{
+    Answer, Envelope, Exchange, Fact, Moment, Recalled, RecalledKind, Speaker, TenantWord, Turn,
+};
 pub use report::{Cut, Report, Section, Share, Why};
 pub use speech::reply_language;
 pub use text::{Data, Spoken, Text};

@@ -29,6 +29,32 @@ pub struct Moment {
     pub key: FenceKey,
 }
 
+impl Moment {
+    /// A message and nothing else, to see whether it has room.
+    pub(super) fn shortest(message: Spoken) -> Self {
+        let envelope = Envelope {
+            now: Timestamp::from_micros(0),
+            zone: Zone::default(),
+            channel: Channel::Whatsapp,
+            locale: String::new(),
+            language: None,
+            situation: Situation::Escalation,
+        };
+        Self {
+            envelope,
+            profile: Vec::new(),
+            facts: Vec::new(),
+            recall: Vec::new(),
+            summary: None,
+            history: Vec::new(),
+            message,
+            exchanges: Vec::new(),
+            words: Vec::new(),
+            key: FenceKey::new([0; 16]),
+        }
+    }
+}
+
 /// When, where and how the message came.
 #[derive(Clone, Debug)]
 pub struct Envelope {
@@ -53,15 +79,28 @@ pub struct Fact {
 /// An episode or a passage of a document that a search brought up.
 #[derive(Clone, Debug)]
 pub struct Recalled {
+    pub kind: RecalledKind,
     pub text: Data,
     /// In thousandths; the higher, the closer.
     pub score: u16,
 }
 
+/// Each kind has a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecalledKind {
+    Episode,
+    Passage,
+}
+
 impl Recalled {
+    pub const fn episode(text: Data, score: u16) -> Self {
+        Self { kind: RecalledKind::Episode, text, score }
+    }
+
     /// A passage with where it stands, so that an answer can name its source.
     pub fn passage(source: &str, text: &str, score: u16) -> Self {
-        Self { text: Data::new(&format!("({source}) {text}")), score }
+        let text = Data::new(&format!("({source}) {text}"));
+        Self { kind: RecalledKind::Passage, text, score }
     }
 }
 

@@ -78,6 +78,8 @@ pub enum Why {
     Policy,
     /// The team looks back less far.
     Depth,
+    /// The agent looks up fewer passages of documents.
+    Passages,
     /// It is too unsure to be told as known.
     Unsure,
     /// Its section has a budget of its own.

@@ -118,7 +118,9 @@ const TOKENS: &[Field] = &[
     may("envelope", BUDGET, "Time, place, channel."),
     may("system", BUDGET, "Human, team and agent together."),
     may("tool_schemas", BUDGET, "What describes the tools."),
+    may("profile", BUDGET, "What a visitor's page says of them."),
     may("memory", BUDGET, "What is remembered."),
+    may("history", BUDGET, "What was said before."),
     may("tool_results", BUDGET, "What tools answered."),
     may("output", BUDGET, "Kept free for the answer."),
 ];

@@ -137,3 +137,51 @@ fn voice_and_languages_are_found_under_headings_of_their_own() {
     let story = format!("## My voice\n{}\n", "I was hoarse for a year. ".repeat(30));
     assert!(import(&fallback(), &[("SOUL.md", &story)]).unwrap().human.soul.contains("hoarse"));
 }
+
+#[test]
+fn a_language_among_rules_is_spoken_and_not_a_never() {
+    let soul = "I kept a stall.\n\n## Rules\n- Speak Marathi, Hindi and English.\n- Never swear.\n- Keep a gentle tone.\n\
+                - Speak Klingon.\n- Read the amount back in every language.\n";
+    let imported = import(&fallback(), &[("SOUL.md", soul)]).unwrap();
+    let human = &imported.human;
+    let codes: Vec<&str> = human.speech.languages.iter().map(LanguageCode::as_str).collect();
+    assert_eq!(codes, ["mr", "hi", "en"]);
+    assert_eq!(human.nevers, ["Never swear."], "only what is forbidden is never done");
+    assert_eq!((human.voice.tone.as_str(), human.speech.mixing.as_str()), ("Keep a gentle tone.", ""));
+    let unclear = imported.report.concerns().find(|entry| entry.concern == Some(Concern::Unclear)).unwrap();
+    assert_eq!((unclear.line, unclear.what.as_str()), (7, "Speak Klingon."));
+    assert!(imported.team.sops.contains("Read the amount back"), "{}", imported.team.sops);
+    let mixed = "## Rules\n- Reply in Tamil, not in English.\n- Answer in the customer's language.\n";
+    let human = import(&fallback(), &[("SOUL.md", mixed)]).unwrap().human;
+    assert_eq!(human.speech.languages.iter().map(LanguageCode::as_str).collect::<Vec<_>>(), ["ta"]);
+    assert!(human.nevers.is_empty() && human.speech.mixing.starts_with("Reply in Tamil, not in English"));
+}
+
+#[test]
+fn nothing_vanishes_and_nothing_for_programs_is_told_to_a_model() {
+    let agents = "---\nread_when: always\n---\n# Agent: Hisaab\nChannels: WhatsApp, Instagram\n\n## Start\nGreet first.\n\
+                  ```bash\nrm -rf build\n```\n";
+    let tools = "# Tools\n## log_sale(amount)\nFor every sale.\nssh home-server 192.168.1.10 user admin\n\n## Notes\n- printer.local is slow\n- Be quick.\n";
+    let soul = "I count.\n\n## Voice\n- Dry, kind.\n- \"Hisaab barabar\"\n";
+    let files = [("AGENTS.md", agents), ("TOOLS.md", tools), ("SOUL.md", soul)];
+    let imported = import(&fallback(), &files).unwrap();
+    let told = imported.report.to_string();
+    for line in [
+        "AGENTS.md:1: the settings at the top → not copied",
+        "AGENTS.md:5: the channel Instagram → not copied; there is no such channel here",
+        "AGENTS.md:9: a block of code → not copied",
+        "TOOLS.md:3: For every sale. → agent, guidance",
+        "TOOLS.md:4: how a machine is reached → not copied",
+        "TOOLS.md:7: how a machine is reached → not copied",
+        "SOUL.md:5: Hisaab barabar → human, voice.phrases",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    let voice = &imported.human.voice;
+    assert_eq!(
+        (voice.tone.as_str(), voice.phrases.as_slice()),
+        ("Dry, kind.", &["Hisaab barabar".to_owned()][..])
+    );
+    assert_eq!(imported.team.sops, "## Start\nGreet first.");
+    assert_eq!(imported.agent.guidance, "log_sale: For every sale.\nBe quick.");
+}

@@ -84,7 +84,7 @@ prop_compose! {
         moment.envelope = envelope(Channel::Web, &locale, "hi");
         moment.profile = profile.iter().map(|text| Data::new(text)).collect();
         moment.facts = facts.iter().map(|(text, confidence)| Fact { text: Data::new(text), confidence: *confidence }).collect();
-        moment.recall = recall.iter().map(|(text, score)| Recalled { text: Data::new(text), score: *score }).collect();
+        moment.recall = recall.iter().map(|(text, score)| Recalled::episode(Data::new(text), *score)).collect();
         moment.summary = summary.map(|text| Data::new(&text));
         let speaker = |person| if person { Speaker::Person } else { Speaker::Persona };
         moment.history = history.iter().map(|(text, person)| Turn { speaker: speaker(*person), text: Spoken::new(text) }).collect();

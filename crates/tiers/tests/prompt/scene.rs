@@ -71,7 +71,7 @@ pub(crate) fn fact(text: &str, confidence: u16) -> Fact {
 }
 
 pub(crate) fn recalled(text: &str, score: u16) -> Recalled {
-    Recalled { text: Data::new(text), score }
+    Recalled::episode(Data::new(text), score)
 }
 
 /// What was said, the person first.

@@ -2,6 +2,7 @@
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::on_both_engines;
+use munshi_tiers::import::Existing;
 use munshi_tiers::{Error, Vanished, files, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{TenantStatus, Timestamp};
@@ -58,12 +59,17 @@ on_both_engines! {
         let tiers: Vec<_> =
             stored(&test, &shop).await.into_iter().map(|tier| (tier.kind, tier.name, tier.body)).collect();
         let copy = Shop::empty("sharma");
-        let written = files::export(&copy.path(), &tiers).unwrap();
+        let written = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap();
         assert_eq!((written.written.len(), written.unchanged), (6, 0));
         let plan = copy.plan(&test.db, Vanished::Archive).await.unwrap();
         assert!(plan.is_empty(), "{plan}");
-        let again = files::export(&copy.path(), &tiers).unwrap();
+        let again = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap();
         assert_eq!((again.written.len(), again.unchanged), (0, 6), "the same bytes");
+        copy.edit("humans/meera.md", "warm", "cold");
+        let refused = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap_err();
+        assert!(matches!(&refused, Error::Existing(paths) if paths.len() == 1), "{refused}");
+        let replaced = files::export(&copy.path(), &tiers, &[], Existing::Replace).unwrap();
+        assert_eq!((replaced.written.len(), replaced.unchanged), (1, 5));
     }
 
     async fn a_change_is_told_in_words_and_makes_one_version(test: TestDb) {

@@ -2,7 +2,7 @@
 
 use munshi_test_support::on_both_engines;
 use munshi_tiers::merge::Origin;
-use munshi_tiers::{Error, history};
+use munshi_tiers::{Error, Vanished, history};
 use munshi_types::tier::{TierKind, TierName};
 
 use crate::support::{Shop, installed, perform};
@@ -68,6 +68,45 @@ on_both_engines! {
         let missing = history::log(&test.db, &"nowhere".parse().unwrap(), human, &name("meera")).await.unwrap_err();
         assert!(matches!(missing, Error::NoTenant(_)), "{missing}");
         let first = history::plan_rollback(&test.db, &tenant, human, &name("meera"), None, &installed()).await;
-        assert!(matches!(first, Err(Error::NoVersion { .. })));
+        assert!(matches!(first, Err(Error::FirstVersion { .. })));
+    }
+
+    async fn going_back_twice_goes_back_twice(test: TestDb) {
+        let (shop, tenant) = (Shop::new("sharma"), "sharma".parse().unwrap());
+        shop.apply(&test).await.unwrap();
+        shop.edit("humans/meera.md", "warm, brisk", "cold, brisk");
+        shop.apply(&test).await.unwrap();
+        shop.edit("humans/meera.md", "cold, brisk", "dry, brisk");
+        shop.apply(&test).await.unwrap();
+        for wanted in [2, 1] {
+            let (plan, to) = history::plan_rollback(&test.db, &tenant, TierKind::Human, &name("meera"), None, &installed()).await.unwrap();
+            assert_eq!(to, wanted);
+            perform(&test, &test.db, vec![plan]).await.unwrap();
+        }
+        let shown = history::show(&test.db, &tenant, TierKind::Human, &name("meera"), None).await.unwrap();
+        assert_eq!(shown.values["voice"]["tone"], "warm, brisk, a little teasing");
+        let first = history::plan_rollback(&test.db, &tenant, TierKind::Human, &name("meera"), None, &installed()).await;
+        let told = first.unwrap_err().to_string();
+        assert_eq!(told, "human meera is at its first version, so there is none before it to go back to");
+        let log = history::log(&test.db, &tenant, TierKind::Human, &name("meera")).await.unwrap();
+        let events: Vec<_> = log.events.iter().map(|event| (event.version, event.back_to)).collect();
+        assert_eq!(events, [(5, Some(1)), (4, Some(2))]);
+    }
+
+    async fn archiving_and_restoring_stand_in_the_history(test: TestDb) {
+        let (shop, tenant) = (Shop::new("sharma"), "sharma".parse().unwrap());
+        let ravi = "+++\nname = \"Ravi\"\nidentity = \"You.\"\n+++\n";
+        shop.write("humans/ravi.md", ravi);
+        shop.apply(&test).await.unwrap();
+        shop.remove("humans/ravi.md");
+        shop.apply_with(&test, Vanished::Archive).await.unwrap();
+        shop.write("humans/ravi.md", ravi);
+        shop.apply(&test).await.unwrap();
+        let log = history::log(&test.db, &tenant, TierKind::Human, &name("ravi")).await.unwrap();
+        assert_eq!(log.versions.len(), 1, "no version is made of what says the same");
+        let told: Vec<_> = log.events.iter().map(|event| (event.to_string(), event.author.as_str(), event.note.as_str())).collect();
+        let line = |text: &str| (text.to_owned(), "asha", "a note");
+        assert_eq!(told, [line("back from the archive with version 1"), line("archived at version 1")]);
+        assert!(log.events[0].made_at > munshi_types::Timestamp::EPOCH);
     }
 }

@@ -1,6 +1,7 @@
 //! Tiers from their files to the answer for an address, on both engines.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod arms;
 mod support;
 
 mod apply;

@@ -38,7 +38,9 @@ pub struct TokenLimits {
     pub envelope: Option<u32>,
     pub system: Option<u32>,
     pub tool_schemas: Option<u32>,
+    pub profile: Option<u32>,
     pub memory: Option<u32>,
+    pub history: Option<u32>,
     pub tool_results: Option<u32>,
     pub output: Option<u32>,
 }
@@ -58,7 +60,9 @@ pub struct Budgets {
     /// Human, team and agent together, where they share one budget.
     pub system: Option<u32>,
     pub tool_schemas: Option<u32>,
+    pub profile: Option<u32>,
     pub memory: Option<u32>,
+    pub history: Option<u32>,
     pub tool_results: Option<u32>,
     /// Kept free for the answer.
     pub output: Option<u32>,
@@ -75,7 +79,9 @@ impl Budgets {
         envelope: 200,
         system: None,
         tool_schemas: None,
+        profile: None,
         memory: None,
+        history: None,
         tool_results: None,
         output: None,
         ceiling: 7_700,
@@ -89,7 +95,9 @@ impl Budgets {
         envelope: 200,
         system: Some(1_200),
         tool_schemas: Some(800),
+        profile: None,
         memory: Some(250),
+        history: None,
         tool_results: Some(700),
         output: Some(350),
         ceiling: 4_000,
@@ -114,13 +122,17 @@ impl Budgets {
             envelope: said.envelope.unwrap_or(base.envelope),
             system: said.system.or(base.system),
             tool_schemas: said.tool_schemas.or(base.tool_schemas),
+            profile: said.profile.or(base.profile),
             memory: said.memory.or(base.memory),
+            history: said.history.or(base.history),
             tool_results: said.tool_results.or(base.tool_results),
             output: said.output.or(base.output),
             ceiling: base.ceiling,
         };
         if profile == Profile::Runtime {
-            let parts = [budgets.human, budgets.team, budgets.agent, budgets.dynamic, budgets.envelope];
+            let output = budgets.output.unwrap_or(0);
+            let parts =
+                [budgets.human, budgets.team, budgets.agent, budgets.dynamic, budgets.envelope, output];
             budgets.ceiling = parts.into_iter().fold(0, u32::saturating_add);
         }
         budgets
@@ -139,5 +151,7 @@ mod tests {
         let more = TokenLimits { human: Some(1_000), ..TokenLimits::default() };
         assert_eq!(Budgets::with(Profile::Runtime, &more).ceiling, 7_900);
         assert_eq!(Budgets::with(Profile::Compact, &more).ceiling, 4_000);
+        let answer = TokenLimits { output: Some(8_000), ..TokenLimits::default() };
+        assert_eq!(Budgets::with(Profile::Runtime, &answer).ceiling, 15_700, "the prompt keeps its room");
     }
 }

@@ -79,7 +79,7 @@ impl Known {
     pub(super) fn moment(self, envelope: Envelope, message: Spoken, key: FenceKey) -> Moment {
         let recalled = |found: Found| match &found.source {
             Some(source) => Recalled::passage(source, &found.text, found.score),
-            None => Recalled { text: Data::new(&found.text), score: found.score },
+            None => Recalled::episode(Data::new(&found.text), found.score),
         };
         let said = |said: Said| match said {
             Said::Person(text) => Turn { speaker: Speaker::Person, text: Spoken::new(&text) },

@@ -128,6 +128,7 @@ const fn why(why: Why) -> &'static str {
     match why {
         Why::Policy => "the agent's policy wants fewer, or none",
         Why::Depth => "the team looks back less far",
+        Why::Passages => "the agent looks up fewer passages",
         Why::Unsure => "it is too unsure to be told as known",
         Why::SectionBudget => "its own budget is spent",
         Why::DynamicBudget => "the budget for all that changes is spent",

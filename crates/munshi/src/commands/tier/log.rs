@@ -1,6 +1,8 @@
 //! `munshi tier log TENANT KIND NAME`
 
+use munshi_tiers::Event;
 use munshi_tiers::history::{self, Entry, Log};
+use munshi_types::Timestamp;
 
 use super::Which;
 use crate::context::Context;
@@ -21,7 +23,21 @@ pub(super) fn run(context: &Context, which: &Which) -> Result<()> {
 
 fn words(log: &Log, painter: Painter) -> String {
     let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
-    log.versions.iter().for_each(|entry| text += &version(entry, painter));
+    let versions = log.versions.iter().map(|entry| (entry.version.made_at, version(entry, painter)));
+    let events = log.events.iter().map(|event| (event.made_at, happened(event, painter)));
+    // What happened comes after the version it happened with; the newest is told first.
+    let mut lines: Vec<(Timestamp, String)> = events.chain(versions).collect();
+    lines.sort_by_key(|(made_at, _)| std::cmp::Reverse(*made_at));
+    lines.iter().for_each(|(_, line)| text += line);
+    text
+}
+
+fn happened(event: &Event, painter: Painter) -> String {
+    let when = painter.dim(&moment(event.made_at));
+    let mut text = format!("\n{}  {when}  {}\n", painter.bold(&event.to_string()), harmless(&event.author));
+    if !event.note.is_empty() {
+        text += &format!("    {}\n", harmless(&event.note));
+    }
     text
 }
 

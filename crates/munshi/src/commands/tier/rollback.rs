@@ -44,6 +44,9 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     })?;
     context.output.answer(&back, |back, _| match back.plan.changes.first() {
         None => format!("{kind} {name} already says what version {} says.", back.back_to),
+        Some(change) if change.from == Some(change.to) => {
+            format!("{change}It is back from the archive, as it was.\n")
+        }
         Some(change) => format!("{change}Went back to version {}, as version {}.\n", back.back_to, change.to),
     })
 }

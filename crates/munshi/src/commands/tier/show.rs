@@ -3,15 +3,15 @@
 use clap::Args;
 use munshi_tiers::files;
 use munshi_tiers::history::{self, Shown};
-use munshi_tiers::merge::Origin;
+use munshi_tiers::merge::{ADDED, Origin};
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierRef};
 use serde_json::Value;
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::output::Painter;
 use crate::output::table::{Cell, Table, Tone};
+use crate::output::{Painter, without_commands};
 use crate::wiring::database::Database;
 
 /// As much of a value as a row shows; `--json` has all of it.
@@ -49,7 +49,7 @@ fn words(shown: &Shown, written: bool, painter: Painter) -> String {
     }
     let body = match kind {
         TierKind::Agent if !written => origins(shown, painter),
-        kind => files::render(*kind, &shown.body),
+        kind => without_commands(&files::render(*kind, &shown.body)),
     };
     format!("{}\n\n{body}", painter.dim(&format!("# {head}")))
 }
@@ -74,11 +74,12 @@ fn origins(shown: &Shown, painter: Painter) -> String {
 
 /// A rule stands by its id, everything else by its path.
 fn value_at(values: &Value, path: &str) -> String {
-    if let Some((list, id)) = path.split_once('.').filter(|(list, _)| matches!(*list, "guardrails" | "rules"))
-    {
-        let rule = values[list].as_array().into_iter().flatten().find(|rule| rule["id"] == id);
+    let at = |path: &str| path.split('.').fold(values, |value, key| &value[key]);
+    let listed = ADDED.iter().find_map(|list| Some((list, path.strip_prefix(list)?.strip_prefix('.')?)));
+    if let Some((list, id)) = listed {
+        let rule = at(list).as_array().into_iter().flatten().find(|rule| rule["id"] == id);
         return rule.map_or_else(|| "on".to_owned(), ToString::to_string);
     }
-    let value = path.split('.').fold(values, |value, key| &value[key]);
+    let value = at(path);
     if value.is_null() { "-".to_owned() } else { value.to_string() }
 }

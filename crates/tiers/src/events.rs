@@ -1,0 +1,111 @@
+//! What happened to a tier beside its new versions, with who, why and when.
+
+use std::fmt;
+use std::str::FromStr;
+
+use munshi_store::{Tx, params};
+use munshi_types::{TierId, Timestamp};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::rows::{Authorship, number, word};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happened {
+    Archived,
+    /// Brought back from the archive.
+    Restored,
+    /// Taken back to an older version's words.
+    RolledBack,
+}
+
+impl Happened {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Archived => "archived",
+            Self::Restored => "restored",
+            Self::RolledBack => "rolled_back",
+        }
+    }
+}
+
+impl FromStr for Happened {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Archived, Self::Restored, Self::RolledBack]
+            .into_iter()
+            .find(|one| one.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is nothing that happens to a tier"))
+    }
+}
+
+/// A line of a tier's history that is no version of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Event {
+    pub action: Happened,
+    /// The version in force afterwards.
+    pub version: u32,
+    /// The version whose words it has, where it was rolled back.
+    pub back_to: Option<u32>,
+    pub author: String,
+    pub note: String,
+    pub made_at: Timestamp,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.action, self.back_to) {
+            (Happened::Archived, _) => write!(f, "archived at version {}", self.version),
+            (Happened::Restored, _) => write!(f, "back from the archive with version {}", self.version),
+            (Happened::RolledBack, Some(old)) => write!(f, "rolled back to version {old}"),
+            (Happened::RolledBack, None) => write!(f, "rolled back"),
+        }
+    }
+}
+
+/// Whoever writes has the count, so numbers don't meet.
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    tier: TierId,
+    (action, version, back_to): (Happened, u32, Option<u32>),
+    by: &Authorship,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO tier_events (tenant_id, tier_id, number, action, version, back_to, author, note, made_at)
+         VALUES ($1, $2,
+           (SELECT COALESCE(MAX(number), 0) + 1 FROM tier_events WHERE tenant_id = $1 AND tier_id = $2),
+           $3, $4, $5, $6, $7, $8)",
+        params![
+            tier,
+            action.as_str(),
+            i64::from(version),
+            back_to.map(i64::from),
+            by.author,
+            by.note,
+            by.made_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// All of them, the newest first.
+pub(crate) fn of(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<Event>> {
+    Ok(tx.all(
+        "SELECT action, version, back_to, author, note, made_at FROM tier_events
+         WHERE tenant_id = $1 AND tier_id = $2 ORDER BY number DESC",
+        params![tier],
+        |row| {
+            let back_to: Option<i64> = row.get("back_to")?;
+            Ok(Event {
+                action: word(row, "action")?,
+                version: number(row, "version")?,
+                back_to: back_to.and_then(|version| u32::try_from(version).ok()),
+                author: row.get("author")?,
+                note: row.get("note")?,
+                made_at: row.get("made_at")?,
+            })
+        },
+    )?)
+}
