@@ -24,7 +24,18 @@ pub async fn plan_folder(
     installed: &Installed,
 ) -> Result<Plan> {
     let state = state(db, &folder.tenant, &folder.drafts).await?;
-    let mut plan = plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed)?;
+    with_beside(db, &state, folder, vanished, installed).await
+}
+
+/// The tiers and the files beside them.
+async fn with_beside(
+    db: &Db,
+    state: &State,
+    folder: &Folder,
+    vanished: Vanished,
+    installed: &Installed,
+) -> Result<Plan> {
+    let mut plan = plan::plan(&folder.tenant, state, &folder.drafts, vanished, installed)?;
     let beside = companion::plan(db, state.tenant, &folder.beside).await?;
     plan.files = beside.changes;
     plan.left_files = beside.left;
@@ -50,7 +61,7 @@ pub async fn plan_folders(
     let (mut plans, mut problems) = (Vec::new(), Vec::new());
     for (at, (folder, mut state)) in folders.iter().zip(states).enumerate() {
         state.among(&all, all.get(..at).unwrap_or_default());
-        match plan::plan(&folder.tenant, &state, &folder.drafts, vanished, installed) {
+        match with_beside(db, &state, folder, vanished, installed).await {
             Ok(plan) => plans.push(plan),
             Err(Error::Problems(found)) => problems.extend(found.iter().cloned()),
             Err(error) => return Err(error),

@@ -117,7 +117,7 @@ fn registry() -> Registry {
     let open: Vec<_> = "note.*".parse().into_iter().collect();
     let conduct = Conduct { autonomy: Autonomy::Act, read: open.clone(), write: open, ..Conduct::default() };
     let connector =
-        Connector { name: "notes".to_owned(), maker: Maker::House, declares: true, conduct: Some(conduct) };
+        Connector { name: "notes".to_owned(), maker: Maker::Foreign, declares: true, conduct: Some(conduct) };
     let spec = ToolSpec {
         effect: Effect::Keyed,
         reach: Reach::Business,
