@@ -42,7 +42,7 @@ pub fn permits(
     writes: bool,
     reach: Reach,
 ) -> Result<(), Lacking> {
-    let closed = who.closed.iter().find(|glob| glob.matches_any_case(scope));
+    let closed = who.closed.iter().find(|glob| glob.closes(scope));
     if let Some(glob) = closed {
         return Err(Lacking { what: format!("{glob} is closed to this person"), ask: Some(Role::Owner) });
     }
@@ -70,7 +70,7 @@ pub fn permits(
 /// Whether the principal may say yes to somebody else's act.
 pub fn may_approve(who: &Principal, rules: &Rules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
-    if who.closed.iter().any(|glob| glob.matches_any_case(scope)) {
+    if who.closed.iter().any(|glob| glob.closes(scope)) {
         return false;
     }
     match role {
@@ -87,7 +87,7 @@ fn denied<'a>(rules: &'a Rules, role: Role, scope: &str) -> Option<&'a ScopeGlob
     if role == Role::Owner {
         return None;
     }
-    rules.0.get(&role)?.deny.iter().find(|glob| glob.matches_any_case(scope))
+    rules.0.get(&role)?.deny.iter().find(|glob| glob.closes(scope))
 }
 
 fn role_allows(rules: &Rules, role: Role, scope: &str, writes: bool) -> bool {

@@ -11,7 +11,7 @@
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool
 //! - [`money`]: [`Money`] in whole paise
-//! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names
+//! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `unseen`: letters that hide
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
@@ -25,6 +25,7 @@ pub mod random;
 pub mod tenant;
 pub mod tier;
 pub mod tool;
+mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use id::{
@@ -37,3 +38,4 @@ pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{Effect, Sending, ToolExample, ToolName, ToolNameError, ToolSpec};
+pub use unseen::is_unseen;

@@ -72,7 +72,7 @@ pub struct Conduct {
 impl Conduct {
     /// The first pattern that denies `scope`.
     pub fn denies(&self, scope: &str) -> Option<&ScopeGlob> {
-        self.deny.iter().find(|glob| glob.matches_any_case(scope))
+        self.deny.iter().find(|glob| glob.closes(scope))
     }
 
     pub fn allows(&self, scope: &str, writes: bool) -> bool {
@@ -81,7 +81,7 @@ impl Conduct {
     }
 
     pub fn asks(&self, scope: &str) -> bool {
-        self.ask.iter().any(|glob| glob.matches_any_case(scope))
+        self.ask.iter().any(|glob| glob.closes(scope))
     }
 }
 
@@ -102,17 +102,25 @@ impl ScopeGlob {
     }
 
     pub fn matches(&self, scope: &str) -> bool {
-        matches(self.0.as_bytes(), scope.as_bytes())
+        matches(self.0.as_bytes(), scope.as_bytes(), Part::Filled)
     }
 
-    /// For what closes: a deny must not be passed by writing a letter large.
-    pub fn matches_any_case(&self, scope: &str) -> bool {
-        matches(self.0.to_ascii_lowercase().as_bytes(), scope.to_ascii_lowercase().as_bytes())
+    /// For what closes: a deny must not be passed by writing a letter large, or by leaving a part empty.
+    pub fn closes(&self, scope: &str) -> bool {
+        matches(self.0.to_ascii_lowercase().as_bytes(), scope.to_ascii_lowercase().as_bytes(), Part::Any)
     }
 }
 
+/// What `{word}` stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Filled,
+    /// Also one that is empty.
+    Any,
+}
+
 /// One pattern byte at a time, going back to the last `*` when it leads nowhere: linear in pattern times text.
-fn matches(glob: &[u8], text: &[u8]) -> bool {
+fn matches(glob: &[u8], text: &[u8], word: Part) -> bool {
     let (mut at, mut seen) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {
@@ -124,7 +132,7 @@ fn matches(glob: &[u8], text: &[u8]) -> bool {
             }
             Some(b'{') => {
                 let part = text[seen..].iter().take_while(|byte| !matches!(byte, b'.' | b'/')).count();
-                if part > 0 {
+                if part > 0 || word == Part::Any {
                     at += glob[at..].iter().position(|byte| *byte == b'}').map_or(1, |end| end + 1);
                     seen += part;
                     continue;
@@ -217,7 +225,17 @@ mod tests {
         ] {
             assert_eq!(glob(pattern).matches(scope), expected, "{pattern} on {scope}");
         }
-        assert!(glob("users/*/delete").matches_any_case("Users/7/DELETE"));
+        for (pattern, scope, expected) in [
+            ("users/*/delete", "Users/7/DELETE", true),
+            ("users/{id}/delete", "users//delete", true),
+            ("users/{id}", "users/", true),
+            ("users/{id}/{what}", "users//", true),
+            ("*/{id}", "users/7/", true),
+            ("users/{id}/delete", "users/delete", false),
+            ("users/{id}/delete", "users/7/8/delete", false),
+        ] {
+            assert_eq!(glob(pattern).closes(scope), expected, "{pattern} on {scope}");
+        }
     }
 
     #[test]

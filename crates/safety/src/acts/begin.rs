@@ -2,7 +2,7 @@
 
 use munshi_store::Tx;
 use munshi_types::{ReservationId, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::books::Books;
 use super::digest::Digest;
@@ -56,7 +56,8 @@ pub fn begin(
     let mut books = Books { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
-    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, held, again: known.is_some(), now };
+    let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
+    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, held, shown, now };
     match verdict {
         Verdict::Refuse(refusal) => desk.refuse(refusal),
         Verdict::Ask(question) => desk.ask(question),
@@ -73,7 +74,7 @@ fn changed(proposal: &Proposal) -> (Begun, Untold) {
     (Begun::Refused(refusal), untold(proposal, Event::ACT_REFUSED, payload))
 }
 
-fn untold(proposal: &Proposal, event: Event, mut payload: serde_json::Value) -> Untold {
+fn untold(proposal: &Proposal, event: Event, mut payload: Value) -> Untold {
     if let Some(payload) = payload.as_object_mut() {
         payload.insert("tool".to_owned(), json!(row::clean(&proposal.name)));
         payload.insert("person".to_owned(), json!(proposal.caller.principal.person));
@@ -91,8 +92,8 @@ struct Desk<'a, 't> {
     policy: &'a Policy,
     digest: Digest,
     held: Option<ReservationId>,
-    /// The act has its row already: it was waiting.
-    again: bool,
+    /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
+    shown: Option<Value>,
     now: Timestamp,
 }
 
@@ -110,17 +111,19 @@ impl Desk<'_, '_> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
-        self.write(&Decided::of(State::Waiting))?;
-        let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
-        let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
-        let untold = self.untold(Event::APPROVAL_ASKED, payload);
         let leaving = match tool.connector.maker {
             Maker::House => Some(self.proposal.arguments.clone()),
             Maker::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
-        let rehearsal = leaving
-            .filter(|_| tool.spec.dry_run)
-            .map(|arguments| self.permit(&tool, arguments, Mode::Rehearse));
+        let Some(leaving) = leaving else {
+            return Err(Error::Invalid("what may not leave was asked about".to_owned()));
+        };
+        let differs = (leaving != self.proposal.arguments).then_some(&leaving);
+        self.write(&Decided { leaving: differs, ..Decided::of(State::Waiting) })?;
+        let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
+        let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
+        let untold = self.untold(Event::APPROVAL_ASKED, payload);
+        let rehearsal = tool.spec.dry_run.then(|| self.permit(&tool, leaving, Mode::Rehearse));
         Ok((Begun::Wait(Box::new(approval), rehearsal), untold))
     }
 
@@ -143,6 +146,11 @@ impl Desk<'_, '_> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
+        if self.shown.as_ref().is_some_and(|shown| *shown != cleared.arguments) {
+            let what =
+                "What would be sent is no longer what was agreed to. Propose it anew, so that it is seen.";
+            return self.refuse(Refusal::new(StageName::Redaction, Code::Outgrown, what));
+        }
         if let Some(approval) = cleared.approval {
             approvals::take_up(self.tx, approval, self.now)?;
         }
@@ -159,7 +167,7 @@ impl Desk<'_, '_> {
         Ok((Begun::Go(permit), self.untold(Event::ACT_INTENDED, payload)))
     }
 
-    fn permit(&self, tool: &Known, arguments: serde_json::Value, mode: Mode) -> Permit {
+    fn permit(&self, tool: &Known, arguments: Value, mode: Mode) -> Permit {
         Permit {
             act: self.proposal.act,
             tenant: self.tx.tenant(),
@@ -183,13 +191,13 @@ impl Desk<'_, '_> {
     }
 
     fn write(&mut self, decided: &Decided<'_>) -> Result<()> {
-        if self.again {
+        if self.shown.is_some() {
             return row::take_up(self.tx, self.proposal.act, decided, self.now);
         }
         row::insert(self.tx, self.proposal, self.digest, decided, self.now)
     }
 
-    fn untold(&self, event: Event, payload: serde_json::Value) -> Untold {
+    fn untold(&self, event: Event, payload: Value) -> Untold {
         untold(self.proposal, event, payload)
     }
 }

@@ -189,11 +189,10 @@ fn without_nul(value: &mut Value) {
     }
 }
 
-/// Takes up an act that was waiting; only one who comes for it gets it.
+/// Takes up an act that was waiting; only one who comes for it gets it. What leaves stays as it was shown.
 pub(super) fn take_up(tx: &mut Tx<'_>, id: ActId, decided: &Decided<'_>, now: Timestamp) -> Result<()> {
     let taken = tx.execute(
-        "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8,
-           leaving = $9
+        "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8
          WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
         params![
             id,
@@ -202,8 +201,7 @@ pub(super) fn take_up(tx: &mut Tx<'_>, id: ActId, decided: &Decided<'_>, now: Ti
             decided.stopped.map(|(_, code)| code),
             decided.held,
             decided.lease,
-            decided.ended(now),
-            decided.leaving.map(kept).transpose()?
+            decided.ended(now)
         ],
     )?;
     if taken == 0 {

@@ -1,6 +1,6 @@
 //! An act in plain words, for the person who is asked about it.
 
-use munshi_types::ToolSpec;
+use munshi_types::{ToolSpec, is_unseen};
 use serde_json::Value;
 
 /// Longer values are cut: the whole is in the arguments beside it.
@@ -14,22 +14,43 @@ pub(super) fn plain(spec: &ToolSpec, arguments: &Value) -> String {
     let given = arguments.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     for (position, (name, value)) in given.enumerate() {
         words.push_str(if position == 0 { ": " } else { "; " });
-        words.push_str(&seen(&name.replace('_', " ")));
+        words.push_str(&named(name));
         words.push(' ');
         words.push_str(&shown(value));
     }
     words
 }
 
-/// Without line breaks and control characters, so that no value can pass for something else on the page.
-fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => format!("“{text}”"),
-        other => other.to_string(),
-    };
-    seen(&text)
+/// A name with signs in it could read as more than one, so it stands in quotes as a value does.
+fn named(name: &str) -> String {
+    if name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
+        seen(&name.replace('_', " "))
+    } else {
+        quoted(name)
+    }
 }
 
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        other => seen(&other.to_string()),
+    }
+}
+
+/// In quotes that only end where the value ends, also where it is cut.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("“");
+    for letter in seen(text).chars() {
+        if matches!(letter, '“' | '”' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(letter);
+    }
+    quoted.push('”');
+    quoted
+}
+
+/// Without line breaks and what can't be seen, so that no value can pass for something else on the page.
 fn seen(text: &str) -> String {
     let mut clean: String = text.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
     if let Some((cut, _)) = clean.char_indices().nth(LONGEST) {
@@ -37,12 +58,6 @@ fn seen(text: &str) -> String {
         clean.push('…');
     }
     clean
-}
-
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -62,8 +77,16 @@ mod tests {
             "Writes a sale down (log_sale): amount 12000; name “Raju  granted”"
         );
         let forged = plain(&spec, &json!({ "a\n\u{202e}b\u{e0041}": 1 }));
-        assert_eq!(forged, "Writes a sale down (log_sale): a  b  1");
+        assert_eq!(forged, "Writes a sale down (log_sale): “a  b ” 1");
+        for (arguments, words) in [
+            (json!({ "name": "Raju”; amount 5" }), "name “Raju\\”; amount 5”"),
+            (json!({ "name": "Raju\\”; amount 5" }), "name “Raju\\\\\\”; amount 5”"),
+            (json!({ "amount 5; to": "me" }), "“amount 5; to” “me”"),
+            (json!({ "list": ["x\"]; amount 5"] }), r#"list ["x\"]; amount 5"]"#),
+        ] {
+            assert_eq!(plain(&spec, &arguments), format!("Writes a sale down (log_sale): {words}"));
+        }
         let long = plain(&spec, &json!({ "note": "क".repeat(5000) }));
-        assert!(long.chars().count() < 300 && long.ends_with('…'), "{long}");
+        assert!(long.chars().count() < 300 && long.ends_with("…”"), "{long}");
     }
 }

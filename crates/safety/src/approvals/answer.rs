@@ -107,7 +107,8 @@ pub fn answer(
     })
 }
 
-/// Whoever asked may confirm their own act where only that is needed; otherwise the role decides.
+/// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
+/// approve others' acts may not approve its own: that is for owners and admins.
 fn may_answer(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Principal) -> Result<bool> {
     if who.tenant != tx.tenant() {
         return Ok(false);
@@ -115,6 +116,9 @@ fn may_answer(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Princ
     let own = who.person.is_some() && who.person == approval.asked_by;
     if own && approval.question.needs == Needs::Asker {
         return Ok(true);
+    }
+    if own && !matches!(who.role(), Some(Role::Owner | Role::Admin)) {
+        return Ok(false);
     }
     let policy = office.policy(tx)?;
     Ok(may_approve(who, &policy.roles, &approval.scope))

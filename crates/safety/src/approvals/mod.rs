@@ -31,8 +31,12 @@ pub struct Approval {
     pub session: Option<Uuid>,
     /// Who wanted it.
     pub asked_by: Option<PersonId>,
-    /// What will happen, in plain words.
+    /// What will happen, in plain words; long values are cut.
     pub words: String,
+    /// To the letter, as they were proposed.
+    pub arguments: Value,
+    /// What the tool would be given, where that differs.
+    pub leaving: Option<Value>,
     pub question: Question,
     /// What a rehearsal gave.
     pub rehearsal: Option<Value>,

@@ -138,7 +138,9 @@ pub(super) fn set_answer(
 pub fn find(tx: &mut Tx<'_>, id: ApprovalId) -> Result<Option<Approval>> {
     Ok(tx.optional(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -157,7 +159,9 @@ pub fn beginning_with(tx: &mut Tx<'_>, beginning: &str) -> Result<Vec<Approval>>
     };
     Ok(tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT 20",
         params![low, high],
         read,
@@ -185,7 +189,9 @@ pub enum Wanted {
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Approval>> {
     let rows = tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals
          WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3) AND (state = 'pending' OR $4)
          ORDER BY asked_at DESC, id DESC LIMIT $5",
@@ -199,7 +205,9 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
 pub fn pending_in(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
     Ok(tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
+                (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND session_id = $2 AND state = 'pending'
          ORDER BY asked_at DESC, id DESC LIMIT 20",
         params![session],
@@ -211,6 +219,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let digest: Vec<u8> = row.get("digest")?;
     let odd = |what: &str| StoreError::Decode(format!("an approval has an odd {what}"));
+    let given = |column: &str| row.get::<Option<Json>>(column)?.map(|json| json.read::<Value>()).transpose();
     Ok(Approval {
         id: row.get("id")?,
         act: row.get("act_id")?,
@@ -220,8 +229,10 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
         session: row.get("session_id")?,
         asked_by: row.get("asked_by")?,
         words: row.get("words")?,
+        arguments: given("arguments")?.unwrap_or_default(),
+        leaving: given("leaving")?,
         question: row.get::<Json>("question")?.read()?,
-        rehearsal: row.get::<Option<Json>>("rehearsal")?.map(|json| json.read()).transpose()?,
+        rehearsal: given("rehearsal")?,
         digest: Digest::read(&digest).ok_or_else(|| odd("digest"))?,
         state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
         asked_at: row.get("asked_at")?,

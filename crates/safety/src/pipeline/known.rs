@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_types::{Autonomy, Conduct, ToolSpec};
+use munshi_types::{Autonomy, Conduct, Sending, ToolSpec, is_unseen};
 use serde_json::{Value, json};
 
 use crate::audit::canonical;
@@ -59,7 +59,9 @@ impl Known {
             return Err(bad("its parameters must have the type object".to_owned()));
         }
         top.entry("additionalProperties").or_insert(json!(false));
-        let schema = jsonschema::validator_for(&spec.parameters)
+        let schema = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&spec.parameters)
             .map_err(|error| bad(format!("its schema is none: {error}")))?;
         if let Some(what) = contradiction(&spec, &connector) {
             return Err(bad(what));
@@ -96,8 +98,13 @@ impl Known {
         if let Some(what) = unsound(arguments) {
             return Some(what.to_owned());
         }
-        let error = self.schema.iter_errors(arguments).next()?;
-        Some(format!("{} at {}", error.masked(), error.instance_path()))
+        if let Some(error) = self.schema.iter_errors(arguments).next() {
+            return Some(format!("{} at {}", error.masked(), error.instance_path()));
+        }
+        let vague = scope_names(&self.spec.scope).find(|name| !is_plain(arguments.get(name)))?;
+        Some(format!(
+            "{vague} must be a plain text or number, without blanks around it or letters nobody sees"
+        ))
     }
 
     /// Whether its schema has an argument of this name, at any depth.
@@ -118,6 +125,31 @@ impl Known {
         filled.push_str(rest);
         filled
     }
+}
+
+/// The arguments a scope is made of.
+fn scope_names(scope: &str) -> impl Iterator<Item = &str> {
+    scope.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name)
+}
+
+/// Whether a value says what is touched to us as it does to the tool. One that is empty, wrapped or padded may mean the
+/// same thing there as the plain one, and pass a deny of that here.
+fn is_plain(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::String(text)) => !text.is_empty() && text.trim() == text && !hides(text),
+        Some(Value::Number(_) | Value::Bool(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether a text holds what is not seen; a joiner within an Indian word is.
+fn hides(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().any(|letter| {
+        let stray = matches!(letter, '\u{200c}' | '\u{200d}') && !matches!(before, '\u{900}'..='\u{dff}');
+        before = letter;
+        stray || is_unseen(letter)
+    })
 }
 
 /// What no two programs read alike: a NUL, which ends the text for some, and numbers past 2^53, which some round.
@@ -173,6 +205,41 @@ fn size(value: &Value, levels: usize) -> Option<usize> {
     })
 }
 
+/// What could carry words of its own beside a template: they would go out unseen by whoever authorised the template.
+fn free_words(sending: &Sending, parameters: &Value) -> Option<String> {
+    let template = sending.template.as_ref()?;
+    let none = serde_json::Map::new();
+    let named = parameters.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    if !named.contains_key(template) {
+        return Some(format!("it sends by the template in {template}, which must be among its arguments"));
+    }
+    // Each of these could let in what `properties` does not show.
+    let open = ["$schema", "$ref", "$dynamicRef", "patternProperties"];
+    if parameters.get("additionalProperties") != Some(&json!(false))
+        || open.iter().any(|word| parameters.get(word).is_some())
+    {
+        return Some("it sends by template, so all its arguments must stand in `properties`".to_owned());
+    }
+    let own = [template.as_str(), sending.to.as_str()];
+    let free = named.iter().find(|(name, schema)| !own.contains(&name.as_str()) && !is_bound(schema));
+    let (name, _) = free?;
+    Some(format!(
+        "it sends by template, so {name} may hold no free words: make it a number, an enum or a text with the format date"
+    ))
+}
+
+/// Whether a value is a number, a switch, one of a list, or a day.
+fn is_bound(schema: &Value) -> bool {
+    let figure = |kind: &Value| matches!(kind.as_str(), Some("number" | "integer" | "boolean" | "null"));
+    let figures = match schema.get("type") {
+        Some(Value::Array(kinds)) => !kinds.is_empty() && kinds.iter().all(figure),
+        Some(kind) => figure(kind),
+        None => false,
+    };
+    let day = schema.get("type") == Some(&json!("string")) && schema.get("format") == Some(&json!("date"));
+    schema.get("$ref").is_none() && (figures || day || schema.get("enum").is_some_and(Value::is_array))
+}
+
 /// What a specification says that can't be at once.
 fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
     let writes = spec.effect.writes();
@@ -192,10 +259,13 @@ fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
             return Some(format!("its scope names {{{name}}}, which must be among its required arguments"));
         }
     }
-    if let Some(sending) = &spec.sends
-        && !required(&sending.to)
-    {
-        return Some(format!("it sends to the argument {}, which must be required", sending.to));
+    if let Some(sending) = &spec.sends {
+        if !required(&sending.to) {
+            return Some(format!("it sends to the argument {}, which must be required", sending.to));
+        }
+        if let Some(what) = free_words(sending, &spec.parameters) {
+            return Some(what);
+        }
     }
     let what = match () {
         () if (spec.dangerous || spec.destructive || spec.money || spec.sends.is_some()) && !writes => {

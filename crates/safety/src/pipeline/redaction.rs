@@ -14,7 +14,7 @@ pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) ->
         match ask.policy.redaction.apply(&tool.spec, &ask.arguments) {
             Some(leaving) => draft.leaving = leaving,
             None => {
-                let what = "A figure this tool needs may not leave here. Say so, and that it has to be done by hand.";
+                let what = "Something this tool needs may not leave here. Say so, and that it has to be done by hand.";
                 return refuse(Refusal::new(StageName::Redaction, Code::Hidden, what).ask(Some(Role::Admin)));
             }
         }

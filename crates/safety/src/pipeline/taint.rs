@@ -43,7 +43,7 @@ impl Taint {
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments) && texts_stand(arguments, &words, &is_named) && {
             let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
-            numbers_stand(arguments, &numbers)
+            numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
         }
     }
 }
@@ -125,21 +125,38 @@ fn stands(text: &str, words: &[Own]) -> bool {
     !wanted.is_empty() && words.iter().any(|said| said.holds(&wanted, text))
 }
 
-fn numbers_stand(value: &Value, numbers: &[Number]) -> bool {
+/// In what a field counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    AsSaid,
+    Paise,
+}
+
+impl Unit {
+    /// By the tool's own name for a field. A name the model made up says nothing.
+    fn of(field: &str, is_named: &dyn Fn(&str) -> bool) -> Self {
+        let paise = is_named(field) && field.to_ascii_lowercase().ends_with("paise");
+        if paise { Self::Paise } else { Self::AsSaid }
+    }
+}
+
+fn numbers_stand(value: &Value, numbers: &[Number], unit: Unit, is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Number(number) => {
             let wanted = Number::from_decimal(&number.to_string());
-            wanted.is_some_and(|wanted| numbers.iter().any(|said| same(*said, wanted)))
+            wanted.is_some_and(|wanted| numbers.iter().any(|said| same(*said, wanted, unit)))
         }
-        Value::Array(items) => items.iter().all(|item| numbers_stand(item, numbers)),
-        Value::Object(inner) => inner.values().all(|item| numbers_stand(item, numbers)),
+        Value::Array(items) => items.iter().all(|item| numbers_stand(item, numbers, unit, is_named)),
+        Value::Object(inner) => {
+            inner.iter().all(|(key, item)| numbers_stand(item, numbers, Unit::of(key, is_named), is_named))
+        }
         _ => true,
     }
 }
 
-/// As said, or in paise where rupees were said.
-fn same(said: Number, wanted: Number) -> bool {
-    said == wanted || said.times(100) == Some(wanted)
+/// As said, or in paise where rupees were said and the field counts paise.
+fn same(said: Number, wanted: Number, unit: Unit) -> bool {
+    said == wanted || (unit == Unit::Paise && said.times(100) == Some(wanted))
 }
 
 #[cfg(test)]
@@ -153,6 +170,10 @@ mod tests {
         for (arguments, expected) in [
             (json!({ "name": "राजू", "amount": 500 }), true),
             (json!({ "name": "Raju", "amount_paise": 50000 }), true),
+            (json!({ "name": "Raju", "amount_paise": [{ "amount": 50000 }] }), false),
+            (json!({ "name": "Raju", "amount": 50000 }), false),
+            (json!({ "list": [{ "दिया": 500 }] }), true),
+            (json!({ "list": [{ "दिया": 50000 }] }), false),
             (json!({ "note": "second shelf", "tags": [] }), true),
             (json!({ "note": "shelf second" }), false),
             (json!({ "note": "दिया, note: second" }), true),

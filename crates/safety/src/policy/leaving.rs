@@ -23,16 +23,19 @@ impl Default for Leaving {
 }
 
 impl Leaving {
-    /// The arguments as they may leave, or none where a number or a switch would have to be hidden: a call with another
-    /// amount than was meant is worse than no call. Whom a message goes to stays, unless the field is listed by name.
+    /// The arguments as they may leave, or none where the call would not be the one that was meant: where a number or a
+    /// switch would have to be hidden, and in a write also where the profile finds anything. A field the tenant listed
+    /// by name is hidden on purpose and the write may go without it. Whom a message goes to stays, unless it is listed.
     pub fn apply(&self, spec: &ToolSpec, arguments: &Value) -> Option<Value> {
-        let leaving = self.hidden(spec, arguments);
-        same_figures(arguments, &leaving).then_some(leaving)
+        let leaving = self.hidden(self.profile, spec, arguments);
+        let meant = same_figures(arguments, &leaving)
+            && (!spec.effect.writes() || leaving == self.hidden(Profile::None, spec, arguments));
+        meant.then_some(leaving)
     }
 
-    fn hidden(&self, spec: &ToolSpec, arguments: &Value) -> Value {
+    fn hidden(&self, profile: Profile, spec: &ToolSpec, arguments: &Value) -> Value {
         let mut leaving = arguments.clone();
-        if self.profile == Profile::None && self.fields.is_empty() {
+        if profile == Profile::None && self.fields.is_empty() {
             return leaving;
         }
         let redact = |profile, value: &mut Value| {
@@ -40,7 +43,7 @@ impl Leaving {
         };
         let to = spec.sends.as_ref().map(|sending| sending.to.as_str());
         let kept = to.and_then(|name| Some((name, leaving.as_object_mut()?.remove(name)?)));
-        redact(self.profile, &mut leaving);
+        redact(profile, &mut leaving);
         if let (Some((name, value)), Some(map)) = (kept, leaving.as_object_mut()) {
             let mut alone = serde_json::json!({ name: value });
             redact(Profile::None, &mut alone);
@@ -81,10 +84,17 @@ mod tests {
         let given = json!({ "to": "+919812345678", "text": "call +919812345678", "notes": "private" });
         assert_eq!(Leaving::default().apply(&spec, &given), Some(given.clone()));
         let strict = Leaving { profile: Profile::Standard, fields: Fields::new(["notes"]) };
-        let left = strict.apply(&spec, &given).unwrap();
+        assert_eq!(strict.apply(&spec, &given), None, "no message with a hole in it");
+        let read = ToolSpec { effect: Effect::Read, ..spec.clone() };
+        let left = strict.apply(&read, &given).unwrap();
         assert_eq!(left["to"], "+919812345678");
         assert!(!left["text"].to_string().contains("98123"), "{left}");
         assert!(!left["notes"].to_string().contains("private"), "{left}");
+        let listed = json!({ "to": "+919812345678", "text": "hello", "notes": "call +919812345678" });
+        let left = strict.apply(&spec, &listed).unwrap();
+        assert_eq!(left, json!({ "to": "+919812345678", "text": "hello", "notes": "[hidden]" }));
+        let account = json!({ "payee": "account no 50100234567890", "amount": 5000 });
+        assert_eq!(strict.apply(&spec, &account), None, "no payment to a hidden account");
         let listed = Leaving { profile: Profile::None, fields: Fields::new(["to"]) };
         assert_ne!(listed.apply(&spec, &given).unwrap()["to"], "+919812345678");
         let amounts = Leaving { profile: Profile::None, fields: Fields::new(["amount"]) };

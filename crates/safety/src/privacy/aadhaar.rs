@@ -2,7 +2,9 @@
 
 use super::digits::{Group, Run, is_round, runs, span, values, words_before};
 use super::kind::{Found, Kind};
+use munshi_lang::fold;
 use munshi_lang::sums::verhoeff;
+use munshi_lang::token::{digit, unseen};
 
 /// What the person is told, in the phrasebook.
 pub const PHRASE: &str = "aadhaar-refused";
@@ -40,20 +42,21 @@ pub(super) const OTHERS: &[&str] = &[
     "imps",
     "neft",
     "rtgs",
-    "id",
     "serial",
     "imei",
     "voucher",
     "chalan",
     "receipt",
     "rasid",
-    "policy",
-    "polisi",
-    "loan",
-    "lon",
     "consumer",
     "meter",
 ];
+
+/// Such numbers are written in one piece; in fours it is an Aadhaar number all the same.
+pub(super) const WHOLE: &[&str] = &["poliky", "polisi", "loan", "lon"];
+
+/// What may follow the word before the number: aadhaarno2345…
+const AFTER: &[&str] = &["", "no", "num", "nambar", "number", "namber", "kard", "card", "id"];
 
 /// The first Aadhaar number in a text, in digits of any script, spaced, dashed or with marks nobody sees between.
 pub fn refuse_aadhaar(text: &str) -> Option<Found> {
@@ -63,7 +66,7 @@ pub fn refuse_aadhaar(text: &str) -> Option<Found> {
 /// The Aadhaar numbers of a run.
 pub(super) fn in_run(text: &str, run: &Run) -> Vec<Found> {
     let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
-    if total < 12 || run.glued {
+    if total < 12 || (run.glued && !is_named(text, run)) {
         return Vec::new();
     }
     let mut found: Vec<Found> = Vec::new();
@@ -76,6 +79,25 @@ pub(super) fn in_run(text: &str, run: &Run) -> Vec<Found> {
     found
 }
 
+/// Whether the letters that stand right beside a run are the word itself.
+fn is_named(text: &str, run: &Run) -> bool {
+    let range = span(&run.groups);
+    let (front, rest) = (text.get(..range.start), text.get(range.end..).unwrap_or_default());
+    let glued = front.is_some_and(|front| front.chars().next_back().is_some_and(is_letter));
+    let after = rest.find(|letter| !is_letter(letter)).and_then(|end| rest.get(..end)).unwrap_or(rest);
+    let before = if glued { words_before(text, range.start).into_iter().next() } else { None };
+    before.into_iter().chain([fold::key(after)]).any(|word| is_word(&word))
+}
+
+fn is_letter(letter: char) -> bool {
+    digit(letter).is_none()
+        && (letter.is_alphabetic() || unseen(letter) || matches!(letter, '\u{900}'..='\u{dff}'))
+}
+
+fn is_word(word: &str) -> bool {
+    AADHAAR.iter().any(|known| word.strip_prefix(known).is_some_and(|rest| AFTER.contains(&rest)))
+}
+
 fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
     let digits = values(groups);
     if !matches!(digits.first(), Some(2..=9)) || !verhoeff(&digits) {
@@ -83,7 +105,7 @@ fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
     }
     let range = span(groups);
     let before = words_before(text, range.start);
-    if before.iter().any(|word| AADHAAR.contains(&word.as_str())) {
+    if run.glued || before.iter().any(|word| is_word(word)) {
         return true;
     }
     let mobile = matches!(digits.as_slice(), [9, 1, 6..=9, ..]);
@@ -94,7 +116,8 @@ fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
         || run.plus
         || mobile
         || is_round(groups)
-        || before.iter().any(|word| OTHERS.contains(&word.as_str()));
+        || before.iter().any(|word| OTHERS.contains(&word.as_str()))
+        || (groups.len() == 1 && before.iter().any(|word| WHOLE.contains(&word.as_str())));
     usual && whole && !other
 }
 
@@ -130,6 +153,15 @@ mod tests {
             "aadhaar no: 2345 6789 0124, naam Ramesh",
             "2345 6789 0124 500 rupaye",
             "2345.6789.0124",
+            "UID234567890124",
+            "Aadhaar234567890124",
+            "aadhaarno2345 6789 0124",
+            "AadharCard234567890124",
+            "आधार२३४५६७८९०१२४",
+            "mera234567890124aadhaar",
+            "my id 234567890124",
+            "loan ke liye 2345 6789 0124",
+            "policy: 2345-6789-0124",
         ] {
             let found = refuse_aadhaar(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(found.kind, Kind::Aadhaar);
@@ -152,6 +184,10 @@ mod tests {
             "₹2,34,567",
             "134567890124",
             "AB234567890124",
+            "paid234567890124",
+            "234567890124X",
+            "loan 234567890124",
+            "policy no 234567890124",
             "Rs 234567890124",
             "",
         ] {

@@ -171,7 +171,10 @@ fn numbers(text: &str, run: &Run, found: &mut Vec<Found>) {
     let before = words_before(text, start);
     let said = |list: &[&str]| before.iter().any(|word| list.contains(&word.as_str()));
     let named = if said(ACCOUNT) && !run.amount { Some(Kind::Account) } else { None };
-    let other = said(aadhaar::OTHERS) || (named.is_some() && !said(&["kard", "card", "kredit", "debit"]));
+    let other = said(aadhaar::OTHERS)
+        || said(aadhaar::WHOLE)
+        || said(&["id"])
+        || (named.is_some() && !said(&["kard", "card", "kredit", "debit"]));
     if let Some(range) = card(run, other) {
         found.push(Found { kind: Kind::Card, range });
         return;

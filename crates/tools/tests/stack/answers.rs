@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::{Address, Person, Principal, persons};
+use munshi_identity::{Address, Person, Principal, Role, persons};
 use munshi_safety::acts::State;
 use munshi_safety::approvals::{self, Answer as Said, Answered, Approval, Covers};
 use munshi_safety::pipeline::{Concern, Needs, Reason, Source};
@@ -260,6 +260,49 @@ on_both_engines! {
         }).await.unwrap();
         assert_eq!(shop.resume(approval.act).await.for_model()["code"], "not_permitted");
         assert_eq!(done_there(&shop), 0);
+    }
+
+    async fn nobody_below_an_admin_approves_their_own_act(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let approving = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n[roles.staff]\napprove = [\"shop.*\"]\n";
+        shop.set_policy(&test.db, approving, now).await;
+        let approval = waiting(&shop, "wipe", json!({})).await;
+        let own = say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await;
+        assert!(matches!(own, Answered::NotYours { .. }), "{own:?}");
+        let other = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Meera", now) };
+        let other = test.db.write(shop.tenant, move |tx| {
+            persons::put(tx, &other)?;
+            Ok::<_, munshi_store::Error>(other.principal(tx))
+        }).await.unwrap();
+        assert!(matches!(say(&shop, &test.db, &approval, &other, Said::Yes, now).await, Answered::Granted(_)));
+        let mut want = shop.want("wipe", json!({}));
+        want.caller.principal = shop.owner.clone();
+        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Granted(_)));
+    }
+
+    async fn what_leaves_is_shown_and_is_what_was_agreed_to(test: TestDb) {
+        let (shop, now) = (Shop::open(&test).await, test.clock.now());
+        let open = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";
+        let hiding = format!("{open}[redaction]\nfields = [\"phone\"]\n");
+        let arguments = json!({ "text": "क".repeat(5_000), "phone": "+91 98123 45678" });
+        for (later, expected) in [(open, "outgrown"), (hiding.as_str(), "done")] {
+            shop.set_policy(&test.db, &hiding, now).await;
+            let approval = waiting(&shop, "wipe", arguments.clone()).await;
+            assert_eq!(approval.arguments, arguments, "whole");
+            assert_eq!(approval.leaving.as_ref().unwrap()["phone"], "[hidden]");
+            let id = approval.id;
+            let found = test.db.read(shop.tenant, move |tx| approvals::find(tx, id)).await.unwrap().unwrap();
+            assert_eq!((&found.arguments, &found.leaving), (&approval.arguments, &approval.leaving));
+            assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Granted(_)));
+            shop.set_policy(&test.db, later, now).await;
+            let answer = shop.resume(approval.act).await;
+            let told = if matches!(answer, Answer::Done(_)) { "done".into() } else { answer.for_model()["code"].clone() };
+            assert_eq!(told, expected);
+            let act = shop.act(&test.db, approval.act).await.unwrap();
+            assert_eq!(act.leaving, approval.leaving, "what was shown stays");
+        }
+        assert_eq!(done_there(&shop), 1);
     }
 
     async fn another_tenants_owner_has_no_say(test: TestDb) {

@@ -231,6 +231,8 @@ pub(crate) fn registry(folder: &Path, death: Death) -> Registry {
     let sending = Sending { to: "to".to_owned(), template: Some("text".to_owned()) };
     let mut message = ToolSpec { sends: Some(sending), ..spec("message", Effect::Keyed) };
     message.parameters["required"] = json!(["to"]);
+    message.parameters["properties"]["mood"] = json!({ "enum": ["hangs"] });
+    message.parameters["properties"]["phone"] = json!({ "enum": ["+91 98123 45678"] });
     add(&mut registry, message, foreign(), far(&World::at(folder, death, true), false));
     registry
 }

@@ -4,7 +4,6 @@ use munshi_safety::acts;
 use munshi_safety::approvals::Kind;
 use munshi_safety::pipeline::Door;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::words::{exactly, needs_words, reasons, risk, state};
 use super::{Named, Which, find};
@@ -19,10 +18,6 @@ use crate::wiring::database::Database;
 struct Shown {
     #[serde(flatten)]
     named: Named,
-    /// To the letter, as they were proposed.
-    arguments: Value,
-    /// What the tool would be given, where that differs.
-    leaving: Option<Value>,
     door: Option<Door>,
 }
 
@@ -33,10 +28,8 @@ pub(super) fn run(context: &Context, which: Which) -> Result<()> {
         let tenant = which.of.find(&db).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, Failure> {
             let approval = find(tx, &which.id)?;
-            let act = acts::find(tx, approval.act)?;
-            let door = act.as_ref().map(|act| act.rests_on.caller.door);
-            let (arguments, leaving) = act.map(|act| (act.arguments, act.leaving)).unwrap_or_default();
-            Ok(Shown { named: Named::of(tx, approval)?, arguments, leaving, door })
+            let door = acts::find(tx, approval.act)?.map(|act| act.rests_on.caller.door);
+            Ok(Shown { named: Named::of(tx, approval)?, door })
         };
         db.read(tenant.id, unit).await
     })?;
@@ -65,8 +58,8 @@ fn words(shown: &Shown, painter: Painter) -> String {
     let by = shown.named.answered_by_name.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
     line("state", &harmless(&format!("{}{by}", state(approval.state))));
     line("digest", &approval.digest.to_string());
-    text += &format!("\narguments\n{}\n", exactly(&shown.arguments));
-    if let Some(leaving) = &shown.leaving {
+    text += &format!("\narguments\n{}\n", exactly(&approval.arguments));
+    if let Some(leaving) = &approval.leaving {
         text += &format!("\nwhat the tool would be given\n{}\n", exactly(leaving));
     }
     match &approval.rehearsal {

@@ -2,7 +2,7 @@
 
 use munshi_safety::approvals::State;
 use munshi_safety::pipeline::{Needs, Question, Reason, Risk};
-use munshi_types::{ApprovalId, Id};
+use munshi_types::{ApprovalId, Id, is_unseen};
 use serde_json::Value;
 
 use crate::output::table::Tone;
@@ -35,7 +35,7 @@ pub(in crate::commands) const fn reason_words(reason: Reason) -> &'static str {
 pub(in crate::commands) const fn needs_words(needs: Needs) -> &'static str {
     match needs {
         Needs::Asker => "whoever asked for it, or an owner or admin",
-        Needs::Approver => "an owner or admin, or a role that may approve it",
+        Needs::Approver => "an owner or admin, or somebody else whose role may approve it",
     }
 }
 
@@ -61,20 +61,13 @@ pub(in crate::commands) fn exactly(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
-        let is_unseen = letter != '\n' && (letter.is_control() || is_formatting(letter));
-        if is_unseen {
+        if letter != '\n' && is_unseen(letter) {
             out.push_str(&format!("\\u{:04x}", u32::from(letter)));
         } else {
             out.push(letter);
         }
     }
     out
-}
-
-/// Marks that take no room or turn the direction of writing. The two joiners belong to Indian words.
-fn is_formatting(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use clap::Subcommand;
 use munshi_identity::{Address, Person, persons};
 use munshi_safety::audit::{self, Actor, Event, NewEntry};
 use munshi_store::Tx;
-use munshi_types::{Ids, Language, ScopeGlob, Timestamp};
+use munshi_types::{Ids, Language, ScopeGlob, Timestamp, is_unseen};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -106,8 +106,12 @@ fn email(text: &str) -> Result<Address, String> {
 
 fn name(text: &str) -> Result<String, String> {
     let name = text.trim();
-    let fits = (1..=200).contains(&name.chars().count()) && !name.chars().any(char::is_control);
-    if fits { Ok(name.to_owned()) } else { Err("a name has 1 to 200 letters on one line".to_owned()) }
+    let fits = (1..=200).contains(&name.chars().count()) && !name.chars().any(is_unseen);
+    if fits {
+        Ok(name.to_owned())
+    } else {
+        Err("a name has 1 to 200 letters on one line, none of them hidden".to_owned())
+    }
 }
 
 fn tag(text: &str) -> Result<String, String> {

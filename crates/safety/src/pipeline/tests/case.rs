@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, Role, Standing};
-use munshi_types::{ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, TenantId, ToolSpec, Zone};
+use munshi_types::{
+    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, ToolSpec, Zone,
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -35,6 +37,19 @@ pub(super) fn spec(effect: Effect) -> ToolSpec {
         effect,
         reach: Reach::Business,
         ..ToolSpec::read("tool".parse().unwrap(), "Does something.", "users/{id}/tool")
+    }
+}
+
+/// One that sends by template, and so takes nothing but bound values beside it.
+pub(super) fn sender() -> ToolSpec {
+    let properties = json!({
+        "id": { "enum": ["42"] }, "to": { "type": "string" }, "template": { "type": "string" },
+        "amount": { "type": "number" }, "until": { "type": "string", "format": "date" },
+    });
+    ToolSpec {
+        parameters: json!({ "type": "object", "properties": properties, "required": ["id", "to"] }),
+        sends: Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) }),
+        ..spec(Effect::Keyed)
     }
 }
 

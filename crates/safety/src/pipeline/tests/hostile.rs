@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::{STAGES, Stage, StageName, Verdict, walk};
-use super::oracle::{ALL, Invariant, Truth, against, leaks};
+use super::oracle::{ALL, Invariant, Truth, against, counts_in_rehearsal, leaks};
 use super::world::{Dice, World};
 use crate::acts::Digest;
 
@@ -16,6 +16,7 @@ struct Tally {
     attempted: BTreeMap<Invariant, usize>,
     broken: BTreeMap<Invariant, usize>,
     applied: usize,
+    rehearsed: usize,
     asked: usize,
     refused: usize,
 }
@@ -54,18 +55,21 @@ fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
     }
     let verdict = walk(stages, &ask, &mut ground).unwrap();
     let applied = matches!(verdict, Verdict::Apply(_));
+    let tool = proposal.tool.as_deref();
     match verdict {
-        Verdict::Apply(cleared) => {
-            tally.applied += 1;
-            let leak = proposal.tool.as_ref().is_some_and(|tool| leaks(tool, &cleared));
-            for invariant in against {
-                if invariant != Invariant::Redacted || leak {
+        // A rehearsal hands the arguments to the tool as an act does.
+        Verdict::Apply(cleared) | Verdict::Rehearse(cleared) => {
+            *if applied { &mut tally.applied } else { &mut tally.rehearsed } += 1;
+            let leak = tool.is_some_and(|tool| leaks(&ask, tool, &cleared.arguments));
+            let leak = leak.then_some(Invariant::Redacted);
+            let others = against.into_iter().filter(|invariant| *invariant != Invariant::Redacted);
+            for invariant in others.chain(leak) {
+                if applied || counts_in_rehearsal(tool, invariant) {
                     *tally.broken.entry(invariant).or_default() += 1;
                 }
             }
         }
         Verdict::Ask(_) => tally.asked += 1,
-        Verdict::Rehearse(_) => {}
         Verdict::Refuse(refusal) => {
             assert!(!refusal.suggestion.is_empty());
             tally.refused += 1;
@@ -84,10 +88,10 @@ fn no_proposal_of_a_hundred_thousand_breaks_an_invariant() {
         println!("{invariant:?}: attempted {attempted} times");
         assert!(attempted >= 1_000, "{invariant:?} was attempted {attempted} times only");
     }
-    let Tally { applied, asked, refused, .. } = tally;
+    let Tally { applied, rehearsed, asked, refused, .. } = tally;
     assert!(
-        applied > 500 && asked > 500 && refused > 10_000,
-        "{applied} applied, {asked} asked, {refused} refused"
+        applied > 500 && rehearsed > 100 && asked > 500 && refused > 10_000,
+        "{applied} applied, {rehearsed} rehearsed, {asked} asked, {refused} refused"
     );
 }
 

@@ -4,8 +4,9 @@ use munshi_identity::{Role, Standing};
 use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
 use serde_json::Value;
 
-use super::super::{Ask, Cleared, Door, Known, Maker, Wanted};
-use super::world::SECRET_PHONE;
+use super::super::{Ask, Door, Known, Maker, Wanted};
+use super::world::{SECRET_PHONE, THEIR_PHONE};
+use crate::privacy::Profile;
 
 /// The invariants of `docs/safety.md` that a decision can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,27 +51,40 @@ pub(super) fn against(ask: &Ask<'_>, truth: &Truth) -> Vec<Invariant> {
             broken.push(invariant);
         }
     };
-    hold(ask.offered && fits(&ask.arguments), Invariant::KnownAndFitting);
+    hold(ask.offered && fits(tool, &ask.arguments), Invariant::KnownAndFitting);
     hold(permitted(ask, tool, &scope), Invariant::Permitted);
     hold(in_palette(ask, tool), Invariant::InPalette);
     hold(in_scope(ask, tool, &scope), Invariant::InScope);
     hold(within_autonomy(ask, tool), Invariant::WithinAutonomy);
     hold(truth.room_left, Invariant::WithinLimits);
-    hold(tool.connector.maker == Maker::House || !holds_phone_field(&ask.arguments), Invariant::Redacted);
+    hold(!leaks(ask, tool, &ask.arguments), Invariant::Redacted);
     hold(consented(ask, tool, &scope, truth), Invariant::Consented);
     broken
 }
 
-/// What is wrong with what was cleared.
-pub(super) fn leaks(tool: &Known, cleared: &Cleared) -> bool {
-    tool.connector.maker == Maker::Foreign && holds_phone_field(&cleared.arguments)
+/// Whether a foreign tool would be given what is hidden from it: the listed field, and under a profile every number of a
+/// phone but the one a message goes to. Or whether it would write with a hole where the profile hid something.
+pub(super) fn leaks(ask: &Ask<'_>, tool: &Known, leaving: &Value) -> bool {
+    if tool.connector.maker == Maker::House {
+        return false;
+    }
+    let told = |phone: &str| phone.contains(SECRET_PHONE) || phone.contains(THEIR_PHONE);
+    let reached = |name: &str| tool.spec.sends.as_ref().is_some_and(|sending| sending.to == name);
+    let Some(map) = leaving.as_object() else { return told(&leaving.to_string()) };
+    map.iter().any(|(name, value)| {
+        let text = value.to_string();
+        let profile = ask.policy.redaction.profile != Profile::None;
+        match name.as_str() {
+            "phone" => told(&text),
+            name if profile && !reached(name) => {
+                told(&text) || (tool.spec.effect.writes() && text.contains("hidden]"))
+            }
+            _ => false,
+        }
+    })
 }
 
-fn holds_phone_field(arguments: &Value) -> bool {
-    arguments.get("phone").is_some_and(|phone| phone.to_string().contains(SECRET_PHONE))
-}
-
-fn fits(arguments: &Value) -> bool {
+fn fits(tool: &Known, arguments: &Value) -> bool {
     let Some(map) = arguments.as_object() else { return false };
     let short = |name: &str| map.get(name).is_none_or(Value::is_string);
     let names = ["id", "amount", "to", "template", "phone"];
@@ -79,7 +93,18 @@ fn fits(arguments: &Value) -> bool {
         && map.contains_key("to")
         && ["id", "to", "template", "phone"].into_iter().all(short)
         && map.get("amount").is_none_or(Value::is_i64)
-        && map.get("id").and_then(Value::as_str).is_some_and(|id| id.chars().count() <= 40)
+        && map.get("id").and_then(Value::as_str).is_some_and(|id| {
+            let listed = tool.spec.sends.as_ref().is_none_or(|sending| sending.template.is_none());
+            id.chars().count() <= 40
+                && (listed || ["7", "42"].contains(&id))
+                && (!tool.spec.scope.contains("{id}") || names_one_thing(id))
+        })
+}
+
+/// What a tool could not take for another: these worlds hide with a few marks only.
+fn names_one_thing(id: &str) -> bool {
+    let odd = ['\u{202e}', '\u{200b}', '\u{200d}', '\t'];
+    !id.is_empty() && !id.starts_with(' ') && !id.ends_with(' ') && !id.contains(odd)
 }
 
 fn scope_of(tool: &Known, arguments: &Value) -> String {
@@ -91,30 +116,30 @@ fn scope_of(tool: &Known, arguments: &Value) -> String {
     tool.spec.scope.replace("{id}", &plain.collect::<String>())
 }
 
-/// A pattern, by recursion instead of by going back.
-fn matches(glob: &str, text: &str) -> bool {
+/// A pattern, by recursion instead of by going back. What closes also closes an empty part.
+fn matches(glob: &str, text: &str, closes: bool) -> bool {
     match glob.chars().next() {
         None => text.is_empty(),
         Some('*') => (0..=text.len())
             .filter(|at| text.is_char_boundary(*at))
-            .any(|at| matches(&glob[1..], &text[at..])),
+            .any(|at| matches(&glob[1..], &text[at..], closes)),
         Some('{') => {
             let end = text.find(['.', '/']).unwrap_or(text.len());
             let after = glob.find('}').map_or("", |close| &glob[close + 1..]);
-            end > 0 && matches(after, &text[end..])
+            (end > 0 || closes) && matches(after, &text[end..], closes)
         }
         Some(first) => {
-            text.starts_with(first) && matches(&glob[first.len_utf8()..], &text[first.len_utf8()..])
+            text.starts_with(first) && matches(&glob[first.len_utf8()..], &text[first.len_utf8()..], closes)
         }
     }
 }
 
 fn any(globs: &[ScopeGlob], scope: &str) -> bool {
-    globs.iter().any(|glob| matches(glob.as_str(), scope))
+    globs.iter().any(|glob| matches(glob.as_str(), scope, false))
 }
 
 fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
-    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase()))
+    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase(), true))
 }
 
 fn permitted(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
@@ -203,6 +228,7 @@ fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
     let text = |name: &str| ask.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let authorised = text("template") == "due"
         && text("to") == "customer"
+        && tool.spec.sends.as_ref().is_some_and(|sending| sending.template.is_some())
         && ask.policy.messages.iter().any(|message| message.tool == tool.spec.name);
     let hard = tool.spec.dangerous
         || tool.spec.destructive
@@ -214,6 +240,12 @@ fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
         || any_case(&ask.agent.ask, scope)
         || connector(ask, tool).is_some_and(|conduct| any_case(&conduct.ask, scope));
     !hard && (!soft || truth.waived)
+}
+
+/// What a rehearsal breaks: all that an act would, but that nobody agreed to it. What can't be rehearsed must not be.
+pub(super) fn counts_in_rehearsal(tool: Option<&Known>, invariant: Invariant) -> bool {
+    invariant != Invariant::Consented
+        || tool.is_some_and(|tool| tool.spec.effect.writes() && !tool.spec.dry_run)
 }
 
 /// Of these worlds' words only two hold everything an argument can say, and only without further arguments.

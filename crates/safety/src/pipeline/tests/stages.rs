@@ -12,7 +12,7 @@ use super::super::{
     Concern, Connector, Door, Given, Known, Maker, Needs, Reason, Risk, Source, StageName, Taint, Verdict,
     Wanted,
 };
-use super::case::{Case, connector, globs, open, principal, spec};
+use super::case::{Case, connector, globs, open, principal, sender, spec};
 use crate::policy::{Authorised, Leaving};
 use crate::privacy::{Fields, Profile};
 
@@ -165,6 +165,39 @@ fn no_value_passes_for_another_scope() {
 }
 
 #[test]
+fn no_value_that_means_another_passes_a_deny() {
+    for id in [
+        json!(""),
+        json!(" "),
+        json!(" admin"),
+        json!("admin\t"),
+        json!("admin\u{a0}"),
+        json!("admin\u{200b}"),
+        json!("ad\u{202e}min"),
+        json!("admin\u{200d}"),
+        json!("admin\u{fe0f}"),
+        json!("admin\u{e0041}"),
+        json!(["admin"]),
+        json!({ "id": "admin" }),
+        Value::Null,
+    ] {
+        let mut open_id = spec(Effect::Keyed);
+        open_id.parameters["properties"]["id"] = json!({});
+        let mut case = Case::of(open_id);
+        case.proposal.agent = Arc::new(Conduct { deny: globs(&["users/admin/*"]), ..open() });
+        case.proposal.arguments = json!({ "id": id, "to": "raju" });
+        assert_eq!(case.word(), "bad_arguments", "{id}");
+        case.proposal.arguments = json!({ "id": "admin", "to": "raju" });
+        assert_eq!(case.word(), "denied");
+        for honest in [json!("admin2"), json!("राजू"), json!("क्\u{200d}ष"), json!("raju kumar"), json!(7)]
+        {
+            case.proposal.arguments = json!({ "id": honest, "to": "raju" });
+            assert_eq!(case.word(), "apply", "{honest}");
+        }
+    }
+}
+
+#[test]
 fn the_lowest_autonomy_counts() {
     for agent in Autonomy::ALL {
         for other in Autonomy::ALL {
@@ -228,12 +261,38 @@ fn what_leaves_is_redacted_and_what_stays_is_not() {
     }
 }
 
+#[test]
+fn no_write_goes_ahead_on_a_value_the_profile_hid() {
+    let arguments = json!({ "id": "42", "to": "account no 50100234567890", "amount": 5000 });
+    for (effect, wanted, expected) in [
+        (Effect::Keyed, Wanted::Act, "hidden"),
+        (Effect::Keyed, Wanted::Rehearsal, "hidden"),
+        (Effect::Read, Wanted::Act, "apply"),
+    ] {
+        let mut case = Case::of(ToolSpec { dry_run: true, ..spec(effect) });
+        case.policy.redaction = Leaving { profile: Profile::Standard, fields: Fields::default() };
+        case.proposal.arguments = arguments.clone();
+        case.proposal.wanted = wanted;
+        assert_eq!(case.word(), expected, "{effect:?} {wanted:?}");
+    }
+}
+
+#[test]
+fn foreign_text_can_not_make_rupees_paise() {
+    for (amount, expected) in [(json!(500), "apply"), (json!(50_000), "ask")] {
+        let mut case = Case::of(spec(Effect::Keyed));
+        let own_words = vec!["42 raju 500".to_owned()];
+        case.proposal.taint = Taint { sources: BTreeSet::from([Source::Document]), own_words };
+        case.proposal.arguments = json!({ "id": "42", "to": "raju", "amount": amount });
+        assert_eq!(case.word(), expected, "{amount}");
+    }
+}
+
 /// A change to a case that gives a reason to ask.
 type Change = fn(&mut Case);
 
 #[test]
 fn each_reason_asks_whom_it_must() {
-    let sends = || Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) });
     let plain = || spec(Effect::Keyed);
     let same: Change = |_| {};
     let cases: [(ToolSpec, Change, Reason, Needs, Risk); 8] = [
@@ -254,7 +313,7 @@ fn each_reason_asks_whom_it_must() {
         (ToolSpec { dangerous: true, ..plain() }, same, Reason::Dangerous, Needs::Approver, Risk::High),
         (ToolSpec { destructive: true, ..plain() }, same, Reason::Destructive, Needs::Asker, Risk::Medium),
         (ToolSpec { money: true, ..plain() }, same, Reason::Money, Needs::Approver, Risk::Medium),
-        (ToolSpec { sends: sends(), ..plain() }, same, Reason::Message, Needs::Approver, Risk::Medium),
+        (sender(), same, Reason::Message, Needs::Approver, Risk::Medium),
         (
             plain(),
             |case| {
@@ -306,11 +365,10 @@ fn looking_is_never_asked_about() {
 
 #[test]
 fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
-    let sends = Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) });
     for (to, template, expected) in
         [("raju", "due", "apply"), ("raju", "other", "ask"), ("stranger", "due", "ask"), ("raju", "", "ask")]
     {
-        let mut case = Case::of(ToolSpec { sends: sends.clone(), ..spec(Effect::Keyed) });
+        let mut case = Case::of(sender());
         let (tool, template_of, audience) =
             ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
         case.policy.messages = vec![Authorised { tool, template: template_of, audience }];
@@ -364,6 +422,36 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         let error = Known::new(spec, connector).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
     }
+    for (name, schema) in [
+        ("note", json!({ "type": "string" })),
+        ("note", json!({})),
+        ("note", json!(true)),
+        ("note", json!({ "type": ["number", "string"] })),
+        ("note", json!({ "type": "string", "format": "email" })),
+        ("note", json!({ "type": "array", "items": { "type": "number" } })),
+        ("note", json!({ "$ref": "#/properties/to", "type": "number" })),
+    ] {
+        let mut free = sender();
+        free.parameters["properties"][name] = schema.clone();
+        let error = Known::new(free, house()).unwrap_err().to_string();
+        assert!(error.contains("note may hold no free words"), "{schema}: {error}");
+    }
+    for (word, value) in [
+        ("additionalProperties", json!(true)),
+        ("patternProperties", json!({ "^x": { "type": "string" } })),
+        ("$schema", json!("http://json-schema.org/draft-04/schema#")),
+    ] {
+        let mut free = sender();
+        free.parameters[word] = value;
+        let error = Known::new(free, house()).unwrap_err().to_string();
+        assert!(error.contains("must stand in `properties`"), "{word}: {error}");
+    }
+    let mut unnamed = sender();
+    unnamed.parameters["properties"].as_object_mut().unwrap().remove("template");
+    assert!(Known::new(unnamed, house()).unwrap_err().to_string().contains("must be among its arguments"));
+    let mut case = Case::of(sender());
+    case.proposal.arguments = json!({ "id": "42", "to": "raju", "until": "pay me at once" });
+    assert_eq!(case.word(), "bad_arguments", "a day is a day");
     let known = Known::new(plain(), house()).unwrap();
     assert_eq!(known.spec.least_autonomy, Autonomy::Propose, "what writes is never below propose");
 }

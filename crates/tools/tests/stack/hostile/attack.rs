@@ -154,6 +154,9 @@ fn arguments(dice: &Dice, stolen: Option<Theirs>) -> Value {
         json!(1e17),
         json!(-7),
         json!("राजू"),
+        json!(""),
+        json!(" 7"),
+        json!("7\u{200b}"),
     ];
     map.insert("id".to_owned(), if dice.one_in(3) { dice.pick(&ids).clone() } else { json!("42") });
     map.insert("to".to_owned(), json!(dice.pick(&["raju", "9800000001"])));
@@ -295,7 +298,10 @@ fn nearly_honest(dice: &Dice, who: Principal) -> Want {
         }
         4 => want.agent = Arc::new(conduct(dice)),
         5 => want.caller.door = *dice.pick(&Door::ALL),
-        6 => want.arguments["id"] = dice.pick(&[json!("7"), json!(7.0), json!("{id}")]).clone(),
+        6 => {
+            let ids = [json!("7"), json!(7.0), json!("{id}"), json!(" 7"), json!("7\u{200b}"), json!("")];
+            want.arguments["id"] = dice.pick(&ids).clone();
+        }
         _ => {}
     }
     want

@@ -35,7 +35,7 @@ pub(super) fn against(want: &Want, tool: Option<&Tool>, policy: &Policy) -> Vec<
             broken.push(invariant);
         }
     };
-    hold(want.offered && fits(&want.arguments), Invariant::Fitting);
+    hold(want.offered && fits(tool, &want.arguments), Invariant::Fitting);
     hold(permitted(want, tool, policy, &scope), Invariant::Permitted);
     hold(in_scope(want, tool, policy, &scope), Invariant::InScope);
     hold(within_autonomy(want, tool, policy), Invariant::WithinAutonomy);
@@ -82,7 +82,8 @@ pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bo
     match role {
         Role::Owner => true,
         Role::Admin => !denied,
-        _ => !denied && rules.is_some_and(|rules| any(&rules.approve, scope)),
+        // Of others' acts, never of their own.
+        _ => !own && !denied && rules.is_some_and(|rules| any(&rules.approve, scope)),
     }
 }
 
@@ -107,7 +108,7 @@ pub(super) fn scope_of(tool: &Tool, arguments: &Value) -> String {
     tool.known.spec.scope.replace("{id}", &plain.collect::<String>())
 }
 
-fn fits(arguments: &Value) -> bool {
+fn fits(tool: &Tool, arguments: &Value) -> bool {
     let Some(map) = arguments.as_object() else { return false };
     let names = ["id", "text", "mood", "to", "phone", "amount"];
     let text = |name: &str| map.get(name).is_none_or(Value::is_string);
@@ -118,28 +119,37 @@ fn fits(arguments: &Value) -> bool {
         && map.get("amount").is_none_or(Value::is_number)
         && !arguments.to_string().contains("\\u0000")
         && map.values().filter_map(Value::as_f64).all(|number| number.abs() < 9.1e15)
+        && map.get("id").is_some_and(|id| names_one_thing(tool, id))
 }
 
-/// A pattern, by recursion.
-fn matches(glob: &str, text: &str) -> bool {
+/// Where the scope holds the id, nothing that could mean another; where words go out by template, one of a list.
+fn names_one_thing(tool: &Tool, id: &Value) -> bool {
+    let Some(text) = id.as_str() else { return tool.known.spec.sends.is_none() || id.as_f64() == Some(7.0) };
+    let odd = text.is_empty() || text.starts_with(' ') || text.contains(['\u{200b}', '\u{202e}']);
+    let listed = tool.known.spec.sends.is_none() || ["7", "42"].contains(&text);
+    listed && !(odd && tool.known.spec.scope.contains("{id}"))
+}
+
+/// A pattern, by recursion. What closes also closes an empty part.
+fn matches(glob: &str, text: &str, closes: bool) -> bool {
     match glob.chars().next() {
         None => text.is_empty(),
-        Some('*') => (0..=text.len()).any(|at| matches(&glob[1..], &text[at..])),
+        Some('*') => (0..=text.len()).any(|at| matches(&glob[1..], &text[at..], closes)),
         Some('{') => {
             let end = text.find(['.', '/']).unwrap_or(text.len());
             let after = glob.find('}').map_or("", |close| &glob[close + 1..]);
-            end > 0 && matches(after, &text[end..])
+            (end > 0 || closes) && matches(after, &text[end..], closes)
         }
-        Some(first) => text.starts_with(first) && matches(&glob[1..], &text[1..]),
+        Some(first) => text.starts_with(first) && matches(&glob[1..], &text[1..], closes),
     }
 }
 
 fn any(globs: &[ScopeGlob], scope: &str) -> bool {
-    globs.iter().any(|glob| matches(glob.as_str(), scope))
+    globs.iter().any(|glob| matches(glob.as_str(), scope, false))
 }
 
 fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
-    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase()))
+    globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase(), true))
 }
 
 fn permitted(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {

@@ -217,7 +217,12 @@ pub(super) fn registry(world: &Outside) -> Registry {
     add(ToolSpec { money: true, cost: Some(COST), ..spec("pay", Effect::Keyed, "mail.pay") }, foreign());
     add(ToolSpec { cost: Some(COST), ..spec("look_paid", Effect::Keyed, "mail.paid") }, foreign());
     let sends = Some(Sending { to: "to".to_owned(), template: Some("text".to_owned()) });
-    add(ToolSpec { sends, ..spec("message", Effect::Keyed, "mail.message") }, foreign());
+    let mut message = ToolSpec { sends, ..spec("message", Effect::Keyed, "mail.message") };
+    // By template, so nothing beside it holds free words.
+    message.parameters["properties"]["id"] = json!({ "enum": ["42", "7", 7] });
+    message.parameters["properties"]["mood"] = json!({ "enum": ["refuses", "perhaps", "breaks", "differs"] });
+    message.parameters["properties"]["phone"] = json!({ "enum": [super::attack::PHONE] });
+    add(message, foreign());
     add(spec("stray", Effect::Keyed, "mail.stray"), connector("stranger", Maker::Foreign, false));
     registry
 }
