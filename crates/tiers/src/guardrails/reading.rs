@@ -77,6 +77,7 @@ const LONGEST_PHRASE: usize = 5;
 pub(super) struct Shared {
     pub no: Classes,
     pub no_no: Classes,
+    pub no_thing: Classes,
     pub but: Classes,
     pub verb: Classes,
     pub said: Classes,
@@ -91,6 +92,7 @@ pub(super) static SHARED: LazyLock<Shared> = LazyLock::new(|| {
     Shared {
         no: class("no"),
         no_no: class("no-no"),
+        no_thing: class("no-thing"),
         but: class("but"),
         verb: class("verb"),
         said: class("said"),
