@@ -37,9 +37,9 @@ fn check(view: &View<'_>) -> Vec<Found> {
     for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
-        if let Some(language) = foreign(text, &(start..end), view)
-            && !(Some(language) == view.context.person_language && concerns(spoken))
-        {
+        let language = foreign(text, &(start..end), view);
+        let theirs = language.is_some() && language == view.context.person_language && concerns(spoken);
+        if (language.is_some() && !theirs) || unknown_script(view, &(start..end)) {
             let lead = text.len() - text.trim_start().len();
             found.push(Found::new(start + lead..end, "a language that is not the persona's"));
         }
@@ -76,6 +76,28 @@ fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language
     let allowed = context.lock.iter().any(|tongue| told.plausible.iter().any(|one| fits(tongue, *one)));
     (sure && !allowed).then_some(told.language)
 }
+
+/// Whether a sentence is mostly in a script that no language here is written in: no persona speaks it.
+fn unknown_script(view: &View<'_>, place: &Range<usize>) -> bool {
+    let tokens = &view.reading.tokens;
+    let (mut strange, mut all, mut words, mut spoken) = (0, 0, 0, false);
+    let spoken_at =
+        tokens.iter().enumerate().filter(|(_, token)| token.is_word() && place.contains(&token.start));
+    for (at, _) in spoken_at {
+        let letters = tokens.plain(at).chars().filter(|letter| letter.is_alphabetic()).count();
+        all += letters;
+        // Letters that look like Latin ones have been read as such: one that does not tells the word's script.
+        if tokens.plain(at).chars().any(|letter| letter.is_alphabetic() && Script::of(letter).is_none()) {
+            strange += letters;
+            words += 1;
+            spoken |= letters > FEWEST && tokens.plain(at).chars().all(|letter| letter >= UNSPACED);
+        }
+    }
+    strange * 2 > all && (words >= FEWEST || spoken)
+}
+
+/// From Thai on, scripts set no space between words.
+const UNSPACED: char = '\u{0E00}';
 
 /// Small words that only one of the languages of its script has: where every fifth is one of the persona's, nobody
 /// need look closer.
