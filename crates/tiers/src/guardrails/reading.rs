@@ -186,6 +186,11 @@ impl Reading {
         self.classes.get(at).is_some_and(|found| found.meets(classes))
     }
 
+    /// Everything the lexicon says of a token.
+    pub(crate) fn classes_of(&self, at: usize) -> Classes {
+        self.classes.get(at).copied().unwrap_or_default()
+    }
+
     /// Where a token's phrase ends in the original.
     pub(crate) fn end_of(&self, at: usize) -> usize {
         let last = self.reaches.get(at).map_or(at, |reach| reach - 1);
