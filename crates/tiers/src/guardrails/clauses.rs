@@ -109,7 +109,7 @@ impl Reading {
 
     /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, a clause that
     /// ends on its no is closed (`मैं इंसान नहीं, एक एआई`), and so is a denial said by itself; what comes after a
-    /// `but` is never part of what came before.
+    /// `but` or begins with `only` is never part of what came before.
     fn leans_back(&self, from: usize, sentence: usize) -> bool {
         let Some(last) = self.clauses.last().filter(|last| last.sentence == sentence) else { return false };
         let comma = self.tokens.get(last.to).is_some_and(|token| token.is(','));
@@ -118,7 +118,8 @@ impl Reading {
         let end = last.tokens().rev().find(|at| self.counts(*at));
         let denies = |at: Option<usize>| at.is_some_and(|at| self.is(at, SHARED.no));
         let aside = self.leans(last.from, last.to) && last.tokens().any(|at| denies(Some(at)));
-        comma && !turned && !denies(first) && !denies(end) && !aside
+        let focused = first.is_some_and(|at| self.is(at, SHARED.focus));
+        comma && !turned && !focused && !denies(first) && !denies(end) && !aside
     }
 }
 

@@ -13,6 +13,7 @@ static COST: Named = Named::new("price.cost");
 static COUNTED: Named = Named::new("price.counted");
 static JUST: Named = Named::new("price.just");
 static REFERENCE: Named = Named::new("no-secrets.reference");
+static PLACED: Named = Named::new("price.placed");
 static SCALE: Named = Named::new("scale");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,8 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
 /// `1200 only` at the end of a clause, with nothing else said of the number.
 fn is_just(reading: &Reading, clause: &Clause, at: usize) -> bool {
     let mut rest = (at + 1..clause.to).filter(|next| reading.counts(*next));
-    rest.next().is_some_and(|next| reading.is(next, JUST.get())) && rest.next().is_none()
+    let placed = at.checked_sub(1).is_some_and(|before| reading.is(before, PLACED.get()));
+    !placed && rest.next().is_some_and(|next| reading.is(next, JUST.get())) && rest.next().is_none()
 }
 
 /// A bare number beside a word of price: three digits at least, and nothing it counts.

@@ -78,6 +78,7 @@ pub(super) struct Shared {
     pub no: Classes,
     pub no_no: Classes,
     pub no_thing: Classes,
+    pub focus: Classes,
     pub but: Classes,
     pub verb: Classes,
     pub said: Classes,
@@ -93,6 +94,7 @@ pub(super) static SHARED: LazyLock<Shared> = LazyLock::new(|| {
         no: class("no"),
         no_no: class("no-no"),
         no_thing: class("no-thing"),
+        focus: class("focus"),
         but: class("but"),
         verb: class("verb"),
         said: class("said"),
@@ -315,6 +317,12 @@ fn halves(tokens: &Tokens, table: &Table, (at, hash): (usize, u64), mut hit: imp
         false => first.chars().chain(second.chars()).count() >= 3,
     };
     if long_enough {
-        table.find_joined((first, hash), second, |class, _| hit(class));
+        table.find_joined((first, hash), second, |class, length| {
+            // The first letter of the next word makes no half of this one.
+            let own = second.get(..length.saturating_sub(first.len())).unwrap_or_default();
+            if own == second || own.chars().count() > 1 {
+                hit(class);
+            }
+        });
     }
 }

@@ -69,7 +69,9 @@ fn by_name(view: &View<'_>) -> Option<Range<usize>> {
             let name = (reading.after(at)..clause.to).find(|next| reading.counts(*next)).filter(|_| asks)?;
             let token = reading.tokens.get(name).filter(|token| token.is_word() && token.is_latin())?;
             let capital = view.text.get(token.start..)?.starts_with(char::is_uppercase);
-            let plain = reading.is(name, DATED.get()) || reading.is(name, STOP.get());
+            // A word the lexicon knows may be a party's sign to vote for, but is nobody to choose.
+            let known = !reading.is(at, vote) && !reading.classes_of(name).is_empty();
+            let plain = known || reading.is(name, DATED.get()) || reading.is(name, STOP.get());
             (capital && !plain).then(|| reading.tokens[at].start..token.end)
         })
     })
