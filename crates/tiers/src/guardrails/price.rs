@@ -35,7 +35,9 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         for at in clause.tokens() {
             let money = reading.is(at, Classes::of(lexicon::MONEY));
             let thousands = reading.tokens[at].is_number() && reading.plain(at + 1) == "k";
-            let just = !clause.mask.meets(reference) && is_just(reading, clause, at);
+            let just = reading.tokens[at].is_number()
+                && !clause.mask.meets(reference)
+                && is_just(reading, clause, at);
             if money || ((bare || thousands || just) && stands_for_price(reading, clause, at)) {
                 found.push(Price {
                     span: reading.tokens[at].start..reading.tokens[at].end,

@@ -81,16 +81,21 @@ fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language
 fn unknown_script(view: &View<'_>, place: &Range<usize>) -> bool {
     let tokens = &view.reading.tokens;
     let (mut strange, mut all, mut words, mut spoken) = (0, 0, 0, false);
-    let spoken_at =
-        tokens.iter().enumerate().filter(|(_, token)| token.is_word() && place.contains(&token.start));
-    for (at, _) in spoken_at {
-        let letters = tokens.plain(at).chars().filter(|letter| letter.is_alphabetic()).count();
-        all += letters;
-        // Letters that look like Latin ones have been read as such: one that does not tells the word's script.
-        if tokens.plain(at).chars().any(|letter| letter.is_alphabetic() && Script::of(letter).is_none()) {
-            strange += letters;
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
+        let plain = tokens.plain(at);
+        all += if place.contains(&token.start) { token.len() } else { 0 };
+        // A known first letter of another script tells the word; letters that look like Latin ones have been read as
+        // such, so that a Latin word is asked for one that does not.
+        let known = if token.is_latin() {
+            plain.is_ascii()
+                || plain.chars().all(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+        } else {
+            plain.chars().next().is_none_or(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+        };
+        if !known && place.contains(&token.start) {
+            strange += token.len();
             words += 1;
-            spoken |= letters > FEWEST && tokens.plain(at).chars().all(|letter| letter >= UNSPACED);
+            spoken |= plain.chars().count() > FEWEST && plain.chars().all(|letter| letter >= UNSPACED);
         }
     }
     strange * 2 > all && (words >= FEWEST || spoken)
