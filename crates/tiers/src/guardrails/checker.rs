@@ -1,11 +1,12 @@
 //! A reply checked while it arrives.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::context::Context;
 use super::reading::Reading;
 use super::rule::{Check, Found, Part, Rule, Scope, Severity, View, Violation};
-use super::sentences::{ends, hangs, names_secret, next_end};
+use super::sentences::{LONGEST, Scan, ends, hangs, names_secret, next_end};
 use super::set::RuleSet;
 
 /// Something that may be sent.
@@ -32,6 +33,8 @@ pub struct Checker {
     pending: String,
     /// Where the sentences of `pending` end that wait for the next.
     waiting: Vec<usize>,
+    /// Up to where `pending` is known to end no further sentence.
+    seen: usize,
     /// Where `pending` begins in the reply.
     start: usize,
     /// What has been read.
@@ -44,6 +47,9 @@ pub struct Checker {
     stopped: Option<&'static str>,
 }
 
+/// So many sentences wait for one that follows: a number may be told digit by digit.
+const MOST_WAITING: usize = 24;
+
 impl Checker {
     pub(crate) fn new(set: RuleSet, context: Context) -> Self {
         let held = set.buffers(&context).then(Vec::new);
@@ -52,6 +58,7 @@ impl Checker {
             context,
             pending: String::new(),
             waiting: Vec::new(),
+            seen: 0,
             start: 0,
             parts: Vec::new(),
             said: Vec::new(),
@@ -68,16 +75,24 @@ impl Checker {
         let mut pending = std::mem::take(&mut self.pending);
         let mut from = 0;
         let mut open = self.waiting.last().copied().unwrap_or(0);
-        while let Some(end) = next_end(&pending, open) {
+        loop {
+            let end = match next_end(&pending, open, self.seen) {
+                Scan::Ends(end) => end,
+                Scan::Open(seen) => {
+                    self.seen = seen - from;
+                    break;
+                }
+            };
             self.waiting.push(end - from);
-            let waits = hangs(pending.get(open..end).unwrap_or_default());
-            open = end;
+            let short = self.waiting.len() < MOST_WAITING && end - from < LONGEST;
+            let waits = short && hangs(pending.get(open..end).unwrap_or_default());
+            (open, self.seen) = (end, end);
             if waits {
                 continue;
             }
             let text = pending.get(from..end).unwrap_or_default();
             let reading = Reading::new(text, &self.waiting);
-            if names_secret(&reading) {
+            if short && names_secret(&reading) {
                 continue;
             }
             let ends = std::mem::take(&mut self.waiting);
@@ -127,16 +142,13 @@ impl Checker {
             parameters: set.parameters(),
             earlier: &self.parts,
         };
-        for rule in set.rules() {
+        for rule in set.rules().iter().filter(|rule| !sees_all(rule)) {
             for found in rule.find(&view) {
                 cleared.violations.push(violation(
                     rule,
                     start + found.span.start..start + found.span.end,
                     &found.what,
                 ));
-                if rule.scope == Scope::Reply && rule.severity == Severity::Block {
-                    self.stopped = self.stopped.or(Some(rule.phrase));
-                }
                 changes.extend(change(rule, found, &ends));
             }
         }
@@ -183,9 +195,21 @@ impl Checker {
     fn check_reply(&mut self, cleared: &mut Cleared) {
         let set = self.set.clone();
         for rule in set.rules() {
-            let Check::Reply(check) = &rule.check else { continue };
-            let Some(what) = check(&self.parts, &self.context, set.parameters()) else { continue };
-            cleared.violations.push(violation(rule, 0..self.start, what));
+            let found: Vec<(Range<usize>, Cow<'static, str>)> = match &rule.check {
+                Check::Reply(check) => {
+                    let what = check(&self.parts, &self.context, set.parameters());
+                    what.map(|what| (0..self.start, Cow::Borrowed(what))).into_iter().collect()
+                }
+                Check::Custom(own) if sees_all(rule) => {
+                    let whole: String = self.parts.iter().map(|part| part.text.as_str()).collect();
+                    own.find(&whole).into_iter().map(|found| (found.span, found.what)).collect()
+                }
+                _ => continue,
+            };
+            if found.is_empty() {
+                continue;
+            }
+            cleared.violations.extend(found.into_iter().map(|(span, what)| violation(rule, span, &what)));
             match rule.severity {
                 Severity::Block => self.stopped = self.stopped.or(Some(rule.phrase)),
                 Severity::Rewrite if !self.said.contains(&rule.phrase) => {
@@ -197,6 +221,11 @@ impl Checker {
             }
         }
     }
+}
+
+/// Whether a tenant's rule looks at the reply as a whole.
+fn sees_all(rule: &Rule) -> bool {
+    rule.scope == Scope::Reply && matches!(rule.check, Check::Custom(_))
 }
 
 /// Some text as it was read.
@@ -276,4 +305,33 @@ pub(crate) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Were every piece to scan all that came before it, this would take minutes.
+    #[test]
+    fn a_reply_that_ends_no_sentence_is_sent_while_it_comes() {
+        for piece in ["word ", "शब्द ", "!", "x", "5. ", "OTP. "] {
+            let mut checker = RuleSet::shipped().checker(Context::default());
+            let (mut sent, mut pushed) = (0, 0);
+            for _ in 0..12_000 {
+                pushed += piece.len();
+                let cleared = checker.push(piece);
+                sent += cleared.pieces.iter().map(length).sum::<usize>();
+            }
+            assert!(pushed - sent <= 3 * LONGEST, "{piece}: {sent} of {pushed}");
+            sent += checker.finish().pieces.iter().map(length).sum::<usize>();
+            assert_eq!(sent, pushed, "{piece}");
+        }
+    }
+
+    fn length(piece: &Piece) -> usize {
+        match piece {
+            Piece::Text(text) => text.len(),
+            Piece::Say(_) => 0,
+        }
+    }
 }

@@ -54,7 +54,7 @@ impl Reading {
                 continue;
             }
             let from = waiting.take().unwrap_or(draft.from);
-            if draft.tied && self.leans(draft.from, draft.to) {
+            if draft.tied && self.leans_on(draft.from, draft.to) {
                 waiting = Some(from);
                 continue;
             }
@@ -86,17 +86,45 @@ impl Reading {
         words > 0 && words <= 3 && !verb && !only_no
     }
 
-    /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, and a clause
-    /// that ends on its no is closed: `मैं इंसान नहीं, एक एआई`.
+    /// Whether such words go on with the clause after them. A denial is said out by itself (`घबराइए नहीं, …`,
+    /// `Not at all, …`), unless it opens a list of what there is none of: `No discounts, coupons or gifts`.
+    fn leans_on(&self, from: usize, to: usize) -> bool {
+        if !self.leans(from, to) {
+            return false;
+        }
+        let mut words = (from..to).filter(|at| self.counts(*at));
+        let denies = words.clone().any(|at| self.is(at, SHARED.no));
+        let lists = words.next().is_some_and(|first| self.is(first, SHARED.no_thing))
+            && words
+                .next_back()
+                .is_some_and(|last| !self.classes[last].is_empty() && !self.is(last, SHARED.no));
+        !denies || (lists && !self.opens(to + 1))
+    }
+
+    /// Whether a clause that begins here has its subject or its verb at its head.
+    fn opens(&self, from: usize) -> bool {
+        let mut words = (from..self.tokens.len()).filter(|at| self.counts(*at)).take(HEAD);
+        words.any(|at| self.is(at, SHARED.verb))
+    }
+
+    /// Whether such words go on with the clause before them. `…, not a bot` sets itself against it, a clause that
+    /// ends on its no is closed (`मैं इंसान नहीं, एक एआई`), and so is a denial said by itself; what comes after a
+    /// `but` or begins with `only` is never part of what came before.
     fn leans_back(&self, from: usize, sentence: usize) -> bool {
         let Some(last) = self.clauses.last().filter(|last| last.sentence == sentence) else { return false };
         let comma = self.tokens.get(last.to).is_some_and(|token| token.is(','));
+        let turned = (last.to..from).any(|at| self.is(at, SHARED.but));
         let first = (from..self.tokens.len()).find(|at| self.counts(*at));
         let end = last.tokens().rev().find(|at| self.counts(*at));
         let denies = |at: Option<usize>| at.is_some_and(|at| self.is(at, SHARED.no));
-        comma && !denies(first) && !denies(end)
+        let aside = self.leans(last.from, last.to) && last.tokens().any(|at| denies(Some(at)));
+        let focused = first.is_some_and(|at| self.is(at, SHARED.focus));
+        comma && !turned && !focused && !denies(first) && !denies(end) && !aside
     }
 }
+
+/// So many words are the head of a clause.
+const HEAD: usize = 2;
 
 struct Draft {
     from: usize,

@@ -1,5 +1,7 @@
 //! Words taken apart, put together again where the lexicon knows the result.
 
+use std::ops::Range;
+
 use super::letters::{leet, push};
 use super::table::{SEED, Table};
 use super::tokens::{Gap, Kind, Tokens};
@@ -29,7 +31,11 @@ pub(crate) fn join_letters(tokens: &mut Tokens, table: &Table) {
 /// its pieces: `discounts/offers` are two words.
 pub(crate) fn join_pieces(tokens: &mut Tokens, table: &Table) {
     for (from, to, word) in disguised(tokens).into_iter().rev() {
-        if known(table, &word, tokens.plain(from).len(), Fit::Letters(5)) {
+        // A one stands for an i or an l.
+        let other = tokens.traits.digits.then(|| mended(tokens, from..to, leet_as_l)).flatten();
+        let beyond = tokens.plain(from).len();
+        let fits = |word: &String| known(table, word, beyond, Fit::Letters(5));
+        if let Some(word) = [Some(word), other.map(|(_, _, word)| word)].into_iter().flatten().find(fits) {
             tokens.replace(from..to, &word);
         }
     }
@@ -135,17 +141,27 @@ fn disguised(tokens: &Tokens) -> Vec<(usize, usize, String)> {
             to += 1;
         }
         if to > at + 1 && to - at < 24 {
-            found.extend(mended(tokens, at, to));
+            found.extend(mended(tokens, at..to, leet));
         }
         at = to;
     }
     found
 }
 
+/// The letter that a digit or sign stands for, a one for an l.
+fn leet_as_l(letter: char) -> Option<char> {
+    if matches!(letter, '1' | '|') { Some('l') } else { leet(letter) }
+}
+
 /// Tokens without a space between them as one word. What follows the last letter (a full stop, an exclamation) is no
 /// part of it.
-fn mended(tokens: &Tokens, from: usize, to: usize) -> Option<(usize, usize, String)> {
-    let last = (from..to).rev().find(|at| tokens[*at].is_word())? + 1;
+fn mended(
+    tokens: &Tokens,
+    place: Range<usize>,
+    stands: fn(char) -> Option<char>,
+) -> Option<(usize, usize, String)> {
+    let from = place.start;
+    let last = place.rev().find(|at| tokens[*at].is_word())? + 1;
     if last <= from + 1 {
         return None;
     }
@@ -153,8 +169,8 @@ fn mended(tokens: &Tokens, from: usize, to: usize) -> Option<(usize, usize, Stri
     for at in from..last {
         match tokens[at].kind {
             Kind::Word => tokens.plain(at).chars().for_each(|letter| push(&mut word, 0, letter)),
-            Kind::Number => word.extend(tokens.plain(at).chars().filter_map(leet)),
-            Kind::Sign(sign) => word.extend(leet(sign)),
+            Kind::Number => word.extend(tokens.plain(at).chars().filter_map(stands)),
+            Kind::Sign(sign) => word.extend(stands(sign)),
         }
     }
     Some((from, last, word))

@@ -11,6 +11,9 @@ use super::reading::{Clause, Reading};
 static PAID: Named = Named::new("price.paid");
 static COST: Named = Named::new("price.cost");
 static COUNTED: Named = Named::new("price.counted");
+static JUST: Named = Named::new("price.just");
+static REFERENCE: Named = Named::new("no-secrets.reference");
+static PLACED: Named = Named::new("price.placed");
 static SCALE: Named = Named::new("scale");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub(crate) struct Price {
 
 /// Every price of a text. Money that was paid, is owed or is the person's own is no price.
 pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
-    let (paid, cost) = (PAID.get(), COST.get());
+    let (paid, cost, reference) = (PAID.get(), COST.get(), REFERENCE.get());
     let mut found = Vec::new();
     if !reading.has(Classes::of(lexicon::NUMBER)) {
         return found;
@@ -32,7 +35,10 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         for at in clause.tokens() {
             let money = reading.is(at, Classes::of(lexicon::MONEY));
             let thousands = reading.tokens[at].is_number() && reading.plain(at + 1) == "k";
-            if money || ((bare || thousands) && stands_for_price(reading, clause, at)) {
+            let just = reading.tokens[at].is_number()
+                && !clause.mask.meets(reference)
+                && is_just(reading, clause, at);
+            if money || ((bare || thousands || just) && stands_for_price(reading, clause, at)) {
                 found.push(Price {
                     span: reading.tokens[at].start..reading.tokens[at].end,
                     value: value(reading, at),
@@ -41,6 +47,13 @@ pub(crate) fn prices(reading: &Reading) -> Vec<Price> {
         }
     }
     found
+}
+
+/// `1200 only` at the end of a clause, with nothing else said of the number.
+fn is_just(reading: &Reading, clause: &Clause, at: usize) -> bool {
+    let mut rest = (at + 1..clause.to).filter(|next| reading.counts(*next));
+    let placed = at.checked_sub(1).is_some_and(|before| reading.is(before, PLACED.get()));
+    !placed && rest.next().is_some_and(|next| reading.is(next, JUST.get())) && rest.next().is_none()
 }
 
 /// A bare number beside a word of price: three digits at least, and nothing it counts.

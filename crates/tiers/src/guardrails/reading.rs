@@ -77,6 +77,8 @@ const LONGEST_PHRASE: usize = 5;
 pub(super) struct Shared {
     pub no: Classes,
     pub no_no: Classes,
+    pub no_thing: Classes,
+    pub focus: Classes,
     pub but: Classes,
     pub verb: Classes,
     pub said: Classes,
@@ -91,6 +93,8 @@ pub(super) static SHARED: LazyLock<Shared> = LazyLock::new(|| {
     Shared {
         no: class("no"),
         no_no: class("no-no"),
+        no_thing: class("no-thing"),
+        focus: class("focus"),
         but: class("but"),
         verb: class("verb"),
         said: class("said"),
@@ -156,35 +160,8 @@ impl Reading {
 
     /// Calls back for every entry that begins at a token, with the token its phrase ends before. Returns the hash of
     /// its spelling.
-    pub(crate) fn look_up(&self, table: &Table, at: usize, mut hit: impl FnMut(Class, usize)) -> u64 {
-        let word = |nth: usize| Some(self.tokens.plain(self.following(at, nth)?));
-        let fold =
-            |nth: usize| Some(self.folds.get(self.following(at, nth)?)).filter(|fold| !fold.is_empty());
-        table.find(word, fold, |found| {
-            let last = self.following(at, found.words - 1).unwrap_or(at);
-            hit(found.class, last + 1);
-        })
-    }
-
-    /// The word or number that a phrase from a token on has in its nth place.
-    fn following(&self, at: usize, nth: usize) -> Option<usize> {
-        if nth == 0 {
-            return Some(at);
-        }
-        let mut left = nth.min(LONGEST_PHRASE);
-        for (next, token) in self.tokens.iter().enumerate().skip(at + 1) {
-            match token.kind {
-                Kind::Sign(sign) if parts(sign) => return None,
-                Kind::Sign(_) => {}
-                _ => {
-                    left -= 1;
-                    if left == 0 {
-                        return (nth < LONGEST_PHRASE).then_some(next);
-                    }
-                }
-            }
-        }
-        None
+    fn look_up(&self, table: &Table, at: usize, hit: impl FnMut(Class, usize)) -> u64 {
+        look_up((&self.tokens, &self.folds), table, at, hit)
     }
 
     /// `no problem` denies nothing.
@@ -199,20 +176,8 @@ impl Reading {
 
     /// A word written in two halves: `dis count`.
     fn pair(&mut self, table: &Table, at: usize) {
-        let halves = |next: &super::tokens::Token| next.is_word() && next.gap == Gap::One;
-        if !self.tokens.get(at + 1).is_some_and(halves) {
-            return;
-        }
-        let (first, second) = (self.tokens.plain(at), self.tokens.plain(at + 1));
-        let long_enough = match self.tokens[at].is_latin() {
-            true => first.len() + second.len() >= 7,
-            false => first.chars().chain(second.chars()).count() >= 3,
-        };
         let mut found = Classes::NONE;
-        if !long_enough {
-            return;
-        }
-        table.find_joined((first, self.hashes[at]), second, |class, _| found.add(class));
+        halves(&self.tokens, table, (at, self.hashes[at]), |class| found.add(class));
         self.classes[at].add_all(found);
         if !found.is_empty() {
             self.reaches[at] = at + 2;
@@ -221,6 +186,11 @@ impl Reading {
 
     pub(crate) fn is(&self, at: usize, classes: Classes) -> bool {
         self.classes.get(at).is_some_and(|found| found.meets(classes))
+    }
+
+    /// Everything the lexicon says of a token.
+    pub(crate) fn classes_of(&self, at: usize) -> Classes {
+        self.classes.get(at).copied().unwrap_or_default()
     }
 
     /// Where a token's phrase ends in the original.
@@ -270,5 +240,89 @@ impl Reading {
         clauses
             .filter_map(|clause| patterns.list.iter().find_map(|pattern| pattern.find(self, clause)))
             .collect()
+    }
+}
+
+/// The words of a text, with disguises undone by one table.
+pub(crate) struct Words {
+    pub tokens: Tokens,
+    folds: Folds,
+}
+
+impl Words {
+    pub(crate) fn new(text: &str, table: &Table) -> Self {
+        let mut tokens = Tokens::new(text);
+        join_letters(&mut tokens, table);
+        join_pieces(&mut tokens, table);
+        Self { folds: Folds::new(&tokens), tokens }
+    }
+
+    /// The token before which the longest entry that begins at one ends.
+    pub(crate) fn reach(&self, table: &Table, at: usize) -> Option<usize> {
+        let token = self.tokens.get(at).filter(|token| !matches!(token.kind, Kind::Sign(_)))?;
+        let mut reach = None;
+        let hash = look_up((&self.tokens, &self.folds), table, at, |_, to| reach = reach.max(Some(to)));
+        if reach.is_none() && token.is_word() {
+            halves(&self.tokens, table, (at, hash), |_| reach = Some(at + 2));
+        }
+        reach
+    }
+}
+
+/// Calls back for every entry that begins at a token, with the token its phrase ends before. Returns the hash of its
+/// spelling.
+fn look_up(
+    (tokens, folds): (&Tokens, &Folds),
+    table: &Table,
+    at: usize,
+    mut hit: impl FnMut(Class, usize),
+) -> u64 {
+    let word = |nth: usize| Some(tokens.plain(following(tokens, at, nth)?));
+    let fold = |nth: usize| Some(folds.get(following(tokens, at, nth)?)).filter(|fold| !fold.is_empty());
+    table.find(word, fold, |found| {
+        let last = following(tokens, at, found.words - 1).unwrap_or(at);
+        hit(found.class, last + 1);
+    })
+}
+
+/// The word or number that a phrase from a token on has in its nth place.
+fn following(tokens: &Tokens, at: usize, nth: usize) -> Option<usize> {
+    if nth == 0 {
+        return Some(at);
+    }
+    let mut left = nth.min(LONGEST_PHRASE);
+    for (next, token) in tokens.iter().enumerate().skip(at + 1) {
+        match token.kind {
+            Kind::Sign(sign) if parts(sign) => return None,
+            Kind::Sign(_) => {}
+            _ => {
+                left -= 1;
+                if left == 0 {
+                    return (nth < LONGEST_PHRASE).then_some(next);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Calls back for every entry that a word and the next make together; the hash is the first one's.
+fn halves(tokens: &Tokens, table: &Table, (at, hash): (usize, u64), mut hit: impl FnMut(Class)) {
+    if !tokens.get(at + 1).is_some_and(|next| next.is_word() && next.gap == Gap::One) {
+        return;
+    }
+    let (first, second) = (tokens.plain(at), tokens.plain(at + 1));
+    let long_enough = match tokens[at].is_latin() {
+        true => first.len() + second.len() >= 7,
+        false => first.chars().chain(second.chars()).count() >= 3,
+    };
+    if long_enough {
+        table.find_joined((first, hash), second, |class, length| {
+            // The first letter of the next word makes no half of this one.
+            let own = second.get(..length.saturating_sub(first.len())).unwrap_or_default();
+            if own == second || own.chars().count() > 1 {
+                hit(class);
+            }
+        });
     }
 }

@@ -95,7 +95,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
 pub(crate) fn ends(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(end) = next_end(text, from) {
+    while let Scan::Ends(end) = next_end(text, from, from) {
         found.push(end);
         from = end;
     }
@@ -105,48 +105,90 @@ pub(crate) fn ends(text: &str) -> Vec<usize> {
     found
 }
 
-/// Where the sentence that begins at `from` ends; none while what has arrived does not tell.
-pub(crate) fn next_end(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    for (at, letter) in rest.char_indices() {
-        let after = from + at + letter.len_utf8();
-        let end = match letter {
-            '\n' => Some(after),
-            '।' | '॥' | '。' | '؟' => closed(text, after),
-            '.' | '!' | '?' | '…' | '？' | '！' => stopped(text, from, from + at, letter),
-            _ => None,
-        };
-        if end.is_some_and(|end| end < text.len() || letter == '\n') {
-            // Space and signs alone are no sentence yet.
-            let end = end?;
-            if text.get(from..end)?.chars().any(is_spoken) {
-                return Some(end);
+/// What a scan for the end of a sentence came to.
+pub(crate) enum Scan {
+    Ends(usize),
+    /// No end lies before this place, from which a scan of more text goes on.
+    Open(usize),
+}
+
+/// A sentence of more bytes is cut at a space: a reply that never ends one must not wait for ever.
+pub(crate) const LONGEST: usize = 4_000;
+
+/// So many closing marks and spaces are looked past.
+const LONGEST_MARKS: usize = 64;
+
+/// Where the sentence that begins at `from` ends, when no end lies before `seen`.
+pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> Scan {
+    let begin = seen.max(from);
+    for (at, letter) in text.get(begin..).unwrap_or_default().char_indices() {
+        let at = begin + at;
+        if at >= from + LONGEST {
+            return Scan::Ends(cut(text, from, at));
+        }
+        let told = match letter {
+            '\n' => Told::End(at + 1),
+            '।' | '॥' | '。' | '؟' => {
+                closed(text, at + letter.len_utf8()).map_or(Told::Wait, Told::End)
             }
+            '.' | '!' | '?' | '…' | '？' | '！' => stopped(text, from, at, letter),
+            _ => Told::No,
+        };
+        match told {
+            Told::No => {}
+            Told::Wait => return Scan::Open(at),
+            Told::End(end) if end == text.len() && letter != '\n' => return Scan::Open(at),
+            // Space and signs alone are no sentence yet.
+            Told::End(end) if text.get(from..end).is_some_and(|said| said.chars().any(is_spoken)) => {
+                return Scan::Ends(end);
+            }
+            Told::End(_) => {}
         }
     }
-    None
+    Scan::Open(text.len().max(begin))
+}
+
+/// What a mark says of the sentence before it.
+enum Told {
+    End(usize),
+    No,
+    /// What decides it has not come.
+    Wait,
+}
+
+/// Past the last space of a sentence too long.
+fn cut(text: &str, from: usize, limit: usize) -> usize {
+    let space = text.get(from..limit).and_then(|said| said.rfind(char::is_whitespace));
+    let after =
+        space.and_then(|at| text.get(from + at..)?.chars().next().map(|space| from + at + space.len_utf8()));
+    after.filter(|end| text.get(from..*end).is_some_and(|said| said.chars().any(is_spoken))).unwrap_or(limit)
 }
 
 /// Past the marks that close a sentence; none while more of them may come.
 fn closed(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let length = rest.find(|letter| !CLOSERS.contains(&letter))?;
+    let mut marks = text.get(from..)?.char_indices().enumerate();
+    let (_, (length, _)) =
+        marks.find(|(nth, (_, letter))| *nth == LONGEST_MARKS || !CLOSERS.contains(letter))?;
     Some(from + length)
 }
 
-fn stopped(text: &str, from: usize, at: usize, letter: char) -> Option<usize> {
-    let end = closed(text, at)?;
-    let rest = text.get(end..)?;
-    if !rest.starts_with(char::is_whitespace) {
+fn stopped(text: &str, from: usize, at: usize, letter: char) -> Told {
+    let Some(end) = closed(text, at) else { return Told::Wait };
+    let rest = text.get(end..).unwrap_or_default();
+    let Some(next) = rest.chars().next() else { return Told::Wait };
+    if !next.is_whitespace() {
         // `!` and `?` end a sentence before a letter too, but `.` stands in numbers, names and addresses.
-        let next = rest.chars().next()?;
         let spoken = matches!(letter, '!' | '?' | '…') && next.is_alphabetic() && !next.is_ascii_lowercase();
-        return spoken.then_some(end);
+        return if spoken { Told::End(end) } else { Told::No };
     }
-    if letter == '.' && !ends_here(text.get(from..at)?, rest)? {
-        return None;
+    if letter != '.' {
+        return Told::End(end);
     }
-    Some(end)
+    match ends_here(text.get(from..at).unwrap_or_default(), rest) {
+        Some(true) => Told::End(end),
+        Some(false) => Told::No,
+        None => Told::Wait,
+    }
 }
 
 /// Whether a point after `before` ends a sentence; none while the word after it has not come.
@@ -163,7 +205,8 @@ fn ends_here(before: &str, rest: &str) -> Option<bool> {
         return Some(false);
     }
     if NUMBERED.contains(&low.as_str()) {
-        let next = rest.chars().find(|letter| !letter.is_whitespace())?;
+        let mut next = rest.chars().enumerate();
+        let (_, next) = next.find(|(nth, letter)| *nth == LONGEST_MARKS || !letter.is_whitespace())?;
         return Some(!next.is_numeric());
     }
     Some(true)

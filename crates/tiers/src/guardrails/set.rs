@@ -128,7 +128,7 @@ impl Rule {
                 patterns.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect()
             }
             Check::Sentences(check) => check(view),
-            Check::Custom(compiled) => compiled.find(view),
+            Check::Custom(compiled) => compiled.find(view.text),
             Check::Reply(_) => Vec::new(),
         }
     }

@@ -296,9 +296,10 @@ fn fits<'w>(entry: &Entry, first: &str, length: usize, word: &impl Fn(usize) -> 
         })
 }
 
-/// What is glued behind a word without changing it, and how long the word must be: Tamil doubles the next word's
+/// What is glued behind a word without changing it, and how long the word must be: English says whose it is, Tamil doubles the next word's
 /// first consonant and says `indeed` with தான், Bengali says `indeed` and `too` with a vowel.
-const TAILS: [(&str, usize); 7] = [("க்", 9), ("ச்", 9), ("த்", 9), ("ப்", 9), ("தான்", 9), ("ই", 9), ("ও", 9)];
+const TAILS: [(&str, usize); 8] =
+    [("'s", 5), ("க்", 9), ("ச்", 9), ("த்", 9), ("ப்", 9), ("தான்", 9), ("ই", 9), ("ও", 9)];
 
 fn ends_at(word: &str, length: usize) -> bool {
     let glued = |tail: &str| TAILS.iter().any(|(one, least)| *one == tail && length >= *least);

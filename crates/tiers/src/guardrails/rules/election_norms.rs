@@ -1,14 +1,34 @@
 //! What the election law forbids everybody, and what it forbids those who speak for nobody.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::guardrails::context::Election;
-use crate::guardrails::lexicon::Listed;
+use crate::guardrails::lexicon::{Listed, Named};
+use crate::guardrails::reading::Clause;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 
 static FORBIDDEN: Listed = Listed::new("election-norms");
 /// What a campaign may say.
 static APPEALS: Listed = Listed::new("election-norms.appeal");
+
+/// Before a name these ask for its votes; the second kind only where a poll or its day is spoken of.
+static VOTE_FOR: Named = Named::new("election-norms.vote-for");
+static CHOOSE: Named = Named::new("election-norms.choose");
+static DATED: Named = Named::new("election-norms.dated");
+static STOP: Named = Named::new("phi-redaction.stop");
+static POLLED: [Named; 3] = [
+    Named::new("election-norms.dated"),
+    Named::new("election-norms.poll"),
+    Named::new("election-norms.vote"),
+];
+/// What makes it no appeal.
+static FREE: [Named; 4] = [
+    Named::new("no"),
+    Named::new("asked"),
+    Named::new("election-norms.correct"),
+    Named::new("election-norms.neutral"),
+];
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -32,8 +52,29 @@ fn check(view: &View<'_>) -> Vec<Found> {
     let mut found = told(&FORBIDDEN, "against the election code");
     if view.context.election != Election::Campaign {
         found.extend(told(&APPEALS, "an appeal for votes"));
+        found.extend(by_name(view).map(|span| Found::new(span, "an appeal for votes")));
     }
     found
+}
+
+/// `Vote for Ramesh`, `Choose Ramesh on 7 May`: a name in Latin letters has a capital.
+fn by_name(view: &View<'_>) -> Option<Range<usize>> {
+    let reading = view.reading;
+    let (vote, choose) = (VOTE_FOR.get(), CHOOSE.get());
+    let free = |clause: &&Clause| !FREE.iter().any(|class| clause.mask.meets(class.get()));
+    reading.clauses.iter().filter(free).find_map(|clause| {
+        let polled = POLLED.iter().any(|class| reading.sentence_mask(clause.sentence).meets(class.get()));
+        clause.tokens().find_map(|at| {
+            let asks = reading.is(at, vote) || (polled && reading.is(at, choose));
+            let name = (reading.after(at)..clause.to).find(|next| reading.counts(*next)).filter(|_| asks)?;
+            let token = reading.tokens.get(name).filter(|token| token.is_word() && token.is_latin())?;
+            let capital = view.text.get(token.start..)?.starts_with(char::is_uppercase);
+            // A word the lexicon knows may be a party's sign to vote for, but is nobody to choose.
+            let known = !reading.is(at, vote) && !reading.classes_of(name).is_empty();
+            let plain = known || reading.is(name, DATED.get()) || reading.is(name, STOP.get());
+            (capital && !plain).then(|| reading.tokens[at].start..token.end)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use munshi_lang::sums::{luhn, verhoeff};
 use regex::Regex;
 
-use crate::guardrails::digits::{Run, luhn, runs, verhoeff};
+use crate::guardrails::digits::{Run, runs};
 use crate::guardrails::lexicon::Named;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 

@@ -37,9 +37,9 @@ fn check(view: &View<'_>) -> Vec<Found> {
     for (sentence, end) in view.ends.iter().copied().enumerate() {
         let text = view.text.get(start..end).unwrap_or_default();
         let spoken = view.reading.sentence_mask(sentence);
-        if let Some(language) = foreign(text, &(start..end), view)
-            && !(Some(language) == view.context.person_language && concerns(spoken))
-        {
+        let language = foreign(text, &(start..end), view);
+        let theirs = language.is_some() && language == view.context.person_language && concerns(spoken);
+        if (language.is_some() && !theirs) || unknown_script(view, &(start..end)) {
             let lead = text.len() - text.trim_start().len();
             found.push(Found::new(start + lead..end, "a language that is not the persona's"));
         }
@@ -76,6 +76,33 @@ fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language
     let allowed = context.lock.iter().any(|tongue| told.plausible.iter().any(|one| fits(tongue, *one)));
     (sure && !allowed).then_some(told.language)
 }
+
+/// Whether a sentence is mostly in a script that no language here is written in: no persona speaks it.
+fn unknown_script(view: &View<'_>, place: &Range<usize>) -> bool {
+    let tokens = &view.reading.tokens;
+    let (mut strange, mut all, mut words, mut spoken) = (0, 0, 0, false);
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
+        let plain = tokens.plain(at);
+        all += if place.contains(&token.start) { token.len() } else { 0 };
+        // A known first letter of another script tells the word; letters that look like Latin ones have been read as
+        // such, so that a Latin word is asked for one that does not.
+        let known = if token.is_latin() {
+            plain.is_ascii()
+                || plain.chars().all(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+        } else {
+            plain.chars().next().is_none_or(|letter| Script::of(letter).is_some() || !letter.is_alphabetic())
+        };
+        if !known && place.contains(&token.start) {
+            strange += token.len();
+            words += 1;
+            spoken |= plain.chars().count() > FEWEST && plain.chars().all(|letter| letter >= UNSPACED);
+        }
+    }
+    strange * 2 > all && (words >= FEWEST || spoken)
+}
+
+/// From Thai on, scripts set no space between words.
+const UNSPACED: char = '\u{0E00}';
 
 /// Small words that only one of the languages of its script has: where every fifth is one of the persona's, nobody
 /// need look closer.

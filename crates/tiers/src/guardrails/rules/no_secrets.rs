@@ -14,6 +14,9 @@ use crate::guardrails::tokens::{Gap, Kind, Tokens};
 /// What stands where a secret stood.
 const HIDDEN: &str = "•••";
 
+/// A code has no fewer digits, but for the one on the back of a card.
+const FEWEST_DIGITS: usize = 4;
+const FEWEST_CARD: usize = 3;
 /// A code has no more digits.
 const MOST_DIGITS: usize = 8;
 /// With the country's code.
@@ -27,6 +30,7 @@ const SHORTEST_SHAPE: usize = 11;
 
 static KEY: Named = Named::new("no-secrets.key");
 static CODE: Named = Named::new("no-secrets.code");
+static SHORT: Named = Named::new("no-secrets.short");
 static POSTAL: Named = Named::new("no-secrets.postal");
 static COUNTED: Named = Named::new("price.counted");
 
@@ -74,8 +78,12 @@ fn check(view: &View<'_>) -> Vec<Found> {
         if hidden_near(view, at) {
             continue;
         }
-        let value =
-            after(view, at, reading.is(at, coded)).or_else(|| before(view, at, reading.is(at, coded)));
+        let coded = match (reading.is(at, SHORT.get()), reading.is(at, coded)) {
+            (true, _) => Some(FEWEST_CARD),
+            (_, true) => Some(FEWEST_DIGITS),
+            _ => None,
+        };
+        let value = after(view, at, coded).or_else(|| before(view, at, coded));
         if let Some((from, to)) = value {
             let span = reading.tokens[from].start..reading.tokens[to].end;
             found.push(Found::rewritten(span, "a secret", HIDDEN.to_owned()));
@@ -114,7 +122,7 @@ fn hidden_near(view: &View<'_>, at: usize) -> bool {
 }
 
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
-fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
+fn after(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let mut words = 0;
     let mut next = reading.after(at);
@@ -131,7 +139,7 @@ fn after(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
 }
 
 /// The secret that is told before its name: `482913 is your OTP`.
-fn before(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
+fn before(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let from = at.saturating_sub(5);
     (from..at).rev().find_map(|place| {
@@ -143,7 +151,7 @@ fn before(view: &View<'_>, at: usize, coded: bool) -> Option<(usize, usize)> {
 }
 
 /// Whether what begins at a token is a secret, and the token it ends on.
-fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> {
+fn secret(view: &View<'_>, at: usize, coded: Option<usize>, told: bool) -> Option<usize> {
     let reading = view.reading;
     let token = reading.tokens.get(at)?;
     let to = (at + 1..reading.tokens.len())
@@ -154,19 +162,20 @@ fn secret(view: &View<'_>, at: usize, coded: bool, told: bool) -> Option<usize> 
     let text = view.text.get(token.start..reading.tokens[last].end)?;
     let digits = text.chars().filter(|letter| letter.is_numeric()).count();
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
-    if coded && token.is_number() {
-        return code(view, at);
+    if let Some(fewest) = coded.filter(|_| token.is_number()) {
+        return code(view, at, fewest);
     }
     // A telephone number, an address and an amount are none; nor is a word with a dash.
     let mixed = digits > 0 && letters > 0 && text.len() >= 6 && text.is_ascii() && !text.contains("://");
     let signed =
         letters >= 4 && text.contains(['@', '#', '$', '%', '&', '!']) && !text.contains('.') && last > at;
-    let plain = told && !coded && text.len() >= 4 && text.is_ascii() && last >= at && token.is_word();
+    let plain =
+        told && coded.is_none() && text.len() >= 4 && text.is_ascii() && last >= at && token.is_word();
     (token.is_word() && (mixed || signed || plain) || (token.is_number() && mixed)).then_some(last)
 }
 
-/// Digits of a code: four to eight of them, together or one by one.
-fn code(view: &View<'_>, at: usize) -> Option<usize> {
+/// Digits of a code: `fewest` to eight of them, together or one by one.
+fn code(view: &View<'_>, at: usize, fewest: usize) -> Option<usize> {
     let reading = view.reading;
     // The second half of a telephone number is no code.
     if at.checked_sub(1).is_some_and(|before| reading.tokens[before].is_number()) {
@@ -190,11 +199,11 @@ fn code(view: &View<'_>, at: usize) -> Option<usize> {
         }
     }
     // Where more follows than a telephone number has, the code is the first of them.
-    if digits > LONGEST_TELEPHONE && (4..=MOST_DIGITS).contains(&reading.tokens[at].len()) {
+    if digits > LONGEST_TELEPHONE && (fewest..=MOST_DIGITS).contains(&reading.tokens[at].len()) {
         return Some(at);
     }
     let counted = reading.is(last + 1, COUNTED.get());
-    ((4..=MOST_DIGITS).contains(&digits) && !counted).then_some(last)
+    ((fewest..=MOST_DIGITS).contains(&digits) && !counted).then_some(last)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::guardrails::lexicon::{Listed, Named};
+use crate::guardrails::reading::Clause;
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
 
@@ -11,6 +12,10 @@ static MY_NAME: Named = Named::new("persona-lock.my-name");
 static FILLER: Named = Named::new("persona-lock.filler");
 static FORGET: Named = Named::new("persona-lock.forget");
 static KEEP: Named = Named::new("persona-lock.keep");
+static I_AM: Named = Named::new("persona-lock.i-am");
+static I_MAY: Named = Named::new("persona-lock.i-may");
+static AM: Named = Named::new("verb");
+static NOW: Named = Named::new("persona-lock.now");
 static ME: Named = Named::new("me");
 static NO: Named = Named::new("no");
 static YOU: Named = Named::new("you");
@@ -37,11 +42,12 @@ fn check(view: &View<'_>) -> Vec<Found> {
         .context
         .persona
         .as_ref()
-        .filter(|_| [&ME, &MY_NAME, &FORGET].iter().any(|class| view.reading.has(class.get())))
+        .filter(|_| [&ME, &MY_NAME, &FORGET, &I_MAY].iter().any(|class| view.reading.has(class.get())))
     {
         let names: Vec<String> = persona.split_whitespace().map(fold_word).collect();
         found.extend(other_name(view, &names));
         found.extend(denied(view, &names));
+        found.extend(renamed(view, &names));
         found.extend(dismissed(view, &names));
     }
     found
@@ -62,6 +68,30 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
     let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
     let known = reading.is(next, NO.get()) || reading.is(next, YOU.get());
     (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+}
+
+/// `I'm Max now`: a name alone after `I am`. Scripts without capitals need the `now` to tell it from a mood.
+fn renamed(view: &View<'_>, names: &[String]) -> Option<Found> {
+    let reading = view.reading;
+    let (am, now) = (AM.get(), NOW.get());
+    let mut me = I_AM.get();
+    me.add_all(I_MAY.get());
+    let fits = |clause: &&Clause| clause.mask.meets(me) && !clause.mask.meets(NO.get());
+    reading.clauses.iter().filter(fits).find_map(|clause| {
+        let at = clause.tokens().find(|at| reading.is(*at, me))?;
+        let mut rest = (reading.after(at)..clause.to).filter(|next| reading.counts(*next));
+        let name = rest.find(|next| !reading.is(*next, now))?;
+        let token = reading.tokens.get(name).filter(|token| token.is_word() && token.len() > 2)?;
+        let alone = rest.clone().all(|next| reading.is(next, now) || reading.is(next, am));
+        let told = reading.is(at, I_AM.get()) || clause.mask.meets(now) || rest.next().is_some();
+        let letters = view.text.get(token.start..token.end)?;
+        let capital = letters.starts_with(char::is_uppercase) && letters.contains(char::is_lowercase);
+        let named = if token.is_latin() { capital } else { clause.mask.meets(now) };
+        let own = names.iter().any(|own| !own.is_empty() && reading.fold(name).starts_with(own.as_str()));
+        let known = !reading.classes_of(name).is_empty();
+        (alone && told && named && !own && !known)
+            .then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+    })
 }
 
 /// `Forget` and the persona's name.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::guardrails::digits::runs;
 use crate::guardrails::lexicon::Named;
-use crate::guardrails::reading::Clause;
+use crate::guardrails::reading::{Clause, Reading};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 use crate::guardrails::table::fold_word;
 use crate::guardrails::tokens::{Kind, Token};
@@ -18,6 +18,7 @@ static RECORD: Named = Named::new("phi-redaction.record");
 static TITLE: Named = Named::new("phi-redaction.title");
 static STOP: Named = Named::new("phi-redaction.stop");
 static HAS: Named = Named::new("phi-redaction.has");
+static YOU: Named = Named::new("you");
 static BORN: Named = Named::new("phi-redaction.born");
 
 pub(crate) fn rule() -> Rule {
@@ -103,9 +104,10 @@ fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
             }
             let name = |at: usize| is_name(view, at) && !reading.is(at, stop);
             let to = (from..from + 3).take_while(|at| name(*at)).last();
-            if let Some(to) =
-                to.filter(|_| !own.iter().any(|own| reading.fold(from).starts_with(own.as_str())))
-            {
+            let theirs = |to: &usize| {
+                own.iter().any(|own| reading.fold(from).starts_with(own.as_str())) || called(reading, at, *to)
+            };
+            if let Some(to) = to.filter(|to| !theirs(to)) {
                 spans.push(reading.tokens[from].start..reading.tokens[to].end);
             }
         }
@@ -120,6 +122,20 @@ fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
         }
     }
 }
+
+/// `Mr. Sharma, your …`: the person is called by name, and told what is theirs.
+fn called(reading: &Reading, title: usize, to: usize) -> bool {
+    let begins = title.checked_sub(1).is_none_or(|before| {
+        let greeted = reading.tokens[..title].iter().filter(|token| token.is_word()).count() <= GREETING;
+        greeted || reading.tokens[before].is('.') || reading.tokens[before].is('\n')
+    });
+    let comma = reading.tokens.get(to + 1).is_some_and(|token| token.is(','));
+    let mut after = (to + 1..reading.tokens.len()).filter(|at| reading.counts(*at)).take(GREETING);
+    begins && comma && after.any(|at| reading.is(at, YOU.get()))
+}
+
+/// So many words greet before a name, or stand between it and `your`.
+const GREETING: usize = 2;
 
 /// A word in Latin letters with a capital, or any word of another script.
 fn is_name(view: &View<'_>, at: usize) -> bool {

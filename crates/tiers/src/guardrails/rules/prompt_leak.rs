@@ -1,11 +1,16 @@
 //! What the persona was told stays with it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::guardrails::lexicon::Listed;
+use crate::guardrails::lexicon::{Listed, Named};
 use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
 
 static PATTERNS: Listed = Listed::new("prompt-leak");
+
+static PROMPT: Named = Named::new("prompt-leak.prompt");
+static KEPT: [Named; 3] =
+    [Named::new("prompt-leak.refuse"), Named::new("prompt-leak.keep"), Named::new("prompt-leak.device")];
 
 pub(crate) fn rule() -> Rule {
     Rule {
@@ -24,7 +29,22 @@ fn check(view: &View<'_>) -> Vec<Found> {
         PATTERNS.find(view.reading).into_iter().map(|span| Found::new(span, "talk of its instructions"));
     let own =
         view.context.prompt.as_ref().and_then(|prompt| prompt.leak(view.text, view.reading, view.earlier));
-    told.chain(own.map(|span| Found::new(span, "words of the prompt"))).collect()
+    let shown = shown(view).map(|span| Found::new(span, "words of the prompt"));
+    told.chain(shown).chain(own.map(|span| Found::new(span, "words of the prompt"))).collect()
+}
+
+/// `System prompt: …`: what follows its name and a colon is the prompt.
+fn shown(view: &View<'_>) -> Option<Range<usize>> {
+    let reading = view.reading;
+    let prompt = PROMPT.get();
+    let at = (0..reading.tokens.len()).find(|at| {
+        let next = reading.tokens.get(reading.after(*at));
+        reading.is(*at, prompt) && next.is_some_and(|next| next.is(':') || next.is('='))
+    })?;
+    let rest = reading.after(at) + 1;
+    let kept = |at: usize| KEPT.iter().any(|class| reading.is(at, class.get()));
+    let said = (rest..reading.tokens.len()).find(|at| reading.counts(*at))?;
+    (!(0..reading.tokens.len()).any(kept)).then(|| reading.tokens[at].start..reading.tokens[said].end)
 }
 
 #[cfg(test)]
