@@ -136,3 +136,19 @@ fn list_of<T>(text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Ve
 fn glob(text: &str) -> Result<ScopeGlob, String> {
     text.parse().map_err(|error: munshi_types::ScopeGlobError| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_it_looks_like() {
+        assert_eq!(name(" Raju शर्मा ").as_deref(), Ok("Raju शर्मा"));
+        assert!(name("క్\u{200d}ష").is_ok());
+        for forged in
+            ["", " ", "Asha\u{202e}iraV", "Asha\u{2066}", "Asha\u{200b}", "Asha\nowner", "Asha\u{e0041}"]
+        {
+            assert!(name(forged).is_err(), "{forged:?}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use munshi_identity::{Principal, Role, RoleRules, Rules};
 use munshi_safety::pipeline::{Caller, Concern, Door, Source, Taint, Wanted};
 use munshi_safety::policy::{Leaving, Policy, Rates};
-use munshi_safety::privacy::Fields;
+use munshi_safety::privacy::{Fields, Profile};
 use munshi_tools::Want;
 use munshi_types::{
     ActId, ApprovalId, Autonomy, BindingId, Conduct, Random, ScopeGlob, SeededRandom, TenantId, Zone,
@@ -16,6 +16,8 @@ use uuid::Uuid;
 
 /// What the tenants hide from foreign tools.
 pub(super) const PHONE: &str = "+91 98123 45678";
+/// Somebody to whom things are sent.
+pub(super) const OTHERS_PHONE: &str = "9800000001";
 
 pub(super) const TOOLS: [&str; 13] = [
     "list",
@@ -132,7 +134,11 @@ pub(super) fn policy(dice: &Dice, rates: Rates) -> Policy {
             .map(|name| (name.to_owned(), if tight { conduct(dice) } else { open() }))
             .collect(),
         roles: Rules(roles.collect()),
-        redaction: Leaving { fields: Fields::new(["phone"]), ..Leaving::default() },
+        // What leaves changes with the policy: after a yes, too.
+        redaction: Leaving {
+            profile: if dice.one_in(4) { Profile::Standard } else { Profile::None },
+            fields: if dice.one_in(2) { Fields::new(["phone"]) } else { Fields::new(["phone", "text"]) },
+        },
         rates,
         ..Policy::default()
     }
@@ -159,7 +165,7 @@ fn arguments(dice: &Dice, stolen: Option<Theirs>) -> Value {
         json!("7\u{200b}"),
     ];
     map.insert("id".to_owned(), if dice.one_in(3) { dice.pick(&ids).clone() } else { json!("42") });
-    map.insert("to".to_owned(), json!(dice.pick(&["raju", "9800000001"])));
+    map.insert("to".to_owned(), json!(dice.pick(&["raju", OTHERS_PHONE])));
     let texts = [
         "rice",
         "due",
@@ -291,6 +297,7 @@ fn nearly_honest(dice: &Dice, who: Principal) -> Want {
     match dice.below(12) {
         0 => want.arguments["mood"] = json!(dice.pick(&["refuses", "perhaps", "breaks", "differs"])),
         1 => want.arguments["phone"] = json!(PHONE),
+        7 => want.arguments["text"] = json!("rice"),
         2 => drop(want.taint.sources.insert(Source::Document)),
         3 => {
             want.taint =

@@ -3,9 +3,12 @@
 use munshi_identity::{Principal, Role, Standing};
 use munshi_safety::pipeline::{Door, Wanted};
 use munshi_safety::policy::Policy;
+use munshi_safety::privacy::Profile;
 use munshi_tools::{Maker, Tool, Want};
 use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
 use serde_json::Value;
+
+use super::attack::{OTHERS_PHONE, PHONE};
 
 /// The invariants of `docs/safety.md` that can be seen from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,9 +90,16 @@ pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bo
     }
 }
 
-/// Whether a foreign tool was given what the tenant hides.
-pub(super) fn leaks(tool: &Tool, given: &Value, phone: &str) -> bool {
-    tool.known.connector.maker == Maker::Foreign && given.to_string().contains(phone)
+/// Whether a foreign tool was given what the tenant hides: the listed field, and under a profile any phone but the one a
+/// message goes to. Or whether it wrote with a hole where the profile hid something.
+pub(super) fn leaks(tool: &Tool, given: &Value, policy: &Policy) -> bool {
+    let foreign = tool.known.connector.maker == Maker::Foreign;
+    let profile = foreign && policy.redaction.profile != Profile::None;
+    let hole = |value: &Value| value.to_string().contains(" hidden]");
+    let to = given.get("to").filter(|_| profile && tool.known.spec.sends.is_none());
+    let told = to.is_some_and(|to| to.to_string().contains(OTHERS_PHONE));
+    let holed = profile && tool.known.spec.effect.writes() && hole(given);
+    (foreign && given.to_string().contains(PHONE)) || told || holed
 }
 
 pub(super) fn scope_of(tool: &Tool, arguments: &Value) -> String {

@@ -11,10 +11,11 @@ use munshi_safety::policy::Policy;
 use munshi_store::Db;
 use munshi_tools::{Answer, Dispatcher, Tool, Want};
 use munshi_types::{ActId, FakeClock, PersonId, TenantId};
+use serde_json::Value;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::attack::{Dice, PHONE, Stolen};
+use super::attack::{Dice, Stolen};
 use super::oracle::{Invariant, Yes, against, is_rehearsal, leaks, scope_of, yes_for};
 use super::tools::{COST, Outside, SECRETS};
 
@@ -69,6 +70,8 @@ pub(super) struct Victim {
     pub wants: HashMap<ActId, Want>,
     pub order: Vec<ActId>,
     pub open: Vec<Open>,
+    /// What people were shown would leave.
+    pub shown: HashMap<ActId, Value>,
     pub granted: HashMap<ActId, Yes>,
     pub waived: HashSet<(Uuid, String, String, Option<PersonId>)>,
     /// What was done, once.
@@ -110,6 +113,7 @@ impl Victim {
             wants: HashMap::new(),
             order: Vec::new(),
             open: Vec::new(),
+            shown: HashMap::new(),
             granted: HashMap::new(),
             waived: HashSet::new(),
             done: HashSet::new(),
@@ -138,7 +142,7 @@ impl Victim {
             let lane = usize::from(want.caller.background);
             hold(spec.cost.is_none() || self.spent[lane] < CALLS[lane], Invariant::WithinBudget);
             hold(!self.done.contains(&want.act), Invariant::Once);
-            if leaks(tool, &want.arguments, PHONE) {
+            if leaks(tool, &want.arguments, &self.policy) {
                 self.tally.attempt(Invariant::Redacted);
             }
         }
@@ -190,8 +194,10 @@ impl Victim {
             self.tally.hold(done || !writes, Invariant::Approved, || format!("a rehearsal did it: {want:?}"));
             self.count(&want, tool.as_ref(), writes);
             for deed in &deeds {
-                let leak = tool.as_ref().is_some_and(|tool| leaks(tool, &deed.arguments, PHONE));
+                let leak = tool.as_ref().is_some_and(|tool| leaks(tool, &deed.arguments, &self.policy));
                 self.tally.hold(!leak && deed.tool == want.name, Invariant::Redacted, || format!("{deed:?}"));
+                let agreed = self.shown.get(&act).is_none_or(|shown| *shown == deed.arguments);
+                self.tally.hold(agreed, Invariant::Approved, || format!("not as it was shown: {deed:?}"));
             }
         }
         for answer in answers {
@@ -235,6 +241,8 @@ impl Victim {
                 self.room -= 1.0;
                 self.stolen.add(self.tenant, want.act, Some(approval.id));
                 let yes = tool.map_or(Yes::Nobodys, |tool| yes_for(want, tool, &self.policy));
+                let shown = approval.leaving.as_ref().unwrap_or(&approval.arguments);
+                self.shown.insert(want.act, shown.clone());
                 self.open.push(Open { approval: *approval, yes });
             }
             _ => self.stolen.add(self.tenant, want.act, None),
