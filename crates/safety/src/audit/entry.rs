@@ -74,12 +74,19 @@ impl Event {
     pub const PERSON_ROLE_CHANGED: Self = Self::known("person.role_changed");
     pub const PERSON_LEFT: Self = Self::known("person.left");
     pub const PERSON_RETURNED: Self = Self::known("person.returned");
+    pub const TENANT_ADDED: Self = Self::known("tenant.added");
+    pub const TENANT_PAUSED: Self = Self::known("tenant.paused");
+    pub const TENANT_RESUMED: Self = Self::known("tenant.resumed");
+    pub const TENANT_ARCHIVED: Self = Self::known("tenant.archived");
+    pub const TIER_CHANGED: Self = Self::known("tier.changed");
+    pub const BUDGET_CHANGED: Self = Self::known("budget.changed");
     pub const POLICY_CHANGED: Self = Self::known("policy.changed");
     pub const SECRET_SET: Self = Self::known("secret.set");
     pub const SECRET_REMOVED: Self = Self::known("secret.removed");
     pub const KEY_ROTATED: Self = Self::known("key.rotated");
     pub const KEY_DESTROYED: Self = Self::known("key.destroyed");
     pub const AUDIT_ANCHORED: Self = Self::known("audit.anchored");
+    pub const AUDIT_ANCHORS_RESTARTED: Self = Self::known("audit.anchors_restarted");
     pub const AUDIT_VERIFIED: Self = Self::known("audit.verified");
     pub const AUDIT_BROKEN: Self = Self::known("audit.broken");
 
