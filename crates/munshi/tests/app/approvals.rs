@@ -168,7 +168,10 @@ async fn questions_are_shown_and_answered_once(engine: Engine) {
     let digest = shown["digest"].as_str().unwrap();
     let granted = shop.json(&["grant", short, "--shown", digest]);
     assert_eq!((&granted["state"], &granted["changed"]), (&"granted".into(), &true.into()));
-    assert_eq!((&granted["answered_by_name"], &granted["answered_via"]), (&"Asha".into(), &"cli".into()));
+    assert_eq!(
+        (&granted["answered_by_name"], &granted["answered_via"]),
+        (&"Asha".into(), &"cli:somebody".into())
+    );
     assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
     assert!(shop.refused(&["refuse", short], 7, "refused").contains("granted by Asha already"));
     assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));

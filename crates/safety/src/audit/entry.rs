@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::canonical::{canonical, write_text};
+use super::hide::hidden_json;
 use crate::error::{Error, Result};
 
 /// Longer names are cut: they come from outside as well.
@@ -129,14 +130,14 @@ pub struct NewEntry {
     pub event: Event,
     /// What it was about, such as a tool's name or an act's id.
     pub subject: String,
-    /// What else matters. No secret, and no phone but as a pseudonym.
+    /// What else matters. Secrets and phones in it are hidden.
     pub payload: Value,
 }
 
 impl NewEntry {
     /// The payload as it is kept.
     pub(super) fn body(&self) -> String {
-        let text = canonical(&self.payload);
+        let text = canonical(&hidden_json(&self.payload));
         if text.len() <= LARGEST_PAYLOAD {
             return text;
         }
