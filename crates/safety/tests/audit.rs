@@ -136,6 +136,24 @@ on_both_engines! {
         assert_eq!((found.entries, found.finding), (4, None));
     }
 
+    async fn no_phone_and_no_secret_stands_in_an_entry(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
+        let telling = NewEntry {
+            actor: Actor::new(ActorKind::Operator, "+919812345678"),
+            event: Event::ACT_REFUSED,
+            subject: "call 98123 45678".to_owned(),
+            payload: json!({ "tool": "pay_9812345678", "why": ["sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"], "amount": 5 }),
+        };
+        test.db.write(tenant, move |tx| audit::append(tx, &telling, now, &ids)).await.unwrap();
+        let line = entries(&test, tenant).await.remove(0).to_line();
+        for bad in ["98123", "45678", "AAAAAAAA"] {
+            assert!(!line.contains(bad), "{line}");
+        }
+        assert!(line.contains("[phone hidden]") && line.contains("\"amount\":5"), "{line}");
+        assert_eq!(verify(&test.db, tenant, &[]).await.unwrap().finding, None);
+    }
+
     async fn strange_words_are_kept_as_they_can_be(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
