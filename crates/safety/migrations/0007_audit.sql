@@ -24,6 +24,29 @@ CREATE SHARED TABLE audit_heads VIA audit (
 );
 
 -- only sqlite
+-- Before, not after: a row that is replaced goes without its delete triggers where a connection has recursive_triggers
+-- off. So an entry is refused that is not the next one, and a head that moves without an entry.
+CREATE TRIGGER audit_entries_follow BEFORE INSERT ON audit_entries
+WHEN NOT EXISTS (
+  SELECT 1 FROM audit_heads WHERE tenant_id = NEW.tenant_id AND seq = NEW.seq - 1 AND hash = NEW.prev_hash
+)
+BEGIN SELECT RAISE(ABORT, 'audit_entries is append-only: this is not the next entry'); END;
+
+CREATE TRIGGER audit_heads_begin BEFORE INSERT ON audit_heads
+WHEN NEW.seq <> 0 OR NEW.hash <> zeroblob(32)
+  OR EXISTS (SELECT 1 FROM audit_heads WHERE tenant_id = NEW.tenant_id)
+  OR EXISTS (SELECT 1 FROM audit_entries WHERE tenant_id = NEW.tenant_id)
+BEGIN SELECT RAISE(ABORT, 'audit_heads is append-only: a chain begins once, without entries'); END;
+
+CREATE TRIGGER audit_heads_move BEFORE UPDATE ON audit_heads
+WHEN NEW.tenant_id <> OLD.tenant_id OR NEW.seq <> OLD.seq + 1 OR NOT EXISTS (
+  SELECT 1 FROM audit_entries WHERE tenant_id = NEW.tenant_id AND seq = NEW.seq AND hash = NEW.hash
+)
+BEGIN SELECT RAISE(ABORT, 'audit_heads is append-only: it moves with the next entry'); END;
+
+CREATE TRIGGER audit_heads_stay BEFORE DELETE ON audit_heads
+BEGIN SELECT RAISE(ABORT, 'audit_heads is append-only'); END;
+
 CREATE TRIGGER audit_heads_follow AFTER INSERT ON audit_entries BEGIN
   UPDATE audit_heads SET seq = NEW.seq, hash = NEW.hash WHERE tenant_id = NEW.tenant_id;
 END;

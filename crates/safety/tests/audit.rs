@@ -6,7 +6,7 @@ mod support;
 use munshi_safety::audit::verify::verify;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, Hash, NewEntry};
 use munshi_safety::{Error, Result};
-use munshi_store::{Error as StoreError, MIGRATIONS};
+use munshi_store::{Address, Error as StoreError, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 use munshi_types::TenantId;
 use serde_json::{Value, json};
@@ -107,6 +107,51 @@ on_both_engines! {
         }
         let found = verify(&test.db, tenant, &[]).await.unwrap();
         assert_eq!((found.entries, found.finding), (2, None));
+    }
+
+    async fn no_connection_to_a_sqlite_file_can_replace_or_move_a_head(test: TestDb) {
+        let Address::Sqlite(path) = &test.address else { return };
+        let tenant = chain(&test, "shop", 3).await;
+        let raw = rusqlite::Connection::open(path).unwrap();
+        raw.execute_batch("PRAGMA recursive_triggers = OFF; PRAGMA foreign_keys = OFF").unwrap();
+        for statement in [
+            "INSERT OR REPLACE INTO audit_entries SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, 'x',
+             payload, prev_hash, hash FROM audit_entries WHERE seq = 3",
+            "INSERT INTO audit_entries SELECT tenant_id, seq + 2, id, made_at, actor_kind, actor_id, event, subject,
+             payload, hash, hash FROM audit_entries WHERE seq = 3",
+            "INSERT INTO audit_entries SELECT tenant_id, seq + 1, id, made_at, actor_kind, actor_id, event, subject,
+             payload, prev_hash, hash FROM audit_entries WHERE seq = 3",
+            "UPDATE audit_heads SET seq = 2",
+            "UPDATE audit_heads SET hash = zeroblob(32)",
+            "UPDATE OR REPLACE audit_heads SET seq = seq + 1",
+            "DELETE FROM audit_heads",
+            "INSERT OR REPLACE INTO audit_heads SELECT tenant_id, 0, zeroblob(32) FROM audit_heads",
+            "INSERT INTO audit_heads VALUES (zeroblob(16), 7, zeroblob(32))",
+        ] {
+            let refused = raw.execute_batch(statement).unwrap_err().to_string();
+            assert!(refused.contains("append-only"), "{statement}: {refused}");
+        }
+        append(&test, tenant, 4).await.unwrap();
+        let found = verify(&test.db, tenant, &[]).await.unwrap();
+        assert_eq!((found.entries, found.finding), (4, None));
+    }
+
+    async fn no_phone_and_no_secret_stands_in_an_entry(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
+        let telling = NewEntry {
+            actor: Actor::new(ActorKind::Operator, "+919812345678"),
+            event: Event::ACT_REFUSED,
+            subject: "call 98123 45678".to_owned(),
+            payload: json!({ "tool": "pay_9812345678", "why": ["sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"], "amount": 5 }),
+        };
+        test.db.write(tenant, move |tx| audit::append(tx, &telling, now, &ids)).await.unwrap();
+        let line = entries(&test, tenant).await.remove(0).to_line();
+        for bad in ["98123", "45678", "AAAAAAAA"] {
+            assert!(!line.contains(bad), "{line}");
+        }
+        assert!(line.contains("[phone hidden]") && line.contains("\"amount\":5"), "{line}");
+        assert_eq!(verify(&test.db, tenant, &[]).await.unwrap().finding, None);
     }
 
     async fn strange_words_are_kept_as_they_can_be(test: TestDb) {

@@ -15,7 +15,7 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 use serde_json::Value;
-use support::{anchoring, append, by_force, chain, entries, filled};
+use support::{anchoring, append, by_force, by_force_keeping_triggers, chain, entries, filled};
 
 /// Refuses the first letter and keeps the others.
 #[derive(Debug, Default)]
@@ -108,6 +108,37 @@ on_both_engines! {
             runner.drain().await.unwrap();
         }
         assert_eq!(anchored().await, [10], "once, until there are ten more");
+    }
+
+    async fn a_chain_that_is_broken_is_not_anchored_by_the_minute(test: TestDb) {
+        let (tenant, sound) = (chain(&test, "shop", 10).await, chain(&test, "sound", 10).await);
+        let runner = runner(&test, anchoring(&test, 10)).await;
+        let anchored = async |tenant: TenantId| {
+            let list = anchoring(&test, 10).anchors().await.unwrap().list;
+            list.iter().filter(|anchor| anchor.tenant == tenant).map(|anchor| anchor.seq).collect::<Vec<_>>()
+        };
+        let minute = async || {
+            test.clock.advance(Duration::from_secs(61));
+            runner.drain().await.unwrap();
+        };
+        minute().await;
+        assert_eq!((anchored(tenant).await, anchored(sound).await), (vec![10], vec![10]));
+        // The entry that was anchored last, and one after it.
+        for bad in [10, 15] {
+            for number in 11..=20 {
+                append(&test, tenant, number).await.unwrap();
+                append(&test, sound, number).await.unwrap();
+            }
+            let text = "UPDATE audit_entries SET subject = $3 WHERE seq = $2 AND tenant_id = $1";
+            let values = |word: &str| [support::uuid(&test, tenant), bad.to_string(), format!("'{word}'")];
+            by_force_keeping_triggers(&test, &filled(text, &values("x")));
+            minute().await;
+            assert_eq!(anchored(tenant).await, [10], "entry {bad} was changed");
+            by_force_keeping_triggers(&test, &filled(text, &values("ledger.add")));
+        }
+        minute().await;
+        assert_eq!(anchored(tenant).await, [10, 30], "mended, it is anchored again");
+        assert_eq!(anchored(sound).await, [10, 20, 30]);
     }
 
     async fn anchors_are_sent_on_until_they_are_taken(test: TestDb) {

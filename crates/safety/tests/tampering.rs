@@ -3,13 +3,16 @@
 
 mod support;
 
-use munshi_safety::audit::Entry;
 use munshi_safety::audit::anchors::{Anchor, Due};
 use munshi_safety::audit::verify::{Finding, survey, verify};
+use munshi_safety::audit::{Actor, ActorKind, Entry};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{Engine, TestDb, on_both_engines};
 use munshi_types::{Random, SeededRandom, TenantId, Timestamp};
-use support::{anchoring, append, by_force, chain, entries, filled, rehash, rewrite, set_head, uuid};
+use support::{
+    anchoring, append, by_force, by_force_keeping_triggers, bytes, chain, entries, filled, rehash, rewrite,
+    set_head, uuid,
+};
 
 const LENGTH: usize = 8;
 
@@ -280,5 +283,47 @@ on_both_engines! {
             let found = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
             assert_eq!(found.flaw.unwrap().line, kept as u64 + 1);
         }
+    }
+
+    async fn a_file_of_anchors_that_is_gone_hides_nothing(test: TestDb) {
+        let (tenant, other) = (chain(&test, "shop", LENGTH as i64).await, chain(&test, "other", 2).await);
+        let anchoring = anchoring(&test, 1);
+        anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        let written = std::fs::read_to_string(anchoring.file().path()).unwrap();
+        let rows = entries(&test, tenant).await;
+        append(&test, other, 3).await.unwrap();
+        let text = "DELETE FROM audit_entries WHERE tenant_id = $1 AND seq > 3; UPDATE audit_heads SET seq = 3, hash = $2 \
+                    WHERE tenant_id = $1";
+        by_force_keeping_triggers(&test, &filled(text, &[uuid(&test, tenant), bytes(&test, &rows[2].hash.0)]));
+        for gone in [true, false] {
+            std::fs::write(anchoring.file().path(), "").unwrap();
+            if gone {
+                std::fs::remove_file(anchoring.file().path()).unwrap();
+            }
+            for only in [None, Some(tenant)] {
+                let found = survey(&test.db, only, &anchoring.anchors().await.unwrap()).await.unwrap();
+                assert!(found.flaw.as_ref().is_some_and(|flaw| flaw.what.contains("missing or empty")), "{found:?}");
+                let broken: Vec<_> = found.broken().collect();
+                assert_eq!(broken.len(), 1, "{found:?}");
+                assert_eq!((broken[0].tenant, broken[0].finding.unwrap().fault.as_str()), (tenant, "cut"));
+            }
+            let made = anchoring.anchor(Due::Moved, &[]).await.unwrap();
+            assert!(made.is_empty(), "nothing is anchored beside it: {made:?}");
+        }
+        // Another file in its place is no better, whoever made it.
+        std::fs::write(anchoring.file().path(), written.split_inclusive('\n').next_back().unwrap()).unwrap();
+        assert!(survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap().flaw.is_some());
+
+        let aside = anchoring.restart(Actor::new(ActorKind::Operator, "ravi")).await.unwrap().unwrap();
+        assert!(aside.exists() && !anchoring.file().path().exists());
+        let made = anchoring.anchor(Due::Moved, &[tenant]).await.unwrap();
+        assert!(made.iter().any(|anchor| anchor.tenant == other), "{made:?}");
+        let found = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
+        assert_eq!(found.flaw, None);
+        let broken: Vec<_> = found.broken().map(|chain| chain.tenant).collect();
+        assert_eq!(broken, [tenant], "what was cut stays found");
+        let told = entries(&test, TenantId::PLATFORM).await;
+        let restarted = told.iter().find(|entry| entry.event == "audit.anchors_restarted").unwrap();
+        assert_eq!((restarted.actor_kind.as_str(), restarted.actor_id.as_str()), ("operator", "ravi"));
     }
 }

@@ -94,8 +94,16 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Res
         .await
 }
 
-/// Does what the plans say, all of it or nothing. New tenants get the zone.
-pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &Ids) -> Result<()> {
+/// Does what the plans say, all of it or nothing. New tenants get the zone. `tell` is told of each plan that was done,
+/// last in the transaction and in its tenant.
+pub async fn apply(
+    db: &Db,
+    plans: Vec<Plan>,
+    zone: Zone,
+    by: Authorship,
+    ids: &Ids,
+    tell: impl Fn(&mut Tx<'_>, &Plan, &Authorship) -> Result<()> + Send + 'static,
+) -> Result<()> {
     let work: Vec<Work> = plans
         .into_iter()
         .filter(|plan| !plan.is_empty())
@@ -118,6 +126,7 @@ pub async fn apply(db: &Db, plans: Vec<Plan>, zone: Zone, by: Authorship, ids: &
             }
             for work in &work {
                 tx.as_tenant(work.tenant, |tx| {
+                    tell(tx, &work.plan, &by)?;
                     work.plan.files.iter().try_for_each(|file| file.tell(tx, &by))
                 })?;
             }

@@ -267,7 +267,7 @@ mod tests {
         - tone, phrasing: you, then the team; in an escalation the team, then you
         - language: you, then the team
         - register: the team, then you
-        - choice of tools, how far to look back: the team, then the hard limits
+        - choice of tools, how far to look back: the team, then what is set for you
         ");
     }
 }

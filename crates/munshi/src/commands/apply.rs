@@ -11,7 +11,7 @@ use crate::output::Painter;
 use crate::output::shown::count;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
-use crate::wiring::policy;
+use crate::wiring::{policy, tiers};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -60,7 +60,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             context.output.answer(&planned, diff::words)?;
         }
         let zone = arguments.zone.unwrap_or_default();
-        munshi_tiers::apply(&db, plans, zone, by, &Ids::system()).await?;
+        let ids = Ids::system();
+        munshi_tiers::apply(&db, plans, zone, by, &ids, tiers::tell(ids.clone())).await?;
         Ok(planned)
     })?;
     context.output.answer(&plans, words)

@@ -8,7 +8,7 @@
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
-//! - [`installed`]: what a tier may name
+//! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
 pub(crate) mod audit;
@@ -23,6 +23,7 @@ pub(crate) mod policy;
 mod readiness;
 pub(crate) mod server;
 pub(crate) mod telemetry;
+pub(crate) mod tiers;
 pub(crate) mod tools;
 pub(crate) mod vault;
 

@@ -97,7 +97,7 @@ impl Companion for PolicyFile {
     }
 }
 
-fn told(error: munshi_safety::Error) -> Error {
+pub(super) fn told(error: munshi_safety::Error) -> Error {
     match error {
         munshi_safety::Error::Store(error) => Error::Store(error),
         other => Error::Unreadable(other.to_string()),

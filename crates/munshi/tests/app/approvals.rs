@@ -166,9 +166,15 @@ async fn questions_are_shown_and_answered_once(engine: Engine) {
     shop.refused(&["grant", "no-hex"], 5, "not_found");
     shop.refused(&["grant", short, "--as", "Nobody"], 5, "not_found");
     let digest = shown["digest"].as_str().unwrap();
-    let granted = shop.json(&["grant", short, "--shown", digest]);
+    let granted = shop.json(&["grant", short, "--shown", digest, "--author", "ravi"]);
     assert_eq!((&granted["state"], &granted["changed"]), (&"granted".into(), &true.into()));
-    assert_eq!((&granted["answered_by_name"], &granted["answered_via"]), (&"Asha".into(), &"cli".into()));
+    assert_eq!(
+        (&granted["answered_by_name"], &granted["answered_via"]),
+        (&"Asha".into(), &"cli:ravi".into())
+    );
+    let told = shop.installation.run(&["audit", "export", "--tenant", "shop"]).ok();
+    let told = told.lines().find(|line| line.contains("approval.granted")).unwrap();
+    assert!(told.contains("\"kind\":\"person\"") && told.contains("\"via\":\"cli:ravi\""), "{told}");
     assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
     assert!(shop.refused(&["refuse", short], 7, "refused").contains("granted by Asha already"));
     assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));

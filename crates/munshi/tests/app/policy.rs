@@ -9,7 +9,7 @@ use crate::support::Installation;
 
 const POLICY: &str = "most_autonomy = \"act\"\n\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\n\
                       write = [\"ledger.sale.*\"]\ndeny = [\"ledger.sale.cancel\"]\nask = [\"ledger.sale.large\"]\n\n\
-                      [roles.staff]\ndeny = [\"ledger.report.*\"]\n\n[redaction]\nprofile = \"standard\"\n\n\
+                      [roles.staff]\ndeny = [\"ledger.report.*\"]\n\n[redaction]\nfields = [\"phone\"]\n\n\
                       [approvals]\nhours = 2\n";
 
 fn write(installation: &Installation, path: &str, text: &str) {
@@ -77,8 +77,10 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
     assert!(words.contains("policy.toml is not in the folder, so what it said stays in force"), "{words}");
     assert_eq!(installation.json(&["policy", "show"])["version"], 2);
     let tail = installation.json(&["audit", "tail", "--tenant", "shop"]);
-    let events: Vec<&Value> = tail["items"].as_array().unwrap().iter().map(|entry| &entry["event"]).collect();
-    assert_eq!(events, ["policy.changed", "policy.changed"]);
+    let mut events: Vec<&Value> =
+        tail["items"].as_array().unwrap().iter().map(|entry| &entry["event"]).collect();
+    events.retain(|event| **event == "policy.changed");
+    assert_eq!(events.len(), 2);
     assert_eq!(installation.json(&["audit", "verify"])["ok"], true);
 }
 

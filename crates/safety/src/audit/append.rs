@@ -4,10 +4,14 @@ use munshi_store::{Tx, params};
 use munshi_types::{EntryId, Ids, Timestamp};
 
 use super::entry::{Entry, Hash, NewEntry, cleaned};
+use super::hide::hidden;
 use super::read::hash_at;
 use crate::error::Result;
 
 /// Adds an entry to the chain of the transaction's tenant. It is there if and only if the transaction commits.
+///
+/// Phones and secrets in it are hidden. Whoever should be recognised again by their phone is named by a
+/// [`pseudonym`](super::pseudonym()).
 ///
 /// Call it last: on Postgres it holds the end of the tenant's chain until the transaction ends, so what stands after it
 /// makes others wait, and who locks anything after it may wait for each other forever.
@@ -19,9 +23,9 @@ pub fn append(tx: &mut Tx<'_>, new: &NewEntry, now: Timestamp, ids: &Ids) -> Res
         id: ids.next(),
         made_at: now,
         actor_kind: new.actor.kind.as_str().to_owned(),
-        actor_id: cleaned(&new.actor.id),
+        actor_id: cleaned(&hidden(&new.actor.id)),
         event: new.event.as_str().to_owned(),
-        subject: cleaned(&new.subject),
+        subject: cleaned(&hidden(&new.subject)),
         payload: new.body(),
         prev,
         hash: Hash::START,

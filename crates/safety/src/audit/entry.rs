@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::canonical::{canonical, write_text};
+use super::hide::hidden_json;
 use crate::error::{Error, Result};
 
 /// Longer names are cut: they come from outside as well.
@@ -75,12 +76,19 @@ impl Event {
     pub const PERSON_ROLE_CHANGED: Self = Self::known("person.role_changed");
     pub const PERSON_LEFT: Self = Self::known("person.left");
     pub const PERSON_RETURNED: Self = Self::known("person.returned");
+    pub const TENANT_ADDED: Self = Self::known("tenant.added");
+    pub const TENANT_PAUSED: Self = Self::known("tenant.paused");
+    pub const TENANT_RESUMED: Self = Self::known("tenant.resumed");
+    pub const TENANT_ARCHIVED: Self = Self::known("tenant.archived");
+    pub const TIER_CHANGED: Self = Self::known("tier.changed");
+    pub const BUDGET_CHANGED: Self = Self::known("budget.changed");
     pub const POLICY_CHANGED: Self = Self::known("policy.changed");
     pub const SECRET_SET: Self = Self::known("secret.set");
     pub const SECRET_REMOVED: Self = Self::known("secret.removed");
     pub const KEY_ROTATED: Self = Self::known("key.rotated");
     pub const KEY_DESTROYED: Self = Self::known("key.destroyed");
     pub const AUDIT_ANCHORED: Self = Self::known("audit.anchored");
+    pub const AUDIT_ANCHORS_RESTARTED: Self = Self::known("audit.anchors_restarted");
     pub const AUDIT_VERIFIED: Self = Self::known("audit.verified");
     pub const AUDIT_BROKEN: Self = Self::known("audit.broken");
 
@@ -123,14 +131,14 @@ pub struct NewEntry {
     pub event: Event,
     /// What it was about, such as a tool's name or an act's id.
     pub subject: String,
-    /// What else matters. No secret, and no phone but as a pseudonym.
+    /// What else matters. Secrets and phones in it are hidden.
     pub payload: Value,
 }
 
 impl NewEntry {
     /// The payload as it is kept.
     pub(super) fn body(&self) -> String {
-        let text = canonical(&self.payload);
+        let text = canonical(&hidden_json(&self.payload));
         if text.len() <= LARGEST_PAYLOAD {
             return text;
         }

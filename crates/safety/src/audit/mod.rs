@@ -7,7 +7,8 @@
 //! What is recorded is written in the same transaction as the record, and the record last: see [`append`].
 //!
 //! # Layout
-//! - [`append`], [`NewEntry`], [`Event`], [`Actor`]: adding; [`pseudonym`]: phones as nobody can read them
+//! - [`append`], [`NewEntry`], [`Event`], [`Actor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
+//!   can read them
 //! - [`tail`], [`page`], [`export`], [`Entry`]: reading; [`canonical`]: the one spelling that is hashed
 //! - [`verify`](mod@verify), [`anchors`]: what shows that nothing was done to it
 //! - [`install`], [`set_schedules`]: by the clock
@@ -17,6 +18,7 @@ mod append;
 mod canonical;
 mod daily;
 mod entry;
+mod hide;
 mod pseudonym;
 mod read;
 pub mod verify;
@@ -25,6 +27,7 @@ pub use append::append;
 pub use canonical::canonical;
 pub use daily::{examine, install, set_schedules};
 pub use entry::{Actor, ActorKind, Entry, Event, Hash, NewEntry};
+pub use hide::{names_a_phone, pseudonymised};
 pub use pseudonym::{PseudonymKey, pseudonym};
 pub use read::{Head, PAGE, export, heads, page, tail};
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 pub const PAGE: u32 = 1000;
 
 /// The end of one tenant's chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Head {
     pub tenant: TenantId,
     pub seq: i64,
@@ -95,6 +95,17 @@ pub(super) fn stands(tx: &mut Tx<'_>, hash: Hash) -> Result<bool> {
         |_| Ok(()),
     )?;
     Ok(found.is_some())
+}
+
+/// The newest entry about the file of anchors, its event and its payload. The chain is the installation's, where few
+/// others stand between.
+pub(super) fn last_of_anchors(tx: &mut Tx<'_>) -> Result<Option<(String, String)>> {
+    Ok(tx.optional(
+        "SELECT event, payload FROM audit_entries
+         WHERE tenant_id = $1 AND event IN ('audit.anchored', 'audit.anchors_restarted') ORDER BY seq DESC LIMIT 1",
+        &[],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?)
 }
 
 /// The ends of all chains, a page at a time in the order of their tenants.

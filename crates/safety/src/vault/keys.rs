@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 impl Vault {
     /// Sees that the key is the one this database knows, or, where it knows none, makes one and tells it.
     pub(super) async fn require_key(&self, now: Timestamp) -> Result<()> {
+        self.source.tidy()?;
         let current = self.db.platform(VAULT).read(|tx| slot(tx, "current")).await?;
         if current.is_none() {
             self.source.make_first(self.random.as_ref())?;

@@ -16,6 +16,9 @@ use super::seal::Key;
 use super::secret::Secret;
 use crate::error::{Error, Result};
 
+/// What the name of a key goes on with while its file is written.
+const PARTIAL: &str = ".partial-";
+
 /// Where the installation's key comes from.
 #[derive(Debug)]
 pub enum KeySource {
@@ -80,6 +83,15 @@ impl KeySource {
             Self::File(path) if !path.exists() => make_file(path, random),
             _ => Ok(()),
         }
+    }
+
+    /// Removes what a process left that was killed while it made a key: half a key, or a second copy of one.
+    pub(super) fn tidy(&self) -> Result<()> {
+        let Self::File(path) = self else { return Ok(()) };
+        for path in [path.clone(), next_of(path)] {
+            remove_partials(&path).map_err(|error| Error::file(&path, "tidied", &error))?;
+        }
+        Ok(())
     }
 
     /// The next key, made where it is a file that is not there yet.
@@ -188,13 +200,15 @@ fn make_file(path: &Path, random: &dyn Random) -> Result<()> {
     let text = Zeroizing::new(STANDARD.encode(Key::random(random).bytes()) + "\n");
     // Under its own name only when it is whole: a crash must not leave half a key.
     let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".partial-{}", std::process::id()));
+    partial.push(format!("{PARTIAL}{}", std::process::id()));
     let partial = PathBuf::from(partial);
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&partial).map_err(failed)?;
+    // As long as it is locked, nobody takes it for a leftover.
+    file.lock().map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
     let linked = match fs::hard_link(&partial, path) {
         // Somebody else made one at the same moment; theirs will do.
@@ -203,6 +217,31 @@ fn make_file(path: &Path, random: &dyn Random) -> Result<()> {
     };
     fs::remove_file(&partial).map_err(failed)?;
     linked.and_then(|()| sync_folder_of(path)).map_err(failed)
+}
+
+fn remove_partials(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name() else { return Ok(()) };
+    let beginning = name.to_string_lossy().into_owned() + PARTIAL;
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with(&beginning) {
+            continue;
+        }
+        let is_gone = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
+        match File::open(entry.path()) {
+            Ok(file) if file.try_lock().is_err() => {}
+            Ok(_) => fs::remove_file(entry.path())
+                .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })?,
+            Err(error) if is_gone(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn sync_folder_of(path: &Path) -> std::io::Result<()> {

@@ -67,6 +67,7 @@ impl Vault {
             return Ok(Begun { from, to: current, resumed: true });
         }
         self.master(&current)?;
+        self.source.tidy()?;
         let next = self.source.next(self.random.as_ref())?.id.clone();
         if next == current {
             return Err(Error::Key("the next key is the one in use already: give another".to_owned()));

@@ -158,6 +158,31 @@ on_both_engines! {
         start(&test).await;
     }
 
+    async fn what_a_killed_rotation_left_is_removed_and_what_is_being_written_stays(test: TestDb) {
+        let vault = start(&test).await;
+        let path = key_file(&test);
+        let beside = |end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            std::path::PathBuf::from(name)
+        };
+        let (left, next) = (beside(".partial-1"), beside(".next.partial-99"));
+        let (writing, kept) = (beside(".next.partial-7"), beside(".retired-ab"));
+        let held = std::fs::File::create(&writing).unwrap();
+        held.lock().unwrap();
+        std::fs::write(&kept, "x").unwrap();
+        for again in ["start", "rotate"] {
+            std::fs::write(&left, "half").unwrap();
+            std::fs::write(&next, "half").unwrap();
+            match again {
+                "start" => drop(start(&test).await),
+                _ => drop(vault.rotate(by()).await.unwrap()),
+            }
+            assert!(!left.exists() && !next.exists(), "{again}");
+            assert!(writing.exists() && kept.exists() && path.exists(), "{again}");
+        }
+    }
+
     async fn a_rotation_cut_short_anywhere_leaves_all_readable_and_goes_on(test: TestDb) {
         let before = start(&test).await;
         let mut tenants = Vec::new();

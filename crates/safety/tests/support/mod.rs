@@ -60,20 +60,46 @@ pub(crate) fn uuid(test: &TestDb, id: impl Id) -> String {
     }
 }
 
+/// Those that stand in the way of somebody who has the file.
+const TRIGGERS: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'audit_%'";
+
 /// Runs statements as somebody who is held by no rule: the server's superuser, or whoever has the file and takes the
 /// triggers away.
 pub(crate) fn by_force(test: &TestDb, statements: &str) {
-    match &test.address {
-        Address::Postgres(_) => test.place.as_superuser(statements),
-        Address::Sqlite(path) => {
-            let raw = rusqlite::Connection::open(path).unwrap();
-            raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
-            let triggers = ["audit_entries_no_update", "audit_entries_no_delete", "audit_heads_follow"];
-            let drops: String =
-                triggers.iter().map(|name| format!("DROP TRIGGER IF EXISTS {name};")).collect();
-            raw.execute_batch(&format!("BEGIN IMMEDIATE; {drops} {statements}; COMMIT")).unwrap();
-        }
+    force(test, statements);
+}
+
+/// The same, with the triggers put back, so that others can go on.
+pub(crate) fn by_force_keeping_triggers(test: &TestDb, statements: &str) {
+    let triggers = force(test, statements);
+    if let Address::Sqlite(path) = &test.address {
+        let raw = rusqlite::Connection::open(path).unwrap();
+        raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        raw.execute_batch(&triggers.join(";\n")).unwrap();
     }
+}
+
+/// Gives the triggers that were taken away.
+fn force(test: &TestDb, statements: &str) -> Vec<String> {
+    let path = match &test.address {
+        Address::Postgres(_) => {
+            test.place.as_superuser(statements);
+            return Vec::new();
+        }
+        Address::Sqlite(path) => path,
+    };
+    let raw = rusqlite::Connection::open(path).unwrap();
+    raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    let found: Vec<(String, String)> = raw
+        .prepare(TRIGGERS)
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<rusqlite::Result<_>>()
+        .unwrap();
+    let drops: String = found.iter().map(|(name, _)| format!("DROP TRIGGER {name};")).collect();
+    raw.execute_batch(&format!("BEGIN IMMEDIATE; {drops} {statements}; COMMIT")).unwrap();
+    found.into_iter().map(|(_, text)| text).collect()
 }
 
 /// A statement with values in it: who works by force has no parameters.

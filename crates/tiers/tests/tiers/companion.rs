@@ -75,7 +75,15 @@ async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<muns
 }
 
 async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::Plan) -> Result<()> {
-    munshi_tiers::apply(&test.db, vec![plan.clone()], Zone::default(), by("asha"), &test.ids).await
+    munshi_tiers::apply(
+        &test.db,
+        vec![plan.clone()],
+        Zone::default(),
+        by("asha"),
+        &test.ids,
+        |_, _, _| Ok(()),
+    )
+    .await
 }
 
 on_both_engines! {

@@ -90,7 +90,7 @@ impl Shop {
 }
 
 pub(crate) async fn perform(test: &TestDb, db: &Db, plans: Vec<Plan>) -> Result<()> {
-    munshi_tiers::apply(db, plans, Zone::default(), by("asha"), &test.ids).await
+    munshi_tiers::apply(db, plans, Zone::default(), by("asha"), &test.ids, |_, _, _| Ok(())).await
 }
 
 pub(crate) fn by(author: &str) -> Authorship {

@@ -36,6 +36,9 @@ pub(crate) struct Refuse {
     /// The digest that was shown: if the act is not that one any more, nothing is answered
     #[arg(long, value_name = "DIGEST")]
     shown: Option<String>,
+    /// Who types it, for the audit
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
+    author: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,6 +60,8 @@ struct Typed {
     id: String,
     person: Option<String>,
     shown: Option<String>,
+    /// The command line and who is at it: they may answer for another.
+    via: String,
     answer: Answer,
     covers: Covers,
 }
@@ -74,8 +79,9 @@ fn run(context: &Context, given: Refuse, answer: Answer, covers: Covers) -> Resu
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
     let (office, now) = (office(&config, context.clock.clone()), context.now());
-    let Refuse { which: Which { id, of }, person, shown } = given;
-    let typed = Typed { id, person, shown, answer, covers };
+    let Refuse { which: Which { id, of }, person, shown, author } = given;
+    let via = format!("cli:{author}");
+    let typed = Typed { id, person, shown, via, answer, covers };
     let told = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?;
@@ -92,7 +98,7 @@ fn give(tx: &mut Tx<'_>, office: &Office, typed: &Typed, now: Timestamp) -> Resu
     };
     let who = person.principal(tx);
     let shown = typed.shown.as_deref();
-    let said = Said { who: &who, answer: typed.answer, shown, covers: typed.covers, via: "cli" };
+    let said = Said { who: &who, answer: typed.answer, shown, covers: typed.covers, via: &typed.via };
     match approvals::answer(tx, office, approval.id, &said, now)? {
         Answered::Granted(approval) => told(tx, *approval, &person, true, typed),
         Answered::Refused(approval) => told(tx, *approval, &person, true, typed),

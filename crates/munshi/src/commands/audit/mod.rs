@@ -1,6 +1,7 @@
 //! `munshi audit …`: the record of what was done.
 
 mod export;
+mod restart;
 mod tail;
 mod verify;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     /// Print every entry as a line of JSON
     Export(Whose),
+    /// Begin another file of anchors, where the one before is gone or altered; it is put aside, and the audit says who did it
+    RestartAnchors(restart::Arguments),
 }
 
 #[derive(Debug, Args)]
@@ -55,6 +58,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Tail(arguments) => tail::run(context, &arguments),
         Command::Verify(arguments) => return verify::run(context, &arguments),
         Command::Export(whose) => export::run(context, &whose),
+        Command::RestartAnchors(arguments) => restart::run(context, &arguments),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -96,6 +96,8 @@ fn words(verified: &Verified, painter: Painter) -> String {
     let mut text = table.render(painter);
     if let Some(flaw) = &survey.flaw {
         text += &format!("\nThe file of anchors was altered: line {}, {}.\n", flaw.line, flaw.what);
+        text +=
+            "Nothing is anchored until it is put back, or begun anew with `munshi audit restart-anchors`.\n";
     }
     if verified.anchored > 0 {
         text += &format!("\nWrote {}.\n", count(verified.anchored as u64, "anchor"));

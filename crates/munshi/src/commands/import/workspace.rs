@@ -19,6 +19,7 @@ use crate::output::shown::count;
 use crate::output::table::harmless;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
+use crate::wiring::tiers;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -119,7 +120,9 @@ fn apply(
         let said = Folder { tenant: tenant.clone(), drafts, beside: Vec::new() };
         let plan = munshi_tiers::plan_folder(&db, &said, Vanished::Keep, &installed(&config)?).await?;
         let written = write()?;
-        munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &Ids::system()).await?;
+        let ids = Ids::system();
+        let tell = tiers::tell(ids.clone());
+        munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &ids, tell).await?;
         Ok((written, plan))
     })
 }

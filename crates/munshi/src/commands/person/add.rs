@@ -42,7 +42,6 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
     let (ids, now) = (Ids::system(), context.now());
-    let telling = Telling { actor: arguments.operator.actor(), ids: ids.clone(), now };
     let addresses = [arguments.phone, arguments.email].concat();
     let person = Person {
         role: arguments.role,
@@ -53,6 +52,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
+        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, Failure> {
             persons::put(tx, &person)?;
             add_addresses(tx, &person, &addresses)?;

@@ -4,7 +4,6 @@ use clap::Args;
 use munshi_identity::{Person, Role, persons};
 use munshi_safety::audit::Event;
 use munshi_store::Tx;
-use munshi_types::Ids;
 use serde::Serialize;
 use serde_json::json;
 
@@ -35,11 +34,11 @@ struct Left {
 
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let telling = Telling { actor: arguments.operator.actor(), ids: Ids::system(), now: context.now() };
     let given = arguments.person;
     let left = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
+        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
         db.write(tenant.id, move |tx| leave(tx, &given, &telling)).await
     })?;
     context.output.answer(&left, |left, _| match left.changed {

@@ -11,11 +11,12 @@ pub(super) use find::{find, only_owner};
 use clap::Subcommand;
 use munshi_identity::{Address, Person, persons};
 use munshi_safety::audit::{self, Actor, Event, NewEntry};
-use munshi_store::Tx;
-use munshi_types::{Ids, Language, ScopeGlob, Timestamp, is_unseen};
+use munshi_store::{Db, Tx};
+use munshi_types::{Ids, Language, ScopeGlob, TenantId, Timestamp, is_unseen};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
@@ -63,6 +64,11 @@ struct Telling {
 }
 
 impl Telling {
+    async fn of(context: &Context, operator: &Operator, db: &Db, tenant: TenantId) -> Result<Self> {
+        let actor = operator.known_in(context, db, tenant).await?;
+        Ok(Self { actor, ids: Ids::system(), now: context.now() })
+    }
+
     /// Tells the audit, last in the transaction. Names and addresses stay out of it: the id says who.
     fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: Event, payload: Value) -> Result<()> {
         let entry = NewEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };

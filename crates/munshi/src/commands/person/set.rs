@@ -6,7 +6,7 @@ use clap::Args;
 use munshi_identity::{Address, Person, Role, persons};
 use munshi_safety::audit::Event;
 use munshi_store::Tx;
-use munshi_types::{Ids, Language, ScopeGlob};
+use munshi_types::{Language, ScopeGlob};
 use serde::Serialize;
 use serde_json::json;
 
@@ -102,11 +102,11 @@ struct Answer {
 
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let telling = Telling { actor: arguments.operator.actor(), ids: Ids::system(), now: context.now() };
     let (given, wish) = (arguments.person, arguments.wish);
     let answer = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
+        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
         db.write(tenant.id, move |tx| change(tx, &given, wish, &telling)).await
     })?;
     context.output.answer(&answer, |answer, _| {

@@ -4,6 +4,7 @@ use clap::Args;
 use munshi_types::{TenantName, TenantStatus};
 
 use super::status::{change, find};
+use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Confirm;
@@ -15,6 +16,8 @@ pub(crate) struct Arguments {
     /// Don't ask
     #[arg(long)]
     yes: bool,
+    #[command(flatten)]
+    operator: Operator,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -25,5 +28,5 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     }
     let about = format!("Archiving {name} is for good: it never answers again, its data and name stay.");
     Confirm { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
-    change(context, name, TenantStatus::Archived, |name| format!("Archived {name}."))
+    change(context, (name, &arguments.operator), TenantStatus::Archived, |name| format!("Archived {name}."))
 }

@@ -7,6 +7,7 @@ mod of;
 mod pause;
 mod resume;
 mod status;
+mod telling;
 
 pub(super) use of::{Of, by_name};
 pub(super) use status::{archived, missing};

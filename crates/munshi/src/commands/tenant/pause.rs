@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::Result;
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    change(context, &arguments.name, TenantStatus::Paused, |name| {
+    change(context, (&arguments.name, &arguments.operator), TenantStatus::Paused, |name| {
         format!("Paused {name}. `munshi tenant resume {name}` wakes it.")
     })
 }

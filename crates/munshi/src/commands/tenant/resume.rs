@@ -7,5 +7,7 @@ use crate::context::Context;
 use crate::failure::Result;
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    change(context, &arguments.name, TenantStatus::Active, |name| format!("{name} is active again."))
+    change(context, (&arguments.name, &arguments.operator), TenantStatus::Active, |name| {
+        format!("{name} is active again.")
+    })
 }

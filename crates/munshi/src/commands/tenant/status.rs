@@ -1,10 +1,14 @@
 //! What pausing, resuming and archiving share: one tenant, found by name, given another status.
 
 use clap::Args;
+use munshi_safety::audit::Event;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 use serde::Serialize;
 
+use super::by_name;
+use super::telling::Telling;
+use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
@@ -13,6 +17,8 @@ use crate::wiring::database::Database;
 pub(crate) struct Arguments {
     /// Which tenant
     pub(super) name: TenantName,
+    #[command(flatten)]
+    pub(super) operator: Operator,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,15 +39,17 @@ enum Outcome {
 /// Sets the status and says so with `words`, which are told the tenant's name.
 pub(super) fn change(
     context: &Context,
-    name: &TenantName,
+    (name, operator): (&TenantName, &Operator),
     status: TenantStatus,
     words: impl FnOnce(&TenantName) -> String,
 ) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let asked = name.clone();
     let outcome = context.block_on(async {
         let db = database.open().await?;
-        Ok(db.platform(TENANTS).write(move |tx| set(tx, &asked, status)).await?)
+        let tenant = by_name(&db, name).await?;
+        let telling = Telling::of(context, operator, &db, tenant.id).await?;
+        let asked = tenant.name;
+        db.platform(TENANTS).write(move |tx| set(tx, &asked, status, &telling)).await
     })?;
     match outcome {
         Outcome::Missing => Err(missing(name)),
@@ -57,17 +65,25 @@ fn set(
     tx: &mut munshi_store::PlatformTx<'_>,
     name: &TenantName,
     status: TenantStatus,
-) -> munshi_tiers::Result<Outcome> {
+    telling: &Telling,
+) -> Result<Outcome> {
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Ok(Outcome::Missing) };
     if tenant.status == status {
         return Ok(Outcome::Changed(Changed { tenant, changed: false }));
     }
     // Whether its bindings answer depends on it.
     munshi_tiers::announce(tx, tenant.id)?;
-    match tenants::set_status(tx, tenant.id, status)? {
-        true => Ok(Outcome::Changed(Changed { tenant: Tenant { status, ..tenant }, changed: true })),
-        false => Ok(Outcome::Archived),
+    if !tenants::set_status(tx, tenant.id, status)? {
+        return Ok(Outcome::Archived);
     }
+    let tenant = Tenant { status, ..tenant };
+    let event = match status {
+        TenantStatus::Active => Event::TENANT_RESUMED,
+        TenantStatus::Paused => Event::TENANT_PAUSED,
+        TenantStatus::Archived => Event::TENANT_ARCHIVED,
+    };
+    telling.tell(tx, &tenant, event)?;
+    Ok(Outcome::Changed(Changed { tenant, changed: true }))
 }
 
 /// The tenant, as long as something may still change about it.

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::wiring::database::Database;
 use crate::wiring::installed::installed;
+use crate::wiring::tiers;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -39,7 +40,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
         let known = installed(&config)?;
         let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
         let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
-        munshi_tiers::apply(&db, vec![plan.clone()], Zone::default(), by, &Ids::system()).await?;
+        let (ids, zone) = (Ids::system(), Zone::default());
+        munshi_tiers::apply(&db, vec![plan.clone()], zone, by, &ids, tiers::tell(ids.clone())).await?;
         Ok(RolledBack { back_to, plan })
     })?;
     context.output.answer(&back, |back, _| match back.plan.changes.first() {

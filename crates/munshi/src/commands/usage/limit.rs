@@ -4,11 +4,17 @@ use std::str::FromStr;
 
 use clap::Args;
 use munshi_safety::budget::{self, Lane, LimitOn, LimitTo, Measure, Scope};
-use munshi_types::TenantName;
+use munshi_store::{Db, Tx};
+use munshi_types::tier::TierKind;
+use munshi_types::{Id, Tenant, TenantName};
 use serde::Serialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::find;
+use super::telling::tell;
+use crate::commands::person;
+use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
@@ -22,9 +28,11 @@ pub(crate) struct Arguments {
     limit: Limit,
     /// A whole number, or dollars where money is limited; `none` for no limit, `default` for what plan and settings say
     amount: String,
-    /// Only this binding or person, by its id
+    /// Only this binding or person, by its id or name
     #[arg(long, value_name = "ID")]
-    only: Option<Uuid>,
+    only: Option<String>,
+    #[command(flatten)]
+    operator: Operator,
 }
 
 /// What a limit is about, as it is written.
@@ -61,17 +69,66 @@ struct Answer {
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let on = LimitOn { id: arguments.only, ..arguments.limit.0 };
+    let on = arguments.limit.0;
     let to = amount(on.measure, &arguments.amount)?;
     let (database, now) = (Database::for_one_question(&context.config()?)?, context.now());
-    context.block_on(async {
+    let on = context.block_on(async {
         let db = database.open().await?;
         let tenant = find(&db, &arguments.tenant).await?;
-        Ok(db.write(tenant.id, move |tx| budget::set_limit(tx, on, to, now)).await?)
+        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let id = match &arguments.only {
+            Some(given) => Some(whom(&db, &tenant, on.scope, given).await?),
+            None => None,
+        };
+        let on = LimitOn { id, ..on };
+        let unit = move |tx: &mut Tx<'_>| {
+            budget::set_limit(tx, on, to, now)?;
+            let subject = format!("limit {}.{}.{}", on.scope, on.period, on.measure);
+            tell(tx, actor, &subject, json!({ "on": on, "to": told(to) }), now)
+        };
+        db.write(tenant.id, unit).await?;
+        Ok(on)
     })?;
     let amount = if let LimitTo::AtMost(amount) = to { Some(amount) } else { None };
     let answer = Answer { tenant: arguments.tenant.clone(), on, amount, to };
     context.output.answer(&answer, |answer, _| words(answer))
+}
+
+/// Whom a limit is for: an id as it is, or a name that is looked up.
+async fn whom(db: &Db, tenant: &Tenant, scope: Scope, given: &str) -> Result<Uuid> {
+    if let Ok(id) = given.parse() {
+        return Ok(id);
+    }
+    let asked = given.to_owned();
+    match scope {
+        Scope::Tenant => Err(Failure::usage("a tenant's limit names no binding and no person")
+            .hint("leave --only out, or limit binding.… or person.…")),
+        Scope::Person => {
+            db.read(tenant.id, move |tx| person::find(tx, &asked).map(|person| person.id.as_uuid())).await
+        }
+        Scope::Binding => {
+            let tiers = munshi_tiers::history::tiers(db, &tenant.name).await?;
+            let bindings: Vec<_> = tiers.iter().filter(|tier| tier.kind == TierKind::Binding).collect();
+            let found = bindings.iter().find(|tier| tier.name.as_str() == given);
+            found.map(|tier| tier.id.as_uuid()).ok_or_else(|| {
+                let known: Vec<String> =
+                    bindings.iter().map(|tier| format!("{} ({})", tier.id, tier.name)).collect();
+                let hint = match known.is_empty() {
+                    true => format!("{} has no bindings yet", tenant.name),
+                    false => format!("known are: {}", known.join(", ")),
+                };
+                Failure::not_found(format!("{} has no binding {given}", tenant.name)).hint(hint)
+            })
+        }
+    }
+}
+
+fn told(to: LimitTo) -> Value {
+    match to {
+        LimitTo::AtMost(amount) => json!(amount),
+        LimitTo::Unlimited => json!("none"),
+        LimitTo::Default => json!("default"),
+    }
 }
 
 fn amount(measure: Measure, text: &str) -> Result<LimitTo> {

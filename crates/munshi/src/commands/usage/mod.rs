@@ -3,6 +3,7 @@
 mod limit;
 mod plan;
 mod show;
+mod telling;
 
 use clap::{Args, Subcommand};
 use munshi_store::{Db, tenants};

@@ -6,8 +6,11 @@ use clap::Args;
 use munshi_safety::budget::{self, Plan};
 use munshi_types::TenantName;
 use serde::Serialize;
+use serde_json::json;
 
 use super::find;
+use super::telling::tell;
+use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::wiring;
@@ -19,6 +22,8 @@ pub(crate) struct Arguments {
     tenant: TenantName,
     /// free, starter, pro or business; `default` is what the settings say. Without it nothing is changed
     plan: Option<Wish>,
+    #[command(flatten)]
+    operator: Operator,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +57,18 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let plan = context.block_on(async {
         let db = database.open().await?;
         let tenant = find(&db, &arguments.tenant).await?;
+        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
         let unit = move |tx: &mut munshi_store::Tx<'_>| {
-            match wish {
-                None => {}
-                Some(Wish::Default) => budget::set_plan(tx, None, now)?,
-                Some(Wish::To(plan)) => budget::set_plan(tx, Some(plan), now)?,
-            }
-            budget::plan(tx, &settings)
+            let before = budget::plan(tx, &settings)?;
+            let to = match wish {
+                None => return Ok(before),
+                Some(Wish::Default) => None,
+                Some(Wish::To(plan)) => Some(plan),
+            };
+            budget::set_plan(tx, to, now)?;
+            let after = budget::plan(tx, &settings)?;
+            tell(tx, actor, "plan", json!({ "from": before, "to": after, "default": to.is_none() }), now)?;
+            Ok::<_, munshi_safety::Error>(after)
         };
         Ok(db.write(tenant.id, unit).await?)
     })?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use munshi_config::Config;
-use munshi_safety::audit::{Actor, ActorKind};
+use munshi_safety::audit::{Actor, ActorKind, names_a_phone, pseudonymised};
 use munshi_safety::vault::{By, SecretRef, Vault};
 use munshi_store::Db;
 use munshi_types::TenantId;
@@ -41,12 +41,32 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    pub(in crate::commands) fn actor(&self) -> Actor {
+    fn actor(&self) -> Actor {
         Actor::new(ActorKind::Operator, self.operator.as_str())
     }
 
-    fn by(&self, context: &Context) -> By {
-        By { actor: self.actor(), now: context.now() }
+    /// As the tenant's audit knows them: who gives a phone is named by its pseudonym there.
+    pub(in crate::commands) async fn known_in(
+        &self,
+        context: &Context,
+        db: &Db,
+        tenant: TenantId,
+    ) -> Result<Actor> {
+        if !names_a_phone(&self.operator) {
+            return Ok(self.actor());
+        }
+        let vault = vault::open(&context.config()?, db.clone(), Arc::clone(&context.clock)).await?;
+        Ok(self.by(context, &vault, tenant).await?.actor)
+    }
+
+    async fn by(&self, context: &Context, vault: &Vault, tenant: TenantId) -> Result<By> {
+        let now = context.now();
+        if !names_a_phone(&self.operator) {
+            return Ok(By { actor: self.actor(), now });
+        }
+        let key = vault.pseudonym_key(tenant, now).await?;
+        let actor = Actor::new(ActorKind::Operator, pseudonymised(&key, &self.operator));
+        Ok(By { actor, now })
     }
 }
 

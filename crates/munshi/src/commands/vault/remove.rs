@@ -29,7 +29,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let config = context.config()?;
     let removed = context.block_on(async {
         let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        Ok(vault.remove(tenant, &arguments.name, arguments.operator.by(context)).await?)
+        let by = arguments.operator.by(context, &vault, tenant).await?;
+        Ok(vault.remove(tenant, &arguments.name, by).await?)
     })?;
     if !removed {
         return Err(missing(&arguments.name));

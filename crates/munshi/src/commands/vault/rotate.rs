@@ -12,8 +12,9 @@ use crate::output::shown::count;
 pub(super) fn run(context: &Context, operator: &Operator) -> Result<()> {
     let config = context.config()?;
     let rotated = context.block_on(async {
-        let (vault, _) = open(context, &config, &Whose::installation()).await?;
-        Ok(vault.rotate(operator.by(context)).await?)
+        let (vault, tenant) = open(context, &config, &Whose::installation()).await?;
+        let by = operator.by(context, &vault, tenant).await?;
+        Ok(vault.rotate(by).await?)
     })?;
     context.output.answer(&rotated, words)
 }

@@ -38,7 +38,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let secret = read(context)?;
     let version = context.block_on(async {
         let (vault, tenant) = open(context, &config, &arguments.whose).await?;
-        Ok(vault.set(tenant, &arguments.name, secret, arguments.operator.by(context)).await?)
+        let by = arguments.operator.by(context, &vault, tenant).await?;
+        Ok(vault.set(tenant, &arguments.name, secret, by).await?)
     })?;
     let reference = arguments.name.clone();
     let kept = Kept { name: reference.name().to_owned(), version, reference };

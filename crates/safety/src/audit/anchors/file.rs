@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::witness::Witness;
 use crate::audit::canonical::canonical;
 use crate::audit::entry::Hash;
 use crate::audit::read::Head;
@@ -50,12 +51,16 @@ pub struct Anchors {
 /// What of the file is needed to go on with it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Summary {
-    /// The file's size when it was read; another size means that it has grown.
-    length: u64,
+    /// The file's size when it was read; another size means that it has grown. None before it was read at all.
+    length: Option<u64>,
+    /// What the installation's chain said of it then.
+    witness: Option<Witness>,
     /// The first line's link, by which this file is told from another's.
     pub(super) first: Option<Hash>,
     /// How far each chain is anchored.
-    pub(super) marks: HashMap<TenantId, i64>,
+    pub(super) marks: HashMap<TenantId, Head>,
+    /// What is wrong with the file: nothing is added to it until somebody has looked.
+    pub(super) flaw: Option<Flaw>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +72,11 @@ impl Anchor {
         let mut anchor = Self { at, hash, line, link: Hash::START, prev, seq, tenant };
         anchor.link = anchor.computed_link();
         anchor
+    }
+
+    /// The end that it says the chain had.
+    pub fn head(&self) -> Head {
+        Head { tenant: self.tenant, seq: self.seq, hash: self.hash }
     }
 
     fn computed_link(&self) -> Hash {
@@ -147,16 +157,30 @@ impl AnchorFile {
         Ok(anchors)
     }
 
-    /// The summary anew, if the file is no longer the size it was. Blocks.
-    pub(super) fn summary(&self, before: &Summary) -> Result<Option<Summary>> {
-        let length = self.0.metadata().map_or(0, |file| file.len());
-        if length == before.length {
+    /// The summary anew, if the file is no longer the size it was, beside what the installation's chain last said of
+    /// it. Blocks.
+    pub(super) fn summary(&self, before: &Summary, witness: Option<Witness>) -> Result<Option<Summary>> {
+        let length = Some(self.0.metadata().map_or(0, |file| file.len()));
+        if (length, &witness) == (before.length, &before.witness) && before.flaw.is_none() {
             return Ok(None);
         }
-        let list = self.read()?.list;
-        let first = list.first().map(|anchor| anchor.link);
-        let marks = list.iter().map(|anchor| (anchor.tenant, anchor.seq)).collect();
-        Ok(Some(Summary { length, first, marks }))
+        let anchors = self.read()?;
+        let contradiction = || witness.as_ref().and_then(|witness| witness.contradicts(&anchors));
+        let flaw = anchors.flaw.clone().or_else(contradiction);
+        let first = anchors.list.first().map(|anchor| anchor.link);
+        let marks = anchors.list.iter().map(|anchor| (anchor.tenant, anchor.head())).collect();
+        Ok(Some(Summary { length, witness, first, marks, flaw }))
+    }
+
+    /// Puts the file aside, where there is one, so that the next anchor begins another. Gives its new place. Blocks.
+    pub(super) fn put_aside(&self, now: Timestamp) -> Result<Option<PathBuf>> {
+        let mut name = self.0.as_os_str().to_owned();
+        name.push(format!(".aside-{}", now.as_micros()));
+        let aside = PathBuf::from(name);
+        match std::fs::rename(&self.0, &aside) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            moved => moved.map(|()| Some(aside)).map_err(|error| Error::file(&self.0, "put aside", &error)),
+        }
     }
 
     /// Adds a line for each head and waits until they are on disk. Blocks.

@@ -1,6 +1,7 @@
 //! Making anchors of chains that have grown.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -10,9 +11,10 @@ use munshi_types::{Clock, Ids, TenantId, Timestamp};
 use serde_json::json;
 
 use super::file::{Anchor, AnchorFile, Anchors, Summary};
+use super::witness::{ENDS, Witness};
 use crate::audit::daily::SEND;
 use crate::audit::read::{self, Head};
-use crate::audit::{Actor, ActorKind, Event, Hash, NewEntry, append};
+use crate::audit::{Actor, ActorKind, Event, Hash, NewEntry, append, verify};
 use crate::error::{Error, Result};
 
 /// Which chains are anchored.
@@ -72,15 +74,27 @@ impl Anchoring {
         blocking(move || file.read()).await
     }
 
-    /// Anchors what is due but `except` these, and gives the lines that were written. Sending them on is a job of its
-    /// own, so that nothing waits for a stranger's server while a transaction is open, and a server that is away is
-    /// tried again.
+    /// Anchors what is due but `except` these, and gives the lines that were written. Each chain is walked from its last
+    /// anchor first, and one that is broken is left out; nothing is added to a file that was altered. Sending the lines
+    /// on is a job of its own, so that nothing waits for a stranger's server while a transaction is open, and a server
+    /// that is away is tried again.
     pub async fn anchor(&self, due: Due, except: &[TenantId]) -> Result<Vec<Anchor>> {
         let known = self.summary().await?;
+        if let Some(flaw) = &known.flaw {
+            tracing::error!(target: "audit.anchor", line = flaw.line, what = flaw.what, "the anchors were altered");
+            return Ok(Vec::new());
+        }
         let least = if due == Due::Moved { 1 } else { self.entries.max(1) };
-        let mut heads = read::heads(&self.db).await?;
-        heads.retain(|head| head.seq - known.marks.get(&head.tenant).copied().unwrap_or(0) >= least);
-        heads.retain(|head| !except.contains(&head.tenant));
+        let mut heads = Vec::new();
+        for head in read::heads(&self.db).await? {
+            let mark = known.marks.get(&head.tenant);
+            let grown = head.seq - mark.map_or(0, |mark| mark.seq);
+            // One that is shorter than its anchor has been cut: the walk says so.
+            let is_due = grown >= least || grown < 0;
+            if is_due && !except.contains(&head.tenant) && self.is_sound(mark, &head).await? {
+                heads.push(head);
+            }
+        }
         if heads.is_empty() {
             return Ok(Vec::new());
         }
@@ -92,11 +106,49 @@ impl Anchoring {
         Ok(made)
     }
 
+    async fn is_sound(&self, mark: Option<&Head>, head: &Head) -> Result<bool> {
+        let Some(seq) = verify::first_bad(&self.db, mark, head).await? else { return Ok(true) };
+        let tenant = head.tenant;
+        tracing::error!(target: "audit.anchor", %tenant, seq, "an audit chain is broken, so it is not anchored");
+        Ok(false)
+    }
+
+    /// Begins another file of anchors: the one before is put aside, and the installation's chain says who did it. What
+    /// it remembers of chains still counts. Gives where the file before is now.
+    pub async fn restart(&self, actor: Actor) -> Result<Option<PathBuf>> {
+        let (file, now) = (self.file.clone(), self.clock.now());
+        let (before, aside) = blocking(move || {
+            // One that can't be read is put aside all the same.
+            let before = file.read().unwrap_or_default();
+            Ok((before, file.put_aside(now)?))
+        })
+        .await?;
+        let name =
+            aside.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
+        let entry = NewEntry {
+            actor,
+            event: Event::AUDIT_ANCHORS_RESTARTED,
+            subject: "anchors".to_owned(),
+            payload: json!({
+                "file": before.list.first().map(|anchor| anchor.link), "lines": before.list.len(),
+                "flaw": before.flaw, "aside": name,
+            }),
+        };
+        let ids = self.ids.clone();
+        self.db.write(TenantId::PLATFORM, move |tx| append(tx, &entry, now, &ids).map(|_| ())).await?;
+        Ok(aside)
+    }
+
     /// How far the file is. It is read again only when it has grown: this is asked for every minute.
     async fn summary(&self) -> Result<Summary> {
+        let witness = self.db.read(TenantId::PLATFORM, read::last_of_anchors).await?;
+        let witness = witness
+            .filter(|(event, _)| event == Event::AUDIT_ANCHORED.as_str())
+            .and_then(|(_, payload)| Witness::of(&payload));
         let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (file, asked) = (self.file.clone(), before.clone());
-        let Some(summary) = blocking(move || file.summary(&asked)).await? else { return Ok(before) };
+        let read = blocking(move || file.summary(&asked, witness)).await?;
+        let Some(summary) = read else { return Ok(before) };
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = summary.clone();
         Ok(summary)
     }
@@ -106,21 +158,17 @@ impl Anchoring {
         blocking(move || file.append(&heads, now)).await
     }
 
-    /// The installation's own chain remembers how long the file was and how it ended, so that its end can't be cut off
-    /// unseen.
+    /// The installation's own chain remembers how long the file was, how it ended and what it says of the chains.
     async fn record(&self, first: Option<Hash>, made: &[Anchor]) -> Result<()> {
-        let (Some(last), Some(first)) = (made.last(), first.or(made.first().map(|anchor| anchor.link)))
-        else {
-            return Ok(());
-        };
-        let entry = NewEntry {
+        let Some(first) = first.or(made.first().map(|anchor| anchor.link)) else { return Ok(()) };
+        let entry = |witness: Witness| NewEntry {
             actor: Actor::new(ActorKind::System, "audit"),
             event: Event::AUDIT_ANCHORED,
             subject: "anchors".to_owned(),
-            payload: json!({
-                "file": first, "lines": last.line, "link": last.link, "made": made.len(),
-            }),
+            payload: witness.payload(),
         };
+        let entries: Vec<NewEntry> =
+            made.chunks(ENDS).filter_map(|some| Witness::new(first, some)).map(entry).collect();
         let sending = match &self.webhook {
             Some(_) => Some(NewJob::new(SEND, &json!({ "anchors": made })).map_err(Error::from)?),
             None => None,
@@ -131,7 +179,7 @@ impl Anchoring {
                 if let Some(job) = &sending {
                     queue.enqueue(tx, job).map_err(job_error)?;
                 }
-                append(tx, &entry, now, &ids).map(|_| ())
+                entries.iter().try_for_each(|entry| append(tx, entry, now, &ids).map(|_| ()))
             })
             .await
     }

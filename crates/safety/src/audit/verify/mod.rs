@@ -15,9 +15,11 @@ use munshi_store::Db;
 use munshi_types::TenantId;
 use serde::Serialize;
 
-use super::anchors::Anchor;
+use std::collections::{BTreeSet, VecDeque};
+
+use super::anchors::{Anchor, Witness};
 use super::entry::{Entry, Event, Hash};
-use super::read::{self, PAGE, is_unreadable};
+use super::read::{self, Head, PAGE, is_unreadable};
 use crate::error::Result;
 
 /// What came of one chain.
@@ -35,15 +37,14 @@ pub struct Chain {
 
 /// Reads a whole chain and says what is wrong first, if anything is. Entries added meanwhile are left for next time.
 pub async fn verify(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<Chain> {
-    Ok(walk(db, tenant, anchors).await?.0)
+    Ok(walk(db, tenant, anchors.iter().map(Anchor::head)).await?.0)
 }
 
-/// The same, with what the entries say about the file of anchors.
-async fn walk(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<(Chain, Vec<Witness>)> {
+/// The same against ends that the chain is known to have had, with what its entries say about the file of anchors.
+async fn walk(db: &Db, tenant: TenantId, ends: impl Iterator<Item = Head>) -> Result<(Chain, Witnesses)> {
     let (head, last, count) = db.read(tenant, read::ends).await?;
-    let mut anchors: Vec<&Anchor> = anchors.iter().filter(|anchor| anchor.tenant == tenant).collect();
-    anchors.sort_by_key(|anchor| anchor.seq);
-    let mut walk = Walk { anchors: anchors.into(), ..Walk::new(tenant, last) };
+    let ends: BTreeSet<Head> = ends.filter(|end| end.tenant == tenant).collect();
+    let mut walk = Walk { ends: ends.into_iter().collect(), ..Walk::new(tenant, last) };
     let mut finding = walk.rows(db).await?;
     if finding.is_none() {
         finding = walk.end(head);
@@ -54,28 +55,67 @@ async fn walk(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<(Chain, V
     Ok((Chain { finding, ..walk.chain }, walk.witnesses))
 }
 
-/// What an entry says about the file of anchors: it had so many lines, and this was the last one's link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Witness {
-    file: String,
-    lines: u64,
-    link: String,
+/// The first entry from `mark` to `head` that does not follow the one before, without asking what was done to it.
+pub(super) async fn first_bad(db: &Db, mark: Option<&Head>, head: &Head) -> Result<Option<i64>> {
+    let start = Head { tenant: head.tenant, seq: 0, hash: Hash::START };
+    let mark = mark.copied().unwrap_or(start);
+    let mut walk = Walk::new(head.tenant, head.seq);
+    (walk.chain.entries, walk.chain.hash) = (mark.seq, mark.hash);
+    if mark.seq > 0 && !stands(db, &mark).await? {
+        return Ok(Some(mark.seq));
+    }
+    let mut after = mark.seq;
+    while after < head.seq {
+        let Ok(page) = readable(db, head.tenant, after).await? else { return Ok(Some(after + 1)) };
+        for entry in page.iter().take_while(|entry| entry.seq <= head.seq) {
+            if !walk.follows(entry) {
+                return Ok(Some(walk.chain.entries + 1));
+            }
+            (walk.chain.entries, walk.chain.hash) = (entry.seq, entry.hash);
+        }
+        match page.last() {
+            Some(entry) => after = entry.seq,
+            None => break,
+        }
+    }
+    let is_the_end = (walk.chain.entries, walk.chain.hash) == (head.seq, head.hash);
+    Ok((!is_the_end).then_some(walk.chain.entries.min(head.seq) + 1))
 }
 
-struct Walk<'a> {
+/// Whether the entry of this number is there, whole, and has this hash.
+async fn stands(db: &Db, mark: &Head) -> Result<bool> {
+    let before = mark.seq - 1;
+    match db.read(mark.tenant, move |tx| read::page(tx, before, 1)).await {
+        Err(error) if is_unreadable(&error) => Ok(false),
+        page => Ok(page?.first().is_some_and(|entry| {
+            entry.seq == mark.seq && entry.hash == mark.hash && entry.computed_hash() == entry.hash
+        })),
+    }
+}
+
+/// What entries say about the file of anchors.
+#[derive(Debug, Default)]
+struct Witnesses {
+    /// Of the file in use: what was said of one before is settled once somebody began another.
+    of_file: Vec<Witness>,
+    /// Ends of chains, whatever became of the file.
+    ends: Vec<Head>,
+}
+
+struct Walk {
     chain: Chain,
     last: i64,
     /// Those still to be met, the nearest first.
-    anchors: std::collections::VecDeque<&'a Anchor>,
+    ends: VecDeque<Head>,
     /// The number of the last one met.
     anchored: i64,
-    witnesses: Vec<Witness>,
+    witnesses: Witnesses,
 }
 
-impl Walk<'_> {
+impl Walk {
     fn new(tenant: TenantId, last: i64) -> Self {
         let chain = Chain { tenant, entries: 0, hash: Hash::START, anchors: 0, finding: None };
-        Self { chain, last, anchors: std::collections::VecDeque::new(), anchored: 0, witnesses: Vec::new() }
+        Self { chain, last, ends: VecDeque::new(), anchored: 0, witnesses: Witnesses::default() }
     }
 
     async fn rows(&mut self, db: &Db) -> Result<Option<Finding>> {
@@ -108,7 +148,7 @@ impl Walk<'_> {
 
     /// Goes on to a sound entry, past the anchors that were made there.
     fn take(&mut self, entry: &Entry) -> Option<Finding> {
-        while let Some(anchor) = self.anchors.front().filter(|anchor| anchor.seq <= entry.seq) {
+        while let Some(anchor) = self.ends.front().copied().filter(|anchor| anchor.seq <= entry.seq) {
             if anchor.seq == entry.seq && anchor.hash != entry.hash {
                 return Some(Finding {
                     seq: self.anchored + 1,
@@ -117,19 +157,31 @@ impl Walk<'_> {
             }
             self.anchored = anchor.seq;
             self.chain.anchors += 1;
-            self.anchors.pop_front();
+            self.ends.pop_front();
         }
         (self.chain.entries, self.chain.hash) = (entry.seq, entry.hash);
-        if entry.event == Event::AUDIT_ANCHORED.as_str() {
-            self.witnesses.extend(Witness::of(&entry.payload));
-        }
+        self.hear(entry);
         None
     }
 
+    fn hear(&mut self, entry: &Entry) {
+        if self.chain.tenant != TenantId::PLATFORM {
+            return;
+        }
+        if entry.event == Event::AUDIT_ANCHORS_RESTARTED.as_str() {
+            self.witnesses.of_file.clear();
+        } else if entry.event == Event::AUDIT_ANCHORED.as_str()
+            && let Some(witness) = Witness::of(&entry.payload)
+        {
+            self.witnesses.ends.extend(&witness.ends);
+            self.witnesses.of_file.push(witness);
+        }
+    }
+
     /// Whether the chain ends where its head and the anchors say.
-    fn end(&self, head: Option<read::Head>) -> Option<Finding> {
+    fn end(&self, head: Option<Head>) -> Option<Finding> {
         let (last, hash) = (self.chain.entries, self.chain.hash);
-        let anchored = self.anchors.back().map_or(0, |anchor| anchor.seq);
+        let anchored = self.ends.back().map_or(0, |anchor| anchor.seq);
         let promised = anchored.max(head.map_or(0, |head| head.seq));
         if promised > last {
             return Some(Finding { seq: last + 1, fault: Fault::Cut { until: promised } });
@@ -152,15 +204,4 @@ async fn readable(db: &Db, tenant: TenantId, after: i64) -> Result<Result<Vec<En
         }
     }
     db.read(tenant, move |tx| read::next_seq(tx, after)).await.map(Err)
-}
-
-impl Witness {
-    fn of(payload: &str) -> Option<Self> {
-        let payload: serde_json::Value = serde_json::from_str(payload).ok()?;
-        Some(Self {
-            file: payload["file"].as_str()?.to_owned(),
-            lines: payload["lines"].as_u64()?,
-            link: payload["link"].as_str()?.to_owned(),
-        })
-    }
 }

@@ -1,15 +1,15 @@
 //! All chains at once, and the file of anchors beside them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest};
 use munshi_types::TenantId;
 use serde::Serialize;
 
-use super::{Chain, Witness, walk};
-use crate::audit::anchors::{Anchors, Flaw};
-use crate::audit::read;
+use super::{Chain, walk};
+use crate::audit::anchors::{Anchor, Anchors, Flaw};
+use crate::audit::read::{self, Head};
 use crate::error::Result;
 
 /// What came of every chain.
@@ -42,13 +42,19 @@ pub async fn survey(db: &Db, only: Option<TenantId>, anchors: &Anchors) -> Resul
         Some(tenant) => BTreeSet::from([tenant]),
         None => everyone(db, anchors).await?,
     };
-    let (mut chains, mut flaw) = (Vec::new(), anchors.flaw.clone());
+    // The installation's chain first: it remembers how far the others were, should the file of anchors be gone.
+    let own = anchors.list.iter().map(Anchor::head);
+    let (platform, witnesses) = walk(db, TenantId::PLATFORM, own.clone()).await?;
+    let contradiction = || witnesses.of_file.iter().find_map(|witness| witness.contradicts(anchors));
+    let flaw = anchors.flaw.clone().or_else(contradiction);
+    let mut ends: HashMap<TenantId, Vec<Head>> = HashMap::new();
+    own.chain(witnesses.ends).for_each(|end| ends.entry(end.tenant).or_default().push(end));
+    let mut chains = Vec::new();
     for tenant in tenants {
-        let (chain, witnesses) = walk(db, tenant, &anchors.list).await?;
-        if tenant == TenantId::PLATFORM && flaw.is_none() {
-            flaw = witnesses.iter().find_map(|witness| contradiction(witness, anchors));
-        }
-        chains.push(chain);
+        chains.push(match tenant {
+            TenantId::PLATFORM => platform.clone(),
+            tenant => walk(db, tenant, ends.remove(&tenant).into_iter().flatten()).await?.0,
+        });
     }
     Ok(Survey { chains, anchors: anchors.list.len(), flaw })
 }
@@ -65,23 +71,6 @@ async fn everyone(db: &Db, anchors: &Anchors) -> Result<BTreeSet<TenantId>> {
         after = page.next;
         if after.is_none() {
             return Ok(all);
-        }
-    }
-}
-
-/// The installation's own chain remembers how long this file was and how it ended.
-fn contradiction(witness: &Witness, anchors: &Anchors) -> Option<Flaw> {
-    let is_this_file = anchors.list.first().is_some_and(|first| first.link.to_string() == witness.file);
-    if !is_this_file {
-        return None;
-    }
-    let at = usize::try_from(witness.lines).ok()?.checked_sub(1)?;
-    match anchors.list.get(at) {
-        Some(line) if line.link.to_string() == witness.link => None,
-        Some(_) => Some(Flaw { line: witness.lines, what: "it is not the line that was written" }),
-        None => {
-            let line = anchors.list.len() as u64 + 1;
-            Some(Flaw { line, what: "the file was cut off from here" })
         }
     }
 }
