@@ -109,7 +109,9 @@ async fn fill(test: &TestDb, tenant: &str, texts: Vec<(TierKind, String, String)
     };
     let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &Installed::default()).await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids).await.context("filling")
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
+        .await
+        .context("filling")
 }
 
 fn host(number: usize) -> String {
