@@ -88,6 +88,10 @@ macro_rules! for_each_id {
             BindingId = "binding";
             /// Somebody the tenant deals with or who works for it, on whatever channel.
             PersonId = "person";
+            /// One conversation of a person with a binding, on whatever channels.
+            SessionId = "session";
+            /// Something that was said in a session, by either side.
+            MessageId = "message";
             /// A turn's durable work.
             RunId = "run";
             /// One act: a tool called, or asked for and refused.

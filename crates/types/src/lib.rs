@@ -10,12 +10,14 @@
 //! - [`tenant`]: [`Tenant`], its name, zone and status
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool
+//! - [`envelope`]: [`Inbound`] and [`Outbound`], one shape for every channel
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `unseen`: letters that hide
 //!
 //! To add another id, add a line to `for_each_id!` in `id.rs`.
 
 pub mod clock;
+pub mod envelope;
 pub mod id;
 pub mod language;
 pub mod money;
@@ -28,9 +30,10 @@ pub mod tool;
 mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
+pub use envelope::{Attached, Inbound, Outbound, ReplyTo, Sender, To};
 pub use id::{
-    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, PersonId, ReservationId,
-    RunId, TenantId, TierId,
+    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, MessageId, PersonId,
+    ReservationId, RunId, SessionId, TenantId, TierId,
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};

@@ -1,0 +1,37 @@
+//! What can go wrong with a turn that a caller acts on.
+
+use munshi_types::tier::TierName;
+use munshi_types::{RunId, TenantName};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address leads nowhere.
+    #[error("nobody answers at `{0}`")]
+    NoBinding(String),
+    #[error("{tenant} rests for now; what comes in is not answered until it is woken")]
+    TenantPaused { tenant: TenantName },
+    #[error("{tenant} is closed")]
+    TenantArchived { tenant: TenantName },
+    #[error("binding {binding} is closed")]
+    BindingArchived { binding: TierName },
+    /// The message itself can't be taken; what to change is said.
+    #[error("{0}")]
+    Unfit(String),
+    #[error("there is no such run")]
+    NoRun,
+    /// Another process has taken the run up; this one has nothing more to say.
+    #[error("run {0} is somebody else's by now")]
+    LostRun(RunId),
+    #[error(transparent)]
+    Store(#[from] munshi_store::Error),
+    #[error(transparent)]
+    Safety(#[from] munshi_safety::Error),
+    #[error(transparent)]
+    Tiers(#[from] munshi_tiers::Error),
+    #[error(transparent)]
+    Tools(#[from] munshi_tools::Error),
+    #[error(transparent)]
+    Jobs(#[from] munshi_jobs::Error),
+}

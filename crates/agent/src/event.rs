@@ -1,0 +1,135 @@
+//! What those who follow a run see, in order, each under an id by which a broken stream is taken up again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use munshi_types::{ApprovalId, MessageId, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// Something is done that takes a moment, in a word: `preparing`, `waiting`.
+    Thinking {
+        what: String,
+    },
+    /// More of the reply.
+    Token {
+        text: String,
+    },
+    ToolCall {
+        call: String,
+        tool: String,
+        arguments: Value,
+    },
+    ToolResult {
+        call: String,
+        tool: String,
+        ok: bool,
+        result: Value,
+    },
+    /// A person is asked first.
+    Approval {
+        approval: ApprovalId,
+        words: String,
+    },
+    Suggestions {
+        suggestions: Vec<String>,
+    },
+    /// All of the reply so far is void; it begins again.
+    Reset {
+        why: String,
+    },
+    /// The last one: the reply is whole and stored.
+    Done {
+        run: RunId,
+        message: MessageId,
+        decision_id: RunId,
+        usage: Usage,
+        state: String,
+        degraded: bool,
+    },
+    /// The last one: there is no reply.
+    Error {
+        code: String,
+        message: String,
+        retryable: bool,
+    },
+}
+
+impl Event {
+    /// The name under which it is streamed.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Thinking { .. } => "thinking",
+            Self::Token { .. } => "token",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::Approval { .. } => "approval",
+            Self::Suggestions { .. } => "suggestions",
+            Self::Reset { .. } => "reset",
+            Self::Done { .. } => "done",
+            Self::Error { .. } => "error",
+        }
+    }
+
+    pub const fn is_last(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Error { .. })
+    }
+}
+
+/// What a turn used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// In millionths of a dollar; none where nobody knows the price.
+    pub cost_micros: Option<i64>,
+    pub model_calls: u32,
+    pub tool_calls: u32,
+}
+
+/// Where in a run's stream an event stands: `3.17.204`. Generations begin at 1 and end with a reset, a crash or a new
+/// take-up; within one, events are numbered and `offset` says how many bytes of the reply came with and before this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventId {
+    pub generation: u32,
+    pub number: u32,
+    pub offset: u32,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.generation, self.number, self.offset)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("that is no id of an event: three numbers with dots, as they were sent")]
+pub struct EventIdError;
+
+impl FromStr for EventId {
+    type Err = EventIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().map_err(|_| EventIdError));
+        let mut next = || parts.next().unwrap_or(Err(EventIdError));
+        let id = Self { generation: next()?, number: next()?, offset: next()? };
+        parts.next().map_or(Ok(id), |_| Err(EventIdError))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_survives_its_text() {
+        let id = EventId { generation: 3, number: 17, offset: 204 };
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for bad in ["", "1", "1.2", "1.2.3.4", "1.2.x", "-1.2.3"] {
+            assert_eq!(bad.parse::<EventId>(), Err(EventIdError), "{bad}");
+        }
+    }
+}

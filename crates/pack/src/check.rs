@@ -1,0 +1,47 @@
+//! What a pack looks at before an act, after it, and before the reply leaves.
+
+use munshi_safety::pipeline::Concern;
+use munshi_store::{Result, Tx};
+use serde_json::Value;
+
+use crate::scene::Scene;
+
+pub trait Check: Send + Sync {
+    /// What a person should confirm before this is done; empty is nothing.
+    fn before(
+        &self,
+        _tx: &mut Tx<'_>,
+        _scene: &Scene,
+        _tool: &str,
+        _arguments: &Value,
+    ) -> Result<Vec<Concern>> {
+        Ok(Vec::new())
+    }
+
+    /// What does not agree after it was done, in a few words. It is said to the person, never passed over.
+    fn after(
+        &self,
+        _tx: &mut Tx<'_>,
+        _scene: &Scene,
+        _tool: &str,
+        _result: &Value,
+    ) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// What is wrong with a reply, given what the turn's tools said.
+    fn reply(&self, _scene: &Scene, _draft: &str, _results: &[Value]) -> Vec<Objection> {
+        Vec::new()
+    }
+}
+
+/// A phrase that is said after the reply, or in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// What was found, for the record.
+    pub what: String,
+    pub phrase: String,
+    pub slots: Vec<(String, String)>,
+    /// Whether the reply must not be sent at all.
+    pub replaces: bool,
+}

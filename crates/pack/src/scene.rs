@@ -1,0 +1,23 @@
+//! For whom, where and when a pack is asked something.
+
+use munshi_identity::Principal;
+use munshi_safety::pipeline::Door;
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{BindingId, SessionId, Timestamp, Zone};
+
+/// One turn, as far as a pack needs to know it.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub principal: Principal,
+    pub door: Door,
+    pub binding: BindingId,
+    pub session: SessionId,
+    pub channel: Channel,
+    /// The person's, where it is known.
+    pub language: Option<LanguageCode>,
+    /// What the person wrote.
+    pub message: String,
+    pub now: Timestamp,
+    /// The tenant's: its days begin by it.
+    pub zone: Zone,
+}

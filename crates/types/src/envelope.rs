@@ -1,0 +1,105 @@
+//! One shape for what comes in and one for what goes out, whatever the channel.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::id::{MessageId, PersonId};
+use crate::tenant::TenantName;
+use crate::tier::{Channel, LanguageCode, RoutingKey, TierName};
+
+/// A message as it came. A channel makes it after it has checked the signature; nothing in it is trusted further than
+/// the channel proved it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inbound {
+    pub channel: Channel,
+    /// What was written to; it leads to a binding.
+    pub to: To,
+    pub from: Sender,
+    /// The channel's own id of the message. The same id on the same channel of a binding is taken once, for ever.
+    pub outside_id: String,
+    pub text: String,
+    #[serde(default)]
+    pub attached: Vec<Attached>,
+    /// As the channel told it, such as `en-IN`.
+    #[serde(default)]
+    pub locale: Option<String>,
+    /// When the channel says it was sent; never used for order.
+    #[serde(default)]
+    pub sent_at: Option<Timestamp>,
+    /// Where an answer goes that nobody waits for; none where the person comes and looks.
+    #[serde(default)]
+    pub reply_to: Option<ReplyTo>,
+}
+
+/// What leads to a binding.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum To {
+    Address(RoutingKey),
+    /// By its name, for those who have proved that they may speak for the tenant.
+    Binding {
+        tenant: TenantName,
+        binding: TierName,
+    },
+}
+
+/// Who wrote, as the channel proved it. Everything may be missing: then it is somebody new each time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sender {
+    /// Where the door knows already: a key, a sign-in.
+    pub person: Option<PersonId>,
+    /// A number the channel itself has verified.
+    pub phone: Option<String>,
+    pub email: Option<String>,
+    pub handle: Option<String>,
+    /// What the channel calls them: a visitor's id, a Telegram user's number.
+    pub channel_id: Option<String>,
+    /// What they call themselves; never an identity.
+    pub name: Option<String>,
+}
+
+/// Something beside the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// `image/jpeg`, `audio/ogg`.
+    pub media_type: String,
+    pub name: Option<String>,
+    /// Where it is kept: a URL or the channel's own reference.
+    pub reference: String,
+}
+
+/// Where a message is sent: the channel's address of a person, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReplyTo {
+    pub channel: Channel,
+    pub address: String,
+}
+
+/// A message on its way out. Its id is the key under which sending it again is harmless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outbound {
+    pub id: MessageId,
+    pub to: ReplyTo,
+    pub text: String,
+    #[serde(default)]
+    pub suggestions: Vec<String>,
+    #[serde(default)]
+    pub language: Option<LanguageCode>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_needs_to_say_only_what_it_knows() {
+        let inbound: Inbound = serde_json::from_value(serde_json::json!({
+            "channel": "web", "to": { "address": "handle:sharma" }, "from": {}, "outside_id": "1", "text": "namaste",
+        }))
+        .unwrap();
+        assert_eq!(inbound.from, Sender::default());
+        let text = serde_json::to_string(&inbound).unwrap();
+        assert_eq!(serde_json::from_str::<Inbound>(&text).unwrap(), inbound);
+    }
+}
