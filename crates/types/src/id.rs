@@ -88,6 +88,10 @@ macro_rules! for_each_id {
             BindingId = "binding";
             /// Somebody the tenant deals with or who works for it, on whatever channel.
             PersonId = "person";
+            /// What lets a program in, through all its secrets.
+            KeyId = "key";
+            /// A one-time code, from being asked for to being used.
+            CodeId = "code";
             /// A turn's durable work.
             RunId = "run";
             /// One act: a tool called, or asked for and refused.

@@ -29,8 +29,8 @@ mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use id::{
-    ActId, ApprovalId, BindingId, CallId, EntryId, Id, IdError, Ids, JobId, LeaseId, PersonId, ReservationId,
-    RunId, TenantId, TierId,
+    ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, Id, IdError, Ids, JobId, KeyId, LeaseId, PersonId,
+    ReservationId, RunId, TenantId, TierId,
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
