@@ -27,6 +27,8 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
     #[error(transparent)]
+    Identity(#[from] munshi_identity::Error),
+    #[error(transparent)]
     Safety(#[from] munshi_safety::Error),
     #[error(transparent)]
     Tiers(#[from] munshi_tiers::Error),

@@ -10,11 +10,26 @@
 //! # Layout
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
+//! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
+//! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
+//! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 
+mod columns;
+pub mod commit;
+pub mod decisions;
 pub mod error;
 pub mod event;
+pub mod fit;
+pub mod ingest;
+pub mod keeping;
+pub mod messages;
+pub mod outbox;
+mod people;
+pub mod runs;
+pub mod sessions;
 pub mod snapshot;
 pub mod state;
+pub mod steps;
 
 pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
