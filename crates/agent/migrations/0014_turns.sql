@@ -22,6 +22,7 @@ CREATE TENANT TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_thread ON sessions (tenant_id, binding_id, person_id) WHERE merged_into IS NULL;
 CREATE INDEX sessions_newest ON sessions (tenant_id, last_at, id);
+CREATE INDEX sessions_merged ON sessions (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX sessions_person ON sessions (tenant_id, person_id);
 
 -- What was said. outside_id is the channel's own id of what came in; its run remembers that it was taken. standing tells

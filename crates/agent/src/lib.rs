@@ -13,6 +13,7 @@
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
 //! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
+//! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 
 mod columns;
 pub mod commit;
@@ -22,6 +23,7 @@ pub mod event;
 pub mod fit;
 pub mod ingest;
 pub mod keeping;
+pub mod linking;
 pub mod messages;
 pub mod outbox;
 mod people;

@@ -70,6 +70,25 @@ pub fn of_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Resul
     )
 }
 
+/// Follows an old id to the session it has become part of; its own id leads to itself.
+pub fn living(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
+    let found = find(tx, id)?;
+    match found.as_ref().and_then(|session| session.merged_into) {
+        // A merge makes every old row lead to its end in one step.
+        Some(end) => find(tx, end),
+        None => Ok(found),
+    }
+}
+
+/// The old ids that lead to a session, for what others keep by them.
+pub fn formerly(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
+    tx.all(
+        "SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2 ORDER BY id",
+        params![id],
+        |row| row.get(0),
+    )
+}
+
 /// Those that were not merged into others, the last spoken in first.
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Session>> {
     let rows = tx.all(

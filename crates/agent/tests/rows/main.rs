@@ -14,4 +14,7 @@ mod coming_in;
 mod ending;
 
 mod holding;
+mod kept;
+mod leaving;
+mod linked;
 mod order;
