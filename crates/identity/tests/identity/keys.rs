@@ -167,8 +167,9 @@ on_both_engines! {
                 let unit = move |tx: &mut munshi_store::Tx<'_>| keys::rotate(tx, &SystemRandom, id, Duration::ZERO, now);
                 rotations.spawn(async move { db.write(shop, unit).await.unwrap().unwrap().text });
             }
+            let texts = rotations.join_all().await;
             let mut open = usize::from(caller(&test, &made.text).await.is_some());
-            for text in rotations.join_all().await {
+            for text in texts {
                 open += usize::from(caller(&test, &text).await.is_some());
             }
             assert_eq!(open, 1, "round {round}");
