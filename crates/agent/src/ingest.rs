@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_identity::Person;
+use munshi_identity::{Address, Person};
 use munshi_jobs::Queue;
 use munshi_safety::budget::{Account, Amount, Governor, Lane, Refused};
 use munshi_store::{Db, Tx};
@@ -130,11 +130,11 @@ pub fn ingest(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming) -> Result<Inges
     if let Some(person) = people::known(tx, inbound, &addresses)? {
         return match take(tx, desk, incoming, person)? {
             Some(ingested) => Ok(ingested),
-            None => again(tx, incoming),
+            None => again(tx, incoming, &addresses),
         };
     }
-    if let Some(seen) = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)? {
-        return Ok(seen.into());
+    if runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
+        return again(tx, incoming, &addresses);
     }
     let outcome = tx.attempt(|tx| {
         let person = people::meet(tx, &desk.ids, inbound, &addresses, incoming.now)?;
@@ -142,7 +142,7 @@ pub fn ingest(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming) -> Result<Inges
     });
     match outcome {
         Ok(ingested) => Ok(ingested),
-        Err(Stop::Twin) => again(tx, incoming),
+        Err(Stop::Twin) => again(tx, incoming, &addresses),
         Err(Stop::Failed(error)) => Err(error),
     }
 }
@@ -180,10 +180,15 @@ impl From<Seen> for Ingested {
     }
 }
 
-fn again(tx: &mut Tx<'_>, incoming: &Incoming) -> Result<Ingested> {
+/// The ids of then, for whoever sent it then: nobody learns of another's run by guessing its id.
+fn again(tx: &mut Tx<'_>, incoming: &Incoming, addresses: &[Address]) -> Result<Ingested> {
     let inbound = &incoming.inbound;
-    let seen = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?;
-    seen.map(Ingested::from).ok_or(Error::NoRun)
+    let seen = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.ok_or(Error::NoRun)?;
+    if people::is_theirs(tx, inbound, addresses, seen.person)? {
+        return Ok(seen.into());
+    }
+    let what = "somebody else has sent a message with this id: give each message an id of its own";
+    Err(Error::Unfit(what.to_owned()))
 }
 
 /// None where the message was taken before; nothing is changed then.

@@ -2,7 +2,7 @@
 
 use munshi_identity::{Address, Person, persons};
 use munshi_store::Tx;
-use munshi_types::{Ids, Inbound, Timestamp};
+use munshi_types::{Ids, Inbound, PersonId, Timestamp};
 
 use crate::error::{Error, Result};
 
@@ -48,4 +48,27 @@ pub(crate) fn meet(
         tracing::info!(person = %met.person.id, others = met.others.len(), "addresses of one message are several people's");
     }
     Ok(met.person)
+}
+
+/// Whether a message that was taken before was this sender's. Who is known by nothing has sent only what somebody sent
+/// who is known by nothing.
+pub(crate) fn is_theirs(
+    tx: &mut Tx<'_>,
+    inbound: &Inbound,
+    addresses: &[Address],
+    taken_from: PersonId,
+) -> Result<bool> {
+    let Some(sender) = persons::living(tx, taken_from)?.map(|person| person.id) else { return Ok(false) };
+    if let Some(id) = inbound.from.person {
+        return Ok(persons::living(tx, id)?.is_some_and(|person| person.id == sender));
+    }
+    if addresses.is_empty() {
+        return Ok(persons::addresses(tx, sender)?.is_empty());
+    }
+    for address in addresses {
+        if persons::by_address(tx, address)?.is_some_and(|person| person.id == sender) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
