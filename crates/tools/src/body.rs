@@ -116,7 +116,13 @@ pub enum Happened {
 impl Failure {
     /// It did not happen, and trying again would not help.
     pub fn surely(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { code: code.into(), retryable: false, detail: detail.into(), happened: Happened::No, next: None }
+        Self {
+            code: code.into(),
+            retryable: false,
+            detail: detail.into(),
+            happened: Happened::No,
+            next: None,
+        }
     }
 
     /// Nothing goes by these words. The search that the tool's specification names is tried with them.

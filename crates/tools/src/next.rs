@@ -91,15 +91,18 @@ impl Next {
                     told["suggestion"] =
                         json!("Nothing was found. Search for it, or ask what exactly is meant.");
                 }
-                None => told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant."),
+                None => {
+                    told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.")
+                }
             },
             Self::Choose { argument, choices } => {
                 let numbered = choices.iter().zip(1..).map(|(choice, number)| {
                     json!({ "number": number, "label": choice.label, "detail": choice.detail, "value": choice.value })
                 });
                 told["choices"] = json!({ "argument": argument, "of": numbered.collect::<Vec<_>>() });
-                told["suggestion"] =
-                    json!("Several fit. Ask which one is meant, with their numbers. Don't choose by yourself.");
+                told["suggestion"] = json!(
+                    "Several fit. Ask which one is meant, with their numbers. Don't choose by yourself."
+                );
             }
         }
     }
@@ -134,8 +137,12 @@ mod tests {
         };
         assert_eq!(choices.len(), MOST_CHOICES);
         assert!(choices.iter().all(|choice| choice.label.chars().count() <= LONGEST_LABEL + 1));
-        let bad =
-            vec![Choice::new(KEY, "a"), Choice::new("x".repeat(2000), "b"), Choice::new(1, " "), Choice::new(1, KEY)];
+        let bad = vec![
+            Choice::new(KEY, "a"),
+            Choice::new("x".repeat(2000), "b"),
+            Choice::new(1, " "),
+            Choice::new(1, KEY),
+        ];
         assert_eq!((Next::Choose { argument: "to".to_owned(), choices: bad }).fit(&scrubber), None);
         assert_eq!((Next::Search { words: " ".to_owned(), by: None }).fit(&scrubber), None);
     }
