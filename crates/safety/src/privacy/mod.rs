@@ -18,6 +18,7 @@ pub mod aadhaar;
 mod compact;
 mod digits;
 pub mod fields;
+mod hide;
 mod join;
 pub mod kind;
 pub mod known;
@@ -25,10 +26,12 @@ pub mod mask;
 pub mod patterns;
 pub mod profile;
 pub mod restore;
+mod reveal;
 pub mod scrub;
 pub mod session;
 mod token;
 mod traces;
+pub mod veil;
 
 pub use aadhaar::refuse_aadhaar;
 pub use fields::Fields;
@@ -39,6 +42,7 @@ pub use profile::{Profile, Redaction};
 pub use restore::Restorer;
 pub use scrub::Scrubber;
 pub use session::{Crossed, Session};
+pub use veil::TokenVeil;
 
 #[cfg(test)]
 mod tests;
