@@ -9,5 +9,5 @@ mod matrix;
 mod records;
 mod routing;
 mod scene;
-mod veil;
 mod vectors;
+mod veil;

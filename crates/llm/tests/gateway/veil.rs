@@ -137,12 +137,17 @@ async fn a_model_elsewhere_sees_codes_and_the_caller_names() {
     assert!(events.iter().all(|event| !matches!(event, Event::Text(text) if text.is_empty())));
     let seen = seen(&scene.model, 0);
     assert_eq!(seen.matches(CODE).count(), 4, "{seen}");
-    assert_eq!(seen.matches(NAME).count(), seen.matches("find_Ramesh").count(), "only tools keep their names");
+    assert_eq!(
+        seen.matches(NAME).count(),
+        seen.matches("find_Ramesh").count(),
+        "only tools keep their names"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_model_of_this_machine_gets_what_was_hidden_from_the_others() {
-    let turns = [Turn::fault(down()), Turn::fault(down()), Turn::fault(down()), Turn::text("CODE1 and Ramesh")];
+    let turns =
+        [Turn::fault(down()), Turn::fault(down()), Turn::fault(down()), Turn::text("CODE1 and Ramesh")];
     let (mut scene, veil) = veiled(turns);
     scene.route = route(&["first", "second", "offline"]).into();
     let reply = scene.complete().await.unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use munshi_llm::chat::{Output, StopReason, Usage};
 use munshi_lang::detect::detect;
+use munshi_llm::chat::{Output, StopReason, Usage};
 use munshi_llm::gateway::{Call, Live, Route, Use, Veil};
 use munshi_llm::money::Cost;
 use munshi_llm::{ChatRequest, Event, Fault, Message};

@@ -95,9 +95,9 @@ fn schema(mask: &mut Mask<'_>, value: &Value) -> Value {
             let hide = |(key, value): (&String, &Value)| {
                 let hidden = match (key.as_str(), value) {
                     (word, _) if SAID.contains(&word) => mask.json(value),
-                    (word, Value::Object(named)) if NAMED.contains(&word) => {
-                        Value::Object(named.iter().map(|(name, one)| (name.clone(), schema(mask, one))).collect())
-                    }
+                    (word, Value::Object(named)) if NAMED.contains(&word) => Value::Object(
+                        named.iter().map(|(name, one)| (name.clone(), schema(mask, one))).collect(),
+                    ),
                     _ => schema(mask, value),
                 };
                 (key.clone(), hidden)

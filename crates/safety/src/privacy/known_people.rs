@@ -164,7 +164,9 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &[named("Raju")])));
         let split = Entity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
         let kind = Entity { values: vec![(Kind::Account, "9876543210".to_owned())], ..named("Raju") };
-        for other in [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]] {
+        for other in
+            [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]]
+        {
             assert!(!Arc::ptr_eq(&first, &people.of(tenant(1), &other)), "{other:?}");
         }
         let theirs = people.of(tenant(2), &[named("Raju")]);
@@ -177,7 +179,10 @@ mod tests {
         let first = people.of(tenant(0), &[named("Raju")]);
         for last in 1..=MOST_LISTS as u128 + 50 {
             people.of(tenant(last), &[named("Raju")]);
-            assert!(Arc::ptr_eq(&first, &people.of(tenant(0), &[named("Raju")])), "it is asked for again and again");
+            assert!(
+                Arc::ptr_eq(&first, &people.of(tenant(0), &[named("Raju")])),
+                "it is asked for again and again"
+            );
         }
         people.with(|kept| assert_eq!((kept.lists.len(), kept.entities), (MOST_LISTS, MOST_LISTS)));
 

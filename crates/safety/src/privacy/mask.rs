@@ -48,11 +48,7 @@ enum What {
 impl<'t> Mask<'t> {
     /// Refused when the names are another tenant's.
     pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
-        if known.tenant() == session.tenant {
-            Ok(Self::within(known, session))
-        } else {
-            Err(Crossed)
-        }
+        if known.tenant() == session.tenant { Ok(Self::within(known, session)) } else { Err(Crossed) }
     }
 
     /// For whom has seen already that both are one tenant's.

@@ -107,7 +107,8 @@ fn trusted(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Optio
     if !target.sees_names || is_own(&target.base_url) {
         return Some(());
     }
-    let what = "real names would go to a server that is not on this machine or in a private network".to_owned();
+    let what =
+        "real names would go to a server that is not on this machine or in a private network".to_owned();
     let hint = "leave it out, so that they go as codes; or give the server's private address as `base_url`";
     findings.refuse(model, "sees_names", what, hint);
     None

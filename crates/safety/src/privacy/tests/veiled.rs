@@ -127,7 +127,11 @@ fn what_another_model_keeps_to_itself_stays_home() {
 
 #[test]
 fn tools_keep_their_names_and_all_they_are_told_or_say_is_hidden() {
-    let call = ToolCall { id: "c".into(), name: "find_Raju".into(), arguments: json!({"who": "राजू", "Raju": [9876543210_i64]}) };
+    let call = ToolCall {
+        id: "c".into(),
+        name: "find_Raju".into(),
+        arguments: json!({"who": "राजू", "Raju": [9876543210_i64]}),
+    };
     let result = |content: &str| ToolResult {
         call_id: "c".into(),
         name: "find_Raju".into(),
@@ -146,7 +150,10 @@ fn tools_keep_their_names_and_all_they_are_told_or_say_is_hidden() {
         .collect();
     let hidden = veil().hide(&asked(parts)).messages.remove(1).parts;
     let Part::ToolCall(call) = &hidden[0] else { panic!("{hidden:?}") };
-    assert_eq!((call.name.as_str(), &call.arguments), ("find_Raju", &json!({"who": "XNM100", "XNM100": ["XPH101"]})));
+    assert_eq!(
+        (call.name.as_str(), &call.arguments),
+        ("find_Raju", &json!({"who": "XNM100", "XNM100": ["XPH101"]}))
+    );
     let seen: Vec<&str> = hidden[1..]
         .iter()
         .map(|part| match part {
@@ -157,8 +164,7 @@ fn tools_keep_their_names_and_all_they_are_told_or_say_is_hidden() {
     assert_eq!(serde_json::from_str::<Value>(seen[0]).unwrap(), json!({"name": "XNM100", "n": 5}));
     assert_eq!(seen[1], r#"{"name":"XNM100","name":"x"}"#);
     assert_eq!(
-        seen[2],
-        "⟦data 378282246310005: what the tool answered⟧\n- XNM100 XPH101\n⟦end 378282246310005⟧",
+        seen[2], "⟦data 378282246310005: what the tool answered⟧\n- XNM100 XPH101\n⟦end 378282246310005⟧",
         "a fence is nobody's number"
     );
     assert_eq!(seen[3], contents[3], "what hides nothing stays to the byte");
@@ -201,7 +207,10 @@ fn a_form_names_nobody_and_its_answer_is_json_again() {
 
     let refusal = vec![Event::Text("I can't, XNM1".to_owned()), Event::Text("00".to_owned()), end()];
     let events = revealed(&veil, &output, refusal).unwrap();
-    let text: String = events.iter().filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None }).collect();
+    let text: String = events
+        .iter()
+        .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
+        .collect();
     assert_eq!(text, "I can't, Raju");
 }
 
@@ -209,7 +218,8 @@ fn a_form_names_nobody_and_its_answer_is_json_again() {
 fn two_calls_at_once_get_their_own_values_behind_the_text_before_them() {
     let veil = veil();
     veil.hide(&asked(vec![Part::Text { text: "9876543210".to_owned() }]));
-    let started = |index: usize| Event::ToolCallStarted { index, id: format!("c{index}"), name: "pay".into() };
+    let started =
+        |index: usize| Event::ToolCallStarted { index, id: format!("c{index}"), name: "pay".into() };
     let fragment = |index, text: &str| Event::ToolCallArguments { index, fragment: text.to_owned() };
     let events = vec![
         Event::Text("for XNM1".to_owned()),
@@ -261,7 +271,8 @@ fn a_conversation_keeps_its_tokens_and_its_tenant() {
     let veil = veil();
     veil.hide(&asked(vec![Part::Text { text: "call 98111 22333".to_owned() }]));
     let stored = serde_json::to_string(&veil.session()).unwrap();
-    let taken_up = TokenVeil::new(known(), serde_json::from_str(&stored).unwrap(), Script::Devanagari).unwrap();
+    let taken_up =
+        TokenVeil::new(known(), serde_json::from_str(&stored).unwrap(), Script::Devanagari).unwrap();
     let later = asked(vec![Part::Text { text: "9811122333 is Raju's".to_owned() }]);
     assert_eq!(taken_up.hide(&later).messages[1].text(), "XPH101 is XNM100's");
     let events = revealed(&taken_up, &Output::Text, vec![Event::Text("XNM100".into()), end()]).unwrap();
