@@ -15,28 +15,46 @@
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 
+pub mod cancel;
 mod columns;
 pub mod commit;
 pub mod decisions;
+mod engine;
 pub mod error;
 pub mod event;
 pub mod fit;
+pub mod follow;
+mod hub;
 pub mod ingest;
 pub mod keeping;
 pub mod linking;
+pub mod marks;
 pub mod messages;
 pub mod outbox;
+mod outcome;
 mod people;
+pub mod purse;
+mod recover;
+mod rules;
 pub mod runs;
 pub mod sessions;
+pub mod settings;
 pub mod snapshot;
 pub mod state;
 pub mod steps;
+mod turn;
 
+pub use cancel::Cancelled;
+pub use engine::{Engine, Parts, Received};
 pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
+pub use follow::Following;
+pub use ingest::Fate;
+pub use outcome::{CallView, Outcome};
+pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use state::{Halt, RunState};
+pub use turn::Timings;
 
 use munshi_store::{Door, Migration, migration};
 
