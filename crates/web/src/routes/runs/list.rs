@@ -1,0 +1,44 @@
+//! `GET /v1/runs`: turns, newest first.
+
+use munshi_agent::runs::{self, Wanted};
+use munshi_store::Cursor;
+use munshi_types::{PersonId, SessionId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::api::access::Key;
+use crate::api::ask::{Asked, Limit, Listed, page};
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::run::{Run, State};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Only those of this conversation.
+    #[param(value_type = Option<uuid::Uuid>)]
+    session: Option<SessionId>,
+    /// Only those of this person.
+    #[param(value_type = Option<uuid::Uuid>)]
+    person: Option<PersonId>,
+    /// Only those that are there.
+    state: Option<State>,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor>,
+    /// How many; 25 without it.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
+    limit: Option<Limit>,
+}
+
+/// Turns, newest first.
+#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(Which),
+    responses((status = 200, description = "Some of them.", body = Listed<Run>)))]
+pub(crate) async fn list_runs(key: Key, Asked(which): Asked<Which>) -> Result<Json<Listed<Run>>, ApiError> {
+    let Which { session, person, state, after, limit } = which;
+    let wanted = Wanted { session, person, state: state.map(Into::into) };
+    let request = page(after, limit);
+    let found = key.api.db.read(key.tenant(), move |tx| runs::list(tx, wanted, &request)).await?;
+    Ok(Json(Listed::of(found, |run| key.reaches(run.binding).then(|| run.into()))))
+}
