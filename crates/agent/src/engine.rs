@@ -14,7 +14,7 @@ use munshi_llm::gateway::{Route, Use};
 use munshi_pack::House;
 use munshi_safety::acts::Office;
 use munshi_safety::budget::Amount;
-use munshi_safety::privacy::refuse_aadhaar;
+use munshi_safety::privacy::{KnownPeople, refuse_aadhaar};
 use munshi_store::Db;
 use munshi_tiers::prompt::{FenceKey, Spoken};
 use munshi_tiers::{Answer, Resolution, Resolver};
@@ -77,6 +77,7 @@ pub(crate) struct Inner {
     pub(crate) senders: Vec<Arc<dyn outbox::Sender>>,
     pub(crate) desk: Desk,
     pub(crate) rules: Rulebook,
+    pub(crate) people: KnownPeople,
     pub(crate) hub: Hub,
     /// Turns under way here.
     pub(crate) tasks: TaskTracker,
@@ -126,6 +127,7 @@ impl Engine {
                 senders: parts.senders,
                 desk,
                 rules: Rulebook::default(),
+                people: KnownPeople::default(),
                 hub: Hub::default(),
                 tasks: TaskTracker::new(),
                 abandon: CancellationToken::new(),

@@ -49,6 +49,7 @@ pub use event::{Event, EventId, Usage};
 pub use follow::Following;
 pub use ingest::Fate;
 pub use outcome::{CallView, Outcome};
+pub use runs::Due;
 pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use state::{Halt, RunState};

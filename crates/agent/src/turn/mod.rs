@@ -26,6 +26,7 @@ use munshi_pack::Reading;
 use munshi_safety::approvals::Approval;
 use munshi_safety::budget::{Account, DurableBudget, Lane, RunBudget};
 use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::privacy::{self, TokenVeil};
 use munshi_tiers::Resolution;
 use munshi_tiers::guardrails::{Context, Tongue as Allowed};
 use munshi_tiers::prompt::Report;
@@ -76,6 +77,7 @@ pub(crate) struct Turn {
     reply: Reply,
     purse: Arc<Purse>,
     tab: Arc<MemoryTab>,
+    veil: TokenVeil,
     /// What was not stored yet.
     steps: Vec<NewStep>,
     entered: (RunState, Instant),
@@ -154,6 +156,7 @@ impl Turn {
         let route = Route { permitted, ..own };
         let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
         let route = Arc::new(route);
+        let veil = veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
@@ -171,6 +174,7 @@ impl Turn {
             reply,
             purse,
             tab: Arc::default(),
+            veil,
             steps: Vec::new(),
             entered: (RunState::Preparing, begun),
             timings,
@@ -298,12 +302,19 @@ impl Turn {
         self.steps.push(NewStep { state, body, micros, at: self.engine.clock.now() });
     }
 
+    /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
+    fn masked(&self) -> Option<Value> {
+        let session = self.veil.session();
+        (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
+    }
+
     /// Brings the snapshot up to what was said and spent.
     fn sync(&mut self) {
         self.snapshot.said = self.reply.raw().to_owned();
         self.snapshot.marks = self.reply.marks().to_vec();
         self.snapshot.drawn = self.purse.drawn();
         self.snapshot.generation = self.reply.generation();
+        self.snapshot.masked = self.masked();
         let used = self.purse.used();
         (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
     }
@@ -319,6 +330,19 @@ fn taint(prepared: &Prepared) -> Taint {
         taint.sources.insert(Source::Document);
     }
     taint
+}
+
+/// The conversation's own tokens, as far as they were stored.
+fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
+    let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
+    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
+    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
+    let session = session.filter(|session| session.tenant() == tenant);
+    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
+    let known = engine.people.of(tenant, &prepared.people);
+    let script = prepared.tongue.script();
+    TokenVeil::new(known, session, script)
+        .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
 
 fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {

@@ -159,7 +159,11 @@ impl Turn {
     }
 
     fn learned(&self) -> Learned {
-        Learned { language: Some(self.prepared.tongue.person.clone()), ..Learned::default() }
+        Learned {
+            language: Some(self.prepared.tongue.person.clone()),
+            masked: self.masked(),
+            ..Learned::default()
+        }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

@@ -142,6 +142,7 @@ impl Turn {
             wanted: Use::Default,
             route: self.route.clone(),
             request: Arc::new(request),
+            veil: Some(Arc::new(self.veil.clone())),
             account: Account {
                 tenant: self.tenant,
                 about,

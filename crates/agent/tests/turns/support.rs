@@ -35,17 +35,6 @@ pub(crate) const NOTES: &[Migration] = &[Migration {
            PRIMARY KEY (tenant_id, act_id));",
 }];
 
-pub(crate) const MIGRATIONS: [&[Migration]; 8] = [
-    munshi_store::MIGRATIONS,
-    munshi_jobs::MIGRATIONS,
-    munshi_llm::MIGRATIONS,
-    munshi_tiers::MIGRATIONS,
-    munshi_identity::MIGRATIONS,
-    munshi_safety::MIGRATIONS,
-    munshi_agent::MIGRATIONS,
-    NOTES,
-];
-
 /// What was done to the world outside, and how it behaves.
 #[derive(Debug, Default)]
 pub(crate) struct World {
@@ -153,6 +142,9 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
+    let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
+    let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
+    add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
     registry
 }
 
