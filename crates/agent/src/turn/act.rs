@@ -120,18 +120,22 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let answer = self.answer(place, called).await?;
-        self.observe(place, &answer, begun.elapsed());
+        let (answer, is_stored) = self.answer(place, called).await?;
+        self.observe(place, &answer);
+        if let Some(called) = self.snapshot.called(place).filter(|_| !is_stored) {
+            let body = body(called);
+            self.step(RunState::Observing, body, begun.elapsed());
+        }
         Ok(answer)
     }
 
-    /// Asks until it is no longer being done.
-    async fn answer(&mut self, place: Place, called: &Called) -> Result<Answer> {
+    /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
+    async fn answer(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
         let begun = Instant::now();
         loop {
-            let answer = self.ask_for(place, called).await?;
+            let (answer, is_stored) = self.ask_for(place, called).await?;
             if !matches!(answer, Answer::Running { .. }) {
-                return Ok(answer);
+                return Ok((answer, is_stored));
             }
             if begun.elapsed() > PATIENCE {
                 return Err(Error::Store(munshi_store::Error::Busy(format!("act {} goes on", called.act))));
@@ -141,7 +145,7 @@ impl Turn {
         }
     }
 
-    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<Answer> {
+    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
         let dispatcher = self.engine.dispatcher.clone();
@@ -180,7 +184,7 @@ impl Turn {
         }
         let answer = answered?;
         self.begun.insert(called.act);
-        Ok(answer)
+        Ok((answer, journal.observed.load(Ordering::SeqCst)))
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.
@@ -203,6 +207,9 @@ impl Turn {
             is_inside,
             lost: AtomicBool::new(false),
             written: Arc::default(),
+            observed: Arc::default(),
+            clock: self.engine.clock.clone(),
+            since: Instant::now(),
         })
     }
 
@@ -240,7 +247,7 @@ impl Turn {
     }
 
     /// The turn's own record of what the act's transaction has written down already.
-    fn observe(&mut self, place: Place, answer: &Answer, took: Duration) {
+    fn observe(&mut self, place: Place, answer: &Answer) {
         self.snapshot.note(place, answer);
         let Some(called) = self.snapshot.called(place).cloned() else { return };
         match (&called.outcome, answer) {
@@ -258,7 +265,6 @@ impl Turn {
             }
             _ => {}
         }
-        self.step(RunState::Observing, body(&called), took);
     }
 }
 

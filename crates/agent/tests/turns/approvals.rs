@@ -138,6 +138,7 @@ on_both! {
         ];
         let shop = Shop::open(&test, script).await;
         waits(&shop.ask("1", "remove tea").await);
+        test.clock.advance(Duration::from_secs(5));
         waits(&shop.ask("2", "remove salt").await);
         let which = shop.ask("3", "yes").await;
         assert_eq!(which.state, RunState::Done);
