@@ -10,7 +10,7 @@ use munshi_types::{BindingId, Clock, SessionId, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::extract::{extract, shortened};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::messages::{self, Message};
 use crate::sessions;
 
@@ -81,14 +81,13 @@ impl Summarising {
     /// A step covers so many messages; steps follow until only the newest are left.
     async fn run(&self, job: &Job) -> Result<(), Failure> {
         let session = job.read::<Payload>()?.session;
-        let passing = |error: Error| Failure::Passing(error.to_string());
         while !job.cancelled.is_cancelled() {
-            let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await.map_err(passing)?;
+            let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await?;
             let Some((material, from, to)) = found else { return Ok(()) };
             let summary = self.write(job.tenant, &material).await;
             let unit = move |tx: &mut Tx<'_>| keep(tx, session, from, to, &summary);
             // Somebody else was quicker, or the session was merged: the next look says what is left.
-            self.db.write(job.tenant, unit).await.map_err(passing)?;
+            self.db.write(job.tenant, unit).await?;
         }
         Err(Failure::Passing("told to leave off".to_owned()))
     }

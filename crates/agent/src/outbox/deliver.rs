@@ -61,7 +61,7 @@ impl Deliverer {
 
     async fn deliver(&self, job: &Job) -> Result<(), Failure> {
         let message = job.read::<Payload>()?.message;
-        let found = self.look(job, message).await.map_err(passing)?;
+        let found = self.look(job, message).await?;
         match found {
             Found::Nothing => Ok(()),
             Found::Unknown => {
@@ -158,7 +158,7 @@ impl Deliverer {
             lease.done(tx, now)?;
             Ok(())
         };
-        self.db.write(job.tenant, unit).await.map_err(passing)?;
+        self.db.write(job.tenant, unit).await?;
         tell(message, state, why.as_deref());
         Ok(())
     }
@@ -175,8 +175,4 @@ fn tell(message: MessageId, state: OutboxState, why: Option<&str>) {
         OutboxState::Waiting => tracing::warn!(%message, why, "a message could not be sent; trying again"),
         OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "a message was sent"),
     }
-}
-
-fn passing(error: Error) -> Failure {
-    Failure::Passing(error.to_string())
 }
