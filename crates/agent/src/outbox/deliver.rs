@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use metrics::counter;
-use munshi_jobs::{Failure, Job, Kind, Queue, Registry};
+use munshi_jobs::{Failure, Job, Kind, NewJob, Queue, Registry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, MessageId, Outbound};
@@ -15,6 +15,12 @@ use super::{Happened, Retryable, SendFault, Sender, Sending, Sent};
 use crate::error::{Error, Result};
 
 pub const KIND: &str = "outbox.deliver";
+
+/// So often a message is tried before it is given up.
+pub const TRIES: u32 = NewJob::ATTEMPTS;
+/// Beyond that the job has some to spare: a process that dies at the last try must not leave a message behind that
+/// stands in the way of all that follow.
+pub(super) const SPARE: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Payload {
@@ -123,7 +129,7 @@ impl Deliverer {
         let once = self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == Sending::Once);
         let state = match (fault.happened, fault.retryable) {
             (Happened::Maybe, _) if once => OutboxState::Unknown,
-            (_, Retryable::Yes) if job.attempt < job.max_attempts => OutboxState::Waiting,
+            (_, Retryable::Yes) if job.attempt < TRIES => OutboxState::Waiting,
             _ => OutboxState::Failed,
         };
         self.settle(job, outbound.id, state, Some(fault.why.clone()), Sent::default()).await?;
