@@ -22,6 +22,7 @@ CREATE TENANT TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_thread ON sessions (tenant_id, binding_id, person_id) WHERE merged_into IS NULL;
 CREATE INDEX sessions_newest ON sessions (tenant_id, last_at, id);
+CREATE INDEX sessions_merged ON sessions (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX sessions_person ON sessions (tenant_id, person_id);
 
 -- What was said. outside_id is the channel's own id of what came in; its run remembers that it was taken. standing tells
@@ -88,7 +89,7 @@ CREATE INDEX runs_open ON runs (tenant_id, session_id, number) WHERE ended_at IS
 CREATE UNIQUE INDEX runs_outside ON runs (tenant_id, binding_id, channel, outside_id) WHERE outside_id IS NOT NULL;
 CREATE INDEX runs_due ON runs (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX runs_queued ON runs (tenant_id, session_id, began_at) WHERE state = 'created' AND lease_until IS NULL;
-CREATE INDEX runs_session ON runs (tenant_id, session_id, number);
+CREATE INDEX runs_session ON runs (tenant_id, session_id, began_at, id);
 CREATE INDEX runs_newest ON runs (tenant_id, began_at, id);
 
 -- Every transition of a run, in order.

@@ -13,6 +13,7 @@
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
 //! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
+//! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 
 pub mod cancel;
 mod columns;
@@ -26,6 +27,7 @@ pub mod follow;
 mod hub;
 pub mod ingest;
 pub mod keeping;
+pub mod linking;
 pub mod marks;
 pub mod messages;
 pub mod outbox;

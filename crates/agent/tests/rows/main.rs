@@ -11,7 +11,11 @@
 mod support;
 
 mod coming_in;
+mod counted;
 mod ending;
 
 mod holding;
+mod kept;
+mod leaving;
+mod linked;
 mod order;
