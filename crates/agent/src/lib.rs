@@ -10,11 +10,16 @@
 //! # Layout
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
+//! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
+//! - [`suggest`]: what the person may want to say next
 
+pub mod choices;
+pub mod entities;
 pub mod error;
 pub mod event;
 pub mod snapshot;
 pub mod state;
+pub mod suggest;
 
 pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
