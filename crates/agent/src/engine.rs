@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use munshi_jobs::Queue;
+use munshi_jobs::{Queue, Registry};
 use munshi_lang::Phrasebook;
 use munshi_llm::Gateway;
 use munshi_llm::chat::Usage as Tokens;
@@ -26,7 +26,8 @@ use tokio_util::task::TaskTracker;
 use crate::error::{Error, Result};
 use crate::hub::{Hub, Room};
 use crate::ingest::{self, Desk, Door, Fate, Incoming, Said};
-use crate::outbox;
+use crate::keeping::{Summariser, Summarising};
+use crate::outbox::{self, Deliverer};
 use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
@@ -180,6 +181,15 @@ impl Engine {
             self.start(run.held(tenant), None);
         }
         Ok(())
+    }
+
+    /// The jobs that turns make: sending what leaves, and keeping conversations short.
+    pub fn install(&self, registry: &mut Registry, model: Option<Arc<dyn Summariser>>) {
+        let inner = &self.inner;
+        let (db, clock) = (inner.db.clone(), inner.clock.clone());
+        let (queue, senders) = (inner.desk.queue.clone(), inner.senders.iter().cloned());
+        Deliverer::new(db.clone(), queue, clock, senders).install(registry);
+        Summarising { db, model }.install(registry);
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.

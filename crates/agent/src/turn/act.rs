@@ -13,6 +13,7 @@ use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::json;
 
+use super::choose::of_call;
 use super::journal::{CallJournal, body};
 use super::{Turn, evidence};
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(900);
 pub(crate) enum Acted {
     /// The model is told.
     On,
+    /// The person is asked which one they mean.
+    Asked,
     /// A person is asked first.
     Waiting(Vec<Approval>),
     Halted(Halt),
@@ -76,7 +79,8 @@ impl Turn {
 
     async fn act_on_all(&mut self) -> Result<Acted> {
         let mut waiting = Vec::new();
-        for place in self.snapshot.places() {
+        let mut places = std::collections::VecDeque::from(self.snapshot.places());
+        while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
             if matches!(called.outcome, CallOutcome::Ended { .. }) {
                 continue;
@@ -89,8 +93,18 @@ impl Turn {
             }
             match self.call_tool(place, &called).await? {
                 Answer::Waiting(approval) => waiting.push(*approval),
-                _ => {
-                    if let Some(halt) = self.is_enough(&called.tool) {
+                answer => {
+                    if let Some(led) = self.led_to(&called, &answer) {
+                        let known = self.snapshot.places();
+                        match self.follow_lead(&called, &answer, led) {
+                            Some(Ok(())) if waiting.is_empty() => return Ok(Acted::Asked),
+                            Some(Err(halt)) => return Ok(Acted::Halted(halt)),
+                            _ => {}
+                        }
+                        places.extend(
+                            self.snapshot.places().into_iter().filter(|place| !known.contains(place)),
+                        );
+                    } else if let Some(halt) = self.is_enough(&called.tool) {
                         return Ok(Acted::Halted(halt));
                     }
                 }
@@ -213,7 +227,7 @@ impl Turn {
         })
     }
 
-    fn tools(&self) -> Vec<ToolName> {
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
         contract::tools(&self.place.team.body, &self.place.agent.body)
     }
 
@@ -259,6 +273,9 @@ impl Turn {
                     result: result.clone(),
                 });
                 self.reply.learn(|context| evidence::add(context, result));
+                if let Some((tool, result)) = of_call(&called) {
+                    self.meet(&tool, &result);
+                }
             }
             (_, Answer::Waiting(approval)) => {
                 self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() })

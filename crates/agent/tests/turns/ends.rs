@@ -3,7 +3,6 @@
 use munshi_agent::{Error, Halt, RunState};
 use munshi_llm::Fault;
 use munshi_safety::budget::Settings as Budgets;
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use munshi_agent::{Event, EventId, Received};
 use munshi_llm::{Event as Said, Fault, StopReason, Usage};
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 

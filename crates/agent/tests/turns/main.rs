@@ -21,6 +21,7 @@ mod approvals;
 mod crashes;
 mod ends;
 mod following;
+mod guided;
 mod meter;
 mod offline;
 mod order;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use munshi_agent::{Cancelled, Fate, Halt, RunState};
 use munshi_llm::{Event as Said, StopReason, Usage};
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 
 use crate::support::{Shop, arguments};

@@ -106,7 +106,7 @@ on_both! {
         assert_eq!(shop.notes().await, 2);
         let events = shop.events(&received, None).await;
         let named: Vec<&str> = events.iter().map(|(_, event)| event.name()).filter(|name| *name != "thinking").collect();
-        assert_eq!(named, ["token", "tool_call", "tool_result", "tool_call", "tool_result", "token", "done"]);
+        assert_eq!(named, ["token", "tool_call", "tool_result", "tool_call", "tool_result", "token", "suggestions", "done"]);
     }
 
     async fn the_same_message_ten_times_is_one_run(test: TestDb) {
