@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use munshi_jobs::Queue;
+use munshi_jobs::{Queue, Registry};
 use munshi_lang::Phrasebook;
 use munshi_llm::Gateway;
 use munshi_llm::chat::Usage as Tokens;
@@ -14,7 +14,7 @@ use munshi_llm::gateway::{Route, Use};
 use munshi_pack::House;
 use munshi_safety::acts::Office;
 use munshi_safety::budget::Amount;
-use munshi_safety::privacy::refuse_aadhaar;
+use munshi_safety::privacy::{KnownPeople, refuse_aadhaar};
 use munshi_store::Db;
 use munshi_tiers::prompt::{FenceKey, Spoken};
 use munshi_tiers::{Answer, Resolution, Resolver};
@@ -26,7 +26,8 @@ use tokio_util::task::TaskTracker;
 use crate::error::{Error, Result};
 use crate::hub::{Hub, Room};
 use crate::ingest::{self, Desk, Door, Fate, Incoming, Said};
-use crate::outbox;
+use crate::keeping::{Summariser, Summarising};
+use crate::outbox::{self, Deliverer};
 use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
@@ -77,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) senders: Vec<Arc<dyn outbox::Sender>>,
     pub(crate) desk: Desk,
     pub(crate) rules: Rulebook,
+    pub(crate) people: KnownPeople,
     pub(crate) hub: Hub,
     /// Turns under way here.
     pub(crate) tasks: TaskTracker,
@@ -126,6 +128,7 @@ impl Engine {
                 senders: parts.senders,
                 desk,
                 rules: Rulebook::default(),
+                people: KnownPeople::default(),
                 hub: Hub::default(),
                 tasks: TaskTracker::new(),
                 abandon: CancellationToken::new(),
@@ -187,6 +190,15 @@ impl Engine {
             self.start(run.held(tenant), None);
         }
         Ok(())
+    }
+
+    /// The jobs that turns make: sending what leaves, and keeping conversations short.
+    pub fn install(&self, registry: &mut Registry, model: Option<Arc<dyn Summariser>>) {
+        let inner = &self.inner;
+        let (db, clock) = (inner.db.clone(), inner.clock.clone());
+        let (queue, senders) = (inner.desk.queue.clone(), inner.senders.iter().cloned());
+        Deliverer::new(db.clone(), queue, clock, senders).install(registry);
+        Summarising { db, model }.install(registry);
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.

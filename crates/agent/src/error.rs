@@ -40,3 +40,10 @@ pub enum Error {
     #[error(transparent)]
     Jobs(#[from] munshi_jobs::Error),
 }
+
+/// What went wrong in a job may pass: it is tried again.
+impl From<Error> for munshi_jobs::Failure {
+    fn from(error: Error) -> Self {
+        Self::Passing(error.to_string())
+    }
+}

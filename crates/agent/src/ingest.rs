@@ -193,6 +193,9 @@ fn again(tx: &mut Tx<'_>, incoming: &Incoming, addresses: &[Address]) -> Result<
     Err(Error::Unfit(what.to_owned()))
 }
 
+/// Why a message goes no further, and what is said about it.
+type Shut = (Halt, Said);
+
 /// None where the message was taken before; nothing is changed then.
 fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Result<Option<Ingested>> {
     let shut = match &incoming.door {
@@ -222,7 +225,7 @@ fn reserve(
     desk: &Desk,
     incoming: &Incoming,
     person: &Person,
-) -> Result<(Option<ReservationId>, Option<(Halt, Said)>)> {
+) -> Result<(Option<ReservationId>, Option<Shut>)> {
     let account = Account {
         binding: Some(incoming.binding),
         person: Some(person.id),

@@ -34,11 +34,13 @@ pub struct Session {
     pub last_at: Timestamp,
 }
 
-/// Which sessions a list holds; none of both is all of them.
+/// Which sessions a list holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    pub binding: Option<BindingId>,
-    pub person: Option<PersonId>,
+pub enum Wanted {
+    #[default]
+    All,
+    Binding(BindingId),
+    Person(PersonId),
 }
 
 /// What a turn learned about its session; none leaves what stands there.
@@ -82,31 +84,40 @@ pub fn living(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 
 /// The old ids that lead to a session, for what others keep by them.
 pub fn formerly(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
-    tx.all(
-        "SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2 ORDER BY id",
-        params![id],
-        |row| row.get(0),
-    )
+    tx.all("SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2", params![id], |row| row.get(0))
 }
 
 /// Those that were not merged into others, the last spoken in first.
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Session>> {
-    let rows = tx.all(
-        (
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let rows = match wanted {
+        Wanted::All => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
-               AND ($4 IS NULL OR binding_id = $4) AND ($5 IS NULL OR person_id = $5)
-             ORDER BY last_at DESC, id DESC LIMIT $6",
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch],
+            read,
+        )?,
+        Wanted::Binding(binding) => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
-               AND ($4::uuid IS NULL OR binding_id = $4) AND ($5::uuid IS NULL OR person_id = $5)
-             ORDER BY last_at DESC, id DESC LIMIT $6",
-        ),
-        params![request.after.time, request.after.id, wanted.binding, wanted.person, request.fetch()],
-        read,
-    )?;
+               AND binding_id = $5
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, binding],
+            read,
+        )?,
+        Wanted::Person(person) => tx.all(
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+               AND person_id = $5
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, person],
+            read,
+        )?,
+    };
     Ok(Page::of(rows, request, |session| Cursor { time: session.last_at, id: session.id.as_uuid() }))
 }
 

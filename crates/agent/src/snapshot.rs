@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub said: String,
     /// What stood between those words.
     pub marks: Vec<Mark>,
+    /// What the tokens in those words and calls stand for, where a model elsewhere was asked.
+    pub masked: Option<Value>,
     /// What was taken out of the message's reservation.
     pub drawn: Drawn,
     /// Calls of tools so far, and how often which failed, by tool and canonical arguments.

@@ -1,6 +1,6 @@
 //! Which of a list somebody means: "2", "the second one", दूसरा वाला, rendavadhu.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::fold;
@@ -48,11 +48,25 @@ const MOST: u64 = 99;
 static LEXICON: LazyLock<HashMap<String, Sense>> =
     LazyLock::new(|| read(include_str!("../lexicon/places.txt")));
 
+/// The kinds of words that say there is one only.
+const ONLY: [&str; 3] = ["only", "one", "only-one"];
+
+static ONLY_ONE: LazyLock<[HashSet<String>; 3]> = LazyLock::new(|| {
+    let lines = || include_str!("../lexicon/places.txt").lines().filter_map(|line| line.split_once(": "));
+    ONLY.map(|kind| {
+        let own = lines().filter(|(of, _)| *of == kind).flat_map(|(_, words)| words.split_whitespace());
+        own.map(key).collect()
+    })
+});
+
 /// One table for all languages; what is a place in one of them is not beside the matter in another.
 fn read(text: &str) -> HashMap<String, Sense> {
     let mut lexicon: HashMap<String, Sense> = HashMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let Some((kind, words)) = line.split_once(": ") else { continue };
+        if ONLY.contains(&kind) {
+            continue;
+        }
         let is_plain = kind.ends_with('!');
         let place = match kind.trim_end_matches('!') {
             "last" => Some(Place::Last),
@@ -80,7 +94,7 @@ fn key(word: &str) -> String {
 /// What a message picks, when that is all it says. A number may be said as a word too.
 pub fn picked(message: &str) -> Option<Place> {
     let words: Vec<&str> = words(message).collect();
-    if words.is_empty() || words.len() > MOST_WORDS {
+    if words.is_empty() || words.len() > MOST_WORDS || says_how_much(message) {
         return None;
     }
     let mut places: Vec<Place> = Vec::new();
@@ -101,6 +115,20 @@ pub fn picked(message: &str) -> Option<Place> {
     }
 }
 
+/// Whether a message says that there is one only: "I think I only have 1", sirf ek hi hai. As a number among others, one
+/// is too often just `a`.
+pub fn is_only_one(message: &str) -> bool {
+    let words: Vec<String> = words(message).take(MOST_READ).map(key).collect();
+    let [only, one, both] = &*ONLY_ONE;
+    let has = |set: &HashSet<String>| words.iter().any(|word| set.contains(word));
+    has(both) || (has(only) && has(one))
+}
+
+/// Whether a word says nothing more about which one is meant: `the`, `wala`, `please`.
+pub fn is_beside(word: &str) -> bool {
+    matches!(sense(word), Some(Sense::Mark | Sense::Beside))
+}
+
 /// The places a message speaks of among its other words: "call the second one".
 pub fn spoken(message: &str) -> Vec<Place> {
     let words: Vec<&str> = words(message).take(MOST_READ).collect();
@@ -115,6 +143,23 @@ pub fn spoken(message: &str) -> Vec<Place> {
         places.extend(place.filter(|place| !places.contains(place)));
     }
     places
+}
+
+/// Signs of money, parts and sums, and a point within digits: 1.5 and ₹2 say how much, not which.
+fn says_how_much(message: &str) -> bool {
+    let mut before = None;
+    let mut letters = message.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let within = |next: Option<&char>| next.is_some_and(|next| digit(*next).is_some());
+        let parts = matches!(letter, '.' | ',' | ':' | '-') && before.is_some_and(|c| digit(c).is_some());
+        if matches!(letter, '₹' | '$' | '€' | '£' | '%' | '/' | '+' | '*' | '=' | '@')
+            || (parts && within(letters.peek()))
+        {
+            return true;
+        }
+        before = Some(letter);
+    }
+    false
 }
 
 fn sense(word: &str) -> Option<Sense> {
@@ -163,13 +208,56 @@ mod tests {
     #[test]
     fn a_place_alone_in_every_language_and_script() {
         for (texts, number) in [
-            (&["1", "1.", "#1", "number 1", "१", "the first one", "one", "pehla", "पहला वाला", "প্রথমটা", "mudhalavadhu"][..], 1),
             (
                 &[
-                    "2", "2)", "no. 2", "option 2", "2nd", "2nd one please", "the second one", "second", "दूसरा वाला",
-                    "दूसरे वाले को", "doosra wala", "dusra", "दो नंबर", "दुसरा", "२", "২", "২ নম্বর", "দ্বিতীয়টা", "બીજું", "ਦੂਜਾ",
-                    "ଦ୍ୱିତୀୟଟି", "இரண்டாவது", "rendavathu", "రెండవది", "rendodi", "ಎರಡನೆಯದು", "eradanedu", "രണ്ടാമത്തേത്", "randamathe",
-                    "two", "number two", "दो",
+                    "1",
+                    "1.",
+                    "#1",
+                    "number 1",
+                    "१",
+                    "the first one",
+                    "one",
+                    "pehla",
+                    "पहला वाला",
+                    "প্রথমটা",
+                    "mudhalavadhu",
+                ][..],
+                1,
+            ),
+            (
+                &[
+                    "2",
+                    "2)",
+                    "no. 2",
+                    "option 2",
+                    "2nd",
+                    "2nd one please",
+                    "the second one",
+                    "second",
+                    "दूसरा वाला",
+                    "दूसरे वाले को",
+                    "doosra wala",
+                    "dusra",
+                    "दो नंबर",
+                    "दुसरा",
+                    "२",
+                    "২",
+                    "২ নম্বর",
+                    "দ্বিতীয়টা",
+                    "બીજું",
+                    "ਦੂਜਾ",
+                    "ଦ୍ୱିତୀୟଟି",
+                    "இரண்டாவது",
+                    "rendavathu",
+                    "రెండవది",
+                    "rendodi",
+                    "ಎರಡನೆಯದು",
+                    "eradanedu",
+                    "രണ്ടാമത്തേത്",
+                    "randamathe",
+                    "two",
+                    "number two",
+                    "दो",
                 ],
                 2,
             ),
@@ -180,7 +268,8 @@ mod tests {
                 assert_eq!(picked(text), Some(Place::Nth(number)), "{text}");
             }
         }
-        for text in ["last", "the last one", "आखिरी वाला", "aakhri", "শেষেরটা", "கடைசி", "చివరిది", "ಕೊನೆಯದು"] {
+        for text in ["last", "the last one", "आखिरी वाला", "aakhri", "শেষেরটা", "கடைசி", "చివరిది", "ಕೊನೆಯದು"]
+        {
             assert_eq!(picked(text), Some(Place::Last), "{text}");
         }
     }
@@ -188,11 +277,52 @@ mod tests {
     #[test]
     fn what_says_more_or_nothing_picks_nothing() {
         for text in [
-            "", "?", "no", "the one", "first and second", "1 or 2", "second last", "2000", "0", "₹2", "2 kg", "raju", "2 raju",
-            "send 2 bags of rice", "wala",
+            "",
+            "?",
+            "no",
+            "the one",
+            "first and second",
+            "1 or 2",
+            "second last",
+            "2000",
+            "0",
+            "₹2",
+            "2 kg",
+            "raju",
+            "2 raju",
+            "1.5",
+            "2/3",
+            "10:30",
+            "2-3",
+            "send 2 bags of rice",
+            "wala",
         ] {
-            let found = picked(text);
-            assert!(found.is_none() || text == "the one", "{text} {found:?}");
+            assert_eq!(picked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_only_in_every_language_and_script() {
+        for text in [
+            "I think I only have 1",
+            "just one",
+            "sirf ek hi hai",
+            "मेरे पास केवल एक है",
+            "শুধু একটা আছে",
+            "ફક્ત એક છે",
+            "माझ्याकडे एकच आहे",
+            "ਸਿਰਫ਼ ਇੱਕ ਹੈ",
+            "କେବଳ ଗୋଟିଏ ଅଛି",
+            "ஒன்று மட்டும் தான்",
+            "okkate undi",
+            "ఒకటి మాత్రమే ఉంది",
+            "ಒಂದೇ ಇದೆ",
+            "ഒന്ന് മാത്രം",
+        ] {
+            assert!(is_only_one(text), "{text}");
+        }
+        for text in ["I have one", "only two", "ek baat batao", "just a moment", "", "sirf do hai"] {
+            assert!(!is_only_one(text), "{text}");
         }
     }
 
@@ -208,7 +338,8 @@ mod tests {
         ] {
             assert_eq!(spoken(text), [place], "{text}");
         }
-        for text in ["wait a second", "first tell me the price", "last month", "pehle bata do", "who is next"] {
+        for text in ["wait a second", "first tell me the price", "last month", "pehle bata do", "who is next"]
+        {
             assert!(spoken(text).is_empty(), "{text}");
         }
     }

@@ -78,19 +78,18 @@ impl Archivist {
     }
 
     async fn run(&self, job: &Job) -> Result<(), Failure> {
-        let passing = |error: Error| Failure::Passing(error.to_string());
         let now = self.clock.now();
         loop {
             if job.cancelled.is_cancelled() {
                 return Err(Failure::Passing("told to leave off".to_owned()));
             }
-            if self.step(job.tenant).await.map_err(passing)? == 0 {
+            if self.step(job.tenant).await? == 0 {
                 break;
             }
         }
         // Codes are good for minutes, and nobody needs their rows after a day.
-        let sweep = move |tx: &mut Tx<'_>| Ok(munshi_identity::codes::sweep(tx, now)?);
-        self.db.write(job.tenant, sweep).await.map_err(passing)?;
+        let sweep = move |tx: &mut Tx<'_>| munshi_identity::codes::sweep(tx, now).map_err(Error::from);
+        self.db.write(job.tenant, sweep).await?;
         Ok(())
     }
 
@@ -99,10 +98,12 @@ impl Archivist {
     pub async fn step(&self, tenant: TenantId) -> Result<usize> {
         let Retention::Hot(hot) = (self.retentions)(tenant) else { return Ok(0) };
         let before = self.clock.now().minus(hot);
-        let lines = self.db.read(tenant, move |tx| old(tx, before)).await?;
+        let mut lines = self.db.read(tenant, move |tx| old(tx, before)).await?;
         let Some(first) = lines.first() else { return Ok(0) };
         let day = first.message.said_at.to_string();
         let name = format!("{}-{}", day.get(..10).unwrap_or("messages"), first.message.id);
+        // As it is read: what was said at one moment stands in the order of its session.
+        lines.sort_by_key(|line| (line.message.said_at, line.message.session, line.message.number));
         let ids: Vec<MessageId> = lines.iter().map(|line| line.message.id).collect();
         let count = ids.len();
         let folder = self.folder.clone();

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use munshi_jobs::{Failure, Job, Kind, NewJob, Priority, Queue, Registry};
 use munshi_store::{Db, Tx, params};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{BindingId, Clock, SessionId, TenantId};
+use munshi_types::{BindingId, MessageId, SessionId, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::extract::{extract, shortened};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::messages::{self, Message};
 use crate::sessions;
 
@@ -65,7 +65,6 @@ pub(crate) fn ask(tx: &mut Tx<'_>, queue: &Queue, session: SessionId) -> Result<
 #[derive(Clone)]
 pub struct Summarising {
     pub db: Db,
-    pub clock: Arc<dyn Clock>,
     pub model: Option<Arc<dyn Summariser>>,
 }
 
@@ -81,14 +80,13 @@ impl Summarising {
     /// A step covers so many messages; steps follow until only the newest are left.
     async fn run(&self, job: &Job) -> Result<(), Failure> {
         let session = job.read::<Payload>()?.session;
-        let passing = |error: Error| Failure::Passing(error.to_string());
         while !job.cancelled.is_cancelled() {
-            let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await.map_err(passing)?;
-            let Some((material, from, to)) = found else { return Ok(()) };
+            let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await?;
+            let Some((material, covers)) = found else { return Ok(()) };
             let summary = self.write(job.tenant, &material).await;
-            let unit = move |tx: &mut Tx<'_>| keep(tx, session, from, to, &summary);
+            let unit = move |tx: &mut Tx<'_>| keep(tx, &covers, &summary);
             // Somebody else was quicker, or the session was merged: the next look says what is left.
-            self.db.write(job.tenant, unit).await.map_err(passing)?;
+            self.db.write(job.tenant, unit).await?;
         }
         Err(Failure::Passing("told to leave off".to_owned()))
     }
@@ -106,14 +104,27 @@ impl Summarising {
     }
 }
 
-/// What is to be summarised next, where the summary ends and where it will.
-fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, i64, i64)>> {
+/// Which messages a summary stands for.
+#[derive(Clone, Copy, Debug)]
+struct Covers {
+    session: SessionId,
+    /// Where the one before ends.
+    from: i64,
+    to: i64,
+    /// The message at its end, where that is not in the archive.
+    last: Option<MessageId>,
+}
+
+/// What is to be summarised next.
+fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, Covers)>> {
     let Some(found) = sessions::find(tx, session)? else { return Ok(None) };
     let to = (found.messages - KEPT).min(found.summarised + MOST);
     if found.merged_into.is_some() || !is_due(found.messages, found.summarised) || to <= found.summarised {
         return Ok(None);
     }
     let messages = messages::between(tx, session, found.summarised + 1, to)?;
+    let last = messages.last().filter(|message| message.number == to).map(|message| message.id);
+    let covers = Covers { session, from: found.summarised, to, last };
     let material = Material {
         binding: found.binding,
         session,
@@ -121,14 +132,29 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, i64, 
         before: found.summary,
         messages,
     };
-    Ok(Some((material, found.summarised, to)))
+    Ok(Some((material, covers)))
 }
 
-fn keep(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64, summary: &str) -> Result<()> {
-    tx.execute(
-        "UPDATE sessions SET summary = $5, summarised = $4
-         WHERE tenant_id = $1 AND id = $2 AND summarised = $3 AND merged_into IS NULL AND messages >= $4",
-        params![session, from, to, summary],
+/// Keeps the summary if it still covers what it was made of: a merge may have put other messages in between.
+fn keep(tx: &mut Tx<'_>, covers: &Covers, summary: &str) -> Result<()> {
+    let Covers { session, from, to, last } = *covers;
+    let stands_at: Option<i64> = tx.optional(
+        (
+            "SELECT summarised FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
+            "SELECT summarised FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL FOR UPDATE",
+        ),
+        params![session],
+        |row| row.get(0),
     )?;
+    let is_there = match last {
+        Some(message) => messages::find(tx, message)?.is_none_or(|found| found.number == to),
+        None => true,
+    };
+    if stands_at == Some(from) && is_there {
+        tx.execute(
+            "UPDATE sessions SET summary = $3, summarised = $4 WHERE tenant_id = $1 AND id = $2",
+            params![session, summary, to],
+        )?;
+    }
     Ok(())
 }

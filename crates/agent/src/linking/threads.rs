@@ -20,10 +20,6 @@ pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Times
             None => hand_over(tx, gone.id, into)?,
         }
     }
-    tx.execute(
-        "UPDATE runs SET person_id = $3 WHERE tenant_id = $1 AND person_id = $2",
-        params![from, into],
-    )?;
     Ok(())
 }
 
@@ -33,7 +29,7 @@ fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>>
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, merged_into, began_at, last_at
-             FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id",
+             FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
@@ -45,8 +41,13 @@ fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>>
 }
 
 fn hand_over(tx: &mut Tx<'_>, session: SessionId, to: PersonId) -> Result<()> {
+    tx.execute("UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND id = $2", params![session, to])?;
     tx.execute(
-        "UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2)",
+        "UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND merged_into = $2",
+        params![session, to],
+    )?;
+    tx.execute(
+        "UPDATE runs SET person_id = $3 WHERE tenant_id = $1 AND session_id = $2",
         params![session, to],
     )?;
     Ok(())
@@ -57,7 +58,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     let said = gone.messages + stays.messages;
     let archived = said - renumber(tx, gone.id, stays.id)?;
     settle_numbers(tx, stays.id, archived)?;
-    move_runs(tx, gone.id, stays.id)?;
+    move_runs(tx, gone.id, stays)?;
     let covered = match uncovered {
         Some(message) => number_of(tx, message)? - 1,
         None => said,
@@ -79,10 +80,19 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             newer.last_at.max(now)
         ],
     )?;
+    lead(tx, gone.id, stays)
+}
+
+/// From now on the one leads to the other, and so do those that led to the one.
+fn lead(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+    tx.execute(
+        "UPDATE sessions SET merged_into = $3, person_id = $4 WHERE tenant_id = $1 AND merged_into = $2",
+        params![gone, stays.id, stays.person],
+    )?;
     tx.execute(
         "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0
-         WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2)",
-        params![gone.id, stays.id, stays.person],
+         WHERE tenant_id = $1 AND id = $2",
+        params![gone, stays.id, stays.person],
     )?;
     Ok(())
 }
@@ -135,12 +145,13 @@ fn number_of(tx: &mut Tx<'_>, message: munshi_types::MessageId) -> Result<i64> {
     })?)
 }
 
-fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: SessionId) -> Result<()> {
+fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+    let (person, stays) = (stays.person, stays.id);
     tx.execute(
-        "UPDATE runs SET session_id = $3, number = coalesce(
+        "UPDATE runs SET session_id = $3, person_id = $4, number = coalesce(
            (SELECT m.number FROM messages m WHERE m.tenant_id = $1 AND m.id = runs.message_id), number)
          WHERE tenant_id = $1 AND session_id IN ($2, $3)",
-        params![gone, stays],
+        params![gone, stays, person],
     )?;
     tx.execute(
         "UPDATE decisions SET session_id = $3 WHERE tenant_id = $1 AND session_id = $2

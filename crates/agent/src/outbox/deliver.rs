@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use metrics::counter;
-use munshi_jobs::{Failure, Job, Kind, Queue, Registry};
+use munshi_jobs::{Failure, Job, Kind, NewJob, Queue, Registry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, MessageId, Outbound};
@@ -15,6 +15,12 @@ use super::{Happened, Retryable, SendFault, Sender, Sending, Sent};
 use crate::error::{Error, Result};
 
 pub const KIND: &str = "outbox.deliver";
+
+/// So often a message is tried before it is given up.
+pub const TRIES: u32 = NewJob::ATTEMPTS;
+/// Beyond that the job has some to spare: a process that dies at the last try must not leave a message behind that
+/// stands in the way of all that follow.
+pub(super) const SPARE: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Payload {
@@ -61,7 +67,7 @@ impl Deliverer {
 
     async fn deliver(&self, job: &Job) -> Result<(), Failure> {
         let message = job.read::<Payload>()?.message;
-        let found = self.look(job, message).await.map_err(passing)?;
+        let found = self.look(job, message).await?;
         match found {
             Found::Nothing => Ok(()),
             Found::Unknown => {
@@ -123,7 +129,7 @@ impl Deliverer {
         let once = self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == Sending::Once);
         let state = match (fault.happened, fault.retryable) {
             (Happened::Maybe, _) if once => OutboxState::Unknown,
-            (_, Retryable::Yes) if job.attempt < job.max_attempts => OutboxState::Waiting,
+            (_, Retryable::Yes) if job.attempt < TRIES => OutboxState::Waiting,
             _ => OutboxState::Failed,
         };
         self.settle(job, outbound.id, state, Some(fault.why.clone()), Sent::default()).await?;
@@ -158,7 +164,7 @@ impl Deliverer {
             lease.done(tx, now)?;
             Ok(())
         };
-        self.db.write(job.tenant, unit).await.map_err(passing)?;
+        self.db.write(job.tenant, unit).await?;
         tell(message, state, why.as_deref());
         Ok(())
     }
@@ -175,8 +181,4 @@ fn tell(message: MessageId, state: OutboxState, why: Option<&str>) {
         OutboxState::Waiting => tracing::warn!(%message, why, "a message could not be sent; trying again"),
         OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "a message was sent"),
     }
-}
-
-fn passing(error: Error) -> Failure {
-    Failure::Passing(error.to_string())
 }

@@ -10,7 +10,7 @@
 mod deliver;
 mod rows;
 
-pub use deliver::{Deliverer, KIND};
+pub use deliver::{Deliverer, KIND, TRIES};
 pub use rows::{OutboxState, OutboxView, find, unsent};
 
 pub(crate) use rows::put;

@@ -8,7 +8,7 @@ use munshi_types::tier::Channel;
 use munshi_types::{Id, JobId, MessageId, Outbound, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::deliver::{KIND, Payload};
+use super::deliver::{KIND, Payload, SPARE, TRIES};
 use crate::columns::{count, json, word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -86,7 +86,7 @@ pub(crate) fn put(
 /// Makes the job that sends a message.
 pub(super) fn ask(tx: &mut Tx<'_>, queue: &Queue, message: MessageId) -> crate::Result<()> {
     let job = NewJob::new(KIND, &Payload { message })?.priority(Priority::Urgent);
-    queue.enqueue(tx, &job)?;
+    queue.enqueue(tx, &job.attempts(TRIES + SPARE))?;
     Ok(())
 }
 

@@ -28,7 +28,7 @@ pub fn renew(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Result<Renewed> {
 }
 
 /// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
-/// ended. Who calls this for one that waits for the turn before it answers out of order.
+/// ended. One that waited for a person is acting again: it stands in the way of what comes after it. Who calls this for one that waits for the turn before it answers out of order.
 pub fn take_up(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4,
@@ -124,7 +124,7 @@ pub fn claim_forgotten(tx: &mut PlatformTx<'_>, now: Timestamp, limit: u32) -> S
                (SELECT q.tenant_id, q.id FROM runs q
                 WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
                   SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
-                    AND o.ended_at IS NULL AND o.id <> q.id
+                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                     AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
                 LIMIT $3)
              RETURNING tenant_id, id, epoch",
@@ -132,7 +132,7 @@ pub fn claim_forgotten(tx: &mut PlatformTx<'_>, now: Timestamp, limit: u32) -> S
                SELECT q.tenant_id, q.id FROM runs q
                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
                  SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
-                   AND o.ended_at IS NULL AND o.id <> q.id
+                   AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
                LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked

@@ -122,7 +122,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL,
                     CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
-                     AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+                     AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
                outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked)
@@ -131,7 +131,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
                     CASE WHEN ahead.of_it IS NULL THEN 1 ELSE 0 END,
                     CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
-                     AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+                     AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
         ),
         params![

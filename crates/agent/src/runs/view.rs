@@ -1,6 +1,6 @@
 //! Runs as they are shown.
 
-use munshi_store::{Cursor, Page, PageRequest, Result, Tx, params};
+use munshi_store::{Cursor, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::Serialize;
@@ -49,56 +49,62 @@ impl From<Run> for RunView {
     }
 }
 
-/// Which runs a list holds; none of all is every run.
+/// Which runs a list holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    pub session: Option<SessionId>,
-    pub person: Option<PersonId>,
-    pub state: Option<RunState>,
+pub enum Wanted {
+    #[default]
+    All,
+    Session(SessionId),
+    State(RunState),
 }
 
 /// Newest first.
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<RunView>> {
-    let rows = tx.all(
-        (
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let rows = match wanted {
+        Wanted::All => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
                     cancel_asked, began_at, ended_at
              FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
-               AND ($4 IS NULL OR session_id = $4) AND ($5 IS NULL OR person_id = $5) AND ($6 IS NULL OR state = $6)
-             ORDER BY began_at DESC, id DESC LIMIT $7",
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch],
+            read,
+        )?,
+        Wanted::Session(session) => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
                     cancel_asked, began_at, ended_at
-             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
-               AND ($4::uuid IS NULL OR session_id = $4) AND ($5::uuid IS NULL OR person_id = $5)
-               AND ($6::text IS NULL OR state = $6)
-             ORDER BY began_at DESC, id DESC LIMIT $7",
-        ),
-        params![
-            request.after.time,
-            request.after.id,
-            wanted.session,
-            wanted.person,
-            wanted.state.map(RunState::as_str),
-            request.fetch()
-        ],
-        |row| {
-            Ok(RunView {
-                id: row.get("id")?,
-                session: row.get("session_id")?,
-                binding: row.get("binding_id")?,
-                person: row.get("person_id")?,
-                message: row.get("message_id")?,
-                kind: row.get("kind")?,
-                channel: word(row, "channel")?,
-                state: word(row, "state")?,
-                halt: halt(row)?,
-                epoch: row.get("epoch")?,
-                reply: row.get("reply_id")?,
-                cancel_asked: row.get("cancel_asked")?,
-                began_at: row.get("began_at")?,
-                ended_at: row.get("ended_at")?,
-            })
-        },
-    )?;
+             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, session],
+            read,
+        )?,
+        Wanted::State(state) => tx.all(
+            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                    cancel_asked, began_at, ended_at
+             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, state.as_str()],
+            read,
+        )?,
+    };
     Ok(Page::of(rows, request, |run| Cursor { time: run.began_at, id: run.id.as_uuid() }))
+}
+
+fn read(row: &Row<'_>) -> Result<RunView> {
+    Ok(RunView {
+        id: row.get("id")?,
+        session: row.get("session_id")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        message: row.get("message_id")?,
+        kind: row.get("kind")?,
+        channel: word(row, "channel")?,
+        state: word(row, "state")?,
+        halt: halt(row)?,
+        epoch: row.get("epoch")?,
+        reply: row.get("reply_id")?,
+        cancel_asked: row.get("cancel_asked")?,
+        began_at: row.get("began_at")?,
+        ended_at: row.get("ended_at")?,
+    })
 }

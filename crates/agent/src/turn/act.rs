@@ -13,6 +13,7 @@ use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::json;
 
+use super::choose::of_call;
 use super::journal::{CallJournal, body};
 use super::{Turn, evidence};
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(900);
 pub(crate) enum Acted {
     /// The model is told.
     On,
+    /// The person is asked which one they mean.
+    Asked,
     /// A person is asked first.
     Waiting(Vec<Approval>),
     Halted(Halt),
@@ -77,7 +80,8 @@ impl Turn {
 
     async fn act_on_all(&mut self) -> Result<Acted> {
         let mut waiting = Vec::new();
-        for place in self.snapshot.places() {
+        let mut places = std::collections::VecDeque::from(self.snapshot.places());
+        while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
             if matches!(called.outcome, CallOutcome::Ended { .. }) {
                 continue;
@@ -90,8 +94,18 @@ impl Turn {
             }
             match self.call_tool(place, &called).await? {
                 Answer::Waiting(approval) => waiting.push(*approval),
-                _ => {
-                    if let Some(halt) = self.is_enough(&called.tool) {
+                answer => {
+                    if let Some(led) = self.led_to(&called, &answer) {
+                        let known = self.snapshot.places();
+                        match self.follow_lead(&called, &answer, led) {
+                            Some(Ok(())) if waiting.is_empty() => return Ok(Acted::Asked),
+                            Some(Err(halt)) => return Ok(Acted::Halted(halt)),
+                            _ => {}
+                        }
+                        places.extend(
+                            self.snapshot.places().into_iter().filter(|place| !known.contains(place)),
+                        );
+                    } else if let Some(halt) = self.is_enough(&called.tool) {
                         return Ok(Acted::Halted(halt));
                     }
                 }
@@ -121,18 +135,22 @@ impl Turn {
             });
         }
         self.enter(RunState::CheckingSafety);
-        let answer = self.answer(place, called).await?;
-        self.observe(place, &answer, begun.elapsed());
+        let (answer, is_stored) = self.answer(place, called).await?;
+        self.observe(place, &answer);
+        if let Some(called) = self.snapshot.called(place).filter(|_| !is_stored) {
+            let body = body(called);
+            self.step(RunState::Observing, body, begun.elapsed());
+        }
         Ok(answer)
     }
 
-    /// Asks until it is no longer being done.
-    async fn answer(&mut self, place: Place, called: &Called) -> Result<Answer> {
+    /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
+    async fn answer(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
         let begun = Instant::now();
         loop {
-            let answer = self.ask_for(place, called).await?;
+            let (answer, is_stored) = self.ask_for(place, called).await?;
             if !matches!(answer, Answer::Running { .. }) {
-                return Ok(answer);
+                return Ok((answer, is_stored));
             }
             if begun.elapsed() > PATIENCE {
                 return Err(Error::Store(munshi_store::Error::Busy(format!("act {} goes on", called.act))));
@@ -142,7 +160,7 @@ impl Turn {
         }
     }
 
-    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<Answer> {
+    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
         let dispatcher = self.engine.dispatcher.clone();
@@ -181,7 +199,7 @@ impl Turn {
         }
         let answer = answered?;
         self.begun.insert(called.act);
-        Ok(answer)
+        Ok((answer, journal.observed.load(Ordering::SeqCst)))
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.
@@ -204,10 +222,13 @@ impl Turn {
             is_inside,
             lost: AtomicBool::new(false),
             written: Arc::default(),
+            observed: Arc::default(),
+            clock: self.engine.clock.clone(),
+            since: Instant::now(),
         })
     }
 
-    fn tools(&self) -> Vec<ToolName> {
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
         contract::tools(&self.place.team.body, &self.place.agent.body)
     }
 
@@ -241,7 +262,7 @@ impl Turn {
     }
 
     /// The turn's own record of what the act's transaction has written down already.
-    fn observe(&mut self, place: Place, answer: &Answer, took: Duration) {
+    fn observe(&mut self, place: Place, answer: &Answer) {
         self.snapshot.note(place, answer);
         let Some(called) = self.snapshot.called(place).cloned() else { return };
         match (&called.outcome, answer) {
@@ -253,13 +274,15 @@ impl Turn {
                     result: result.clone(),
                 });
                 self.reply.learn(|context| evidence::add(context, result));
+                if let Some((tool, result)) = of_call(&called) {
+                    self.meet(&tool, &result);
+                }
             }
             (_, Answer::Waiting(approval)) => {
                 self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() })
             }
             _ => {}
         }
-        self.step(RunState::Observing, body(&called), took);
     }
 }
 

@@ -7,8 +7,8 @@ use munshi_store::Tx;
 use serde_json::Value;
 
 use super::Turn;
+use super::choose::of_call;
 use crate::error::Result;
-use crate::snapshot::CallOutcome;
 
 impl Turn {
     pub(crate) async fn check(&mut self) -> Result<()> {
@@ -65,11 +65,6 @@ impl Turn {
 
     /// What the tools of this turn said, as they said it.
     fn results(&self) -> impl Iterator<Item = (String, Value)> {
-        self.snapshot.all().filter_map(|called| match &called.outcome {
-            CallOutcome::Ended { ok: true, result } => {
-                Some((called.tool.clone(), result.get("result").cloned().unwrap_or_default()))
-            }
-            _ => None,
-        })
+        self.snapshot.all().filter_map(of_call)
     }
 }

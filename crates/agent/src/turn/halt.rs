@@ -43,7 +43,8 @@ impl Turn {
         let fills: Vec<(&str, Fill<'_>)> =
             slots.iter().map(|(name, text)| (name.as_str(), Fill::Text(text))).collect();
         let voice = self.prepared.tongue.voice;
-        self.engine.book.say(name, voice, &fills).unwrap_or_else(|error| {
+        let own = self.engine.book.say(name, voice, &fills);
+        own.or_else(|_| self.engine.house.say(voice, name, slots)).unwrap_or_else(|error| {
             tracing::error!(%error, phrase = name, "a phrase can't be said");
             self.engine.book.say("error", voice, &[]).unwrap_or_default()
         })

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use munshi_llm::gateway::CallRecord;
 use munshi_safety::acts::Begun;
 use munshi_store::Tx;
 use munshi_tools::{Answer, Journal};
+use munshi_types::Clock;
 use serde_json::{Value, json};
 
 use crate::commit::{self, Progress};
@@ -30,6 +32,10 @@ pub(crate) struct CallJournal {
     pub(crate) lost: AtomicBool,
     /// Whether steps and calls are stored.
     pub(crate) written: Arc<AtomicBool>,
+    /// Whether what came of it is stored, with its step.
+    pub(crate) observed: Arc<AtomicBool>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) since: Instant,
 }
 
 impl CallJournal {
@@ -38,19 +44,14 @@ impl CallJournal {
         tx: &mut Tx<'_>,
         state: RunState,
         snapshot: &Snapshot,
-        first: bool,
+        (steps, calls): (&[NewStep], &[CallRecord]),
+        stored: &Arc<AtomicBool>,
     ) -> munshi_store::Result<()> {
-        let progress = Progress {
-            held: self.held,
-            state,
-            snapshot,
-            steps: if first { &self.steps } else { &[] },
-            calls: if first { &self.calls } else { &[] },
-        };
+        let progress = Progress { held: self.held, state, snapshot, steps, calls };
         match commit::journal(tx, &progress) {
             Ok(()) => {
-                let written = self.written.clone();
-                tx.after_commit(move || written.store(true, Ordering::SeqCst));
+                let stored = stored.clone();
+                tx.after_commit(move || stored.store(true, Ordering::SeqCst));
                 Ok(())
             }
             Err(Error::Store(error)) => Err(error),
@@ -77,13 +78,27 @@ impl Journal for CallJournal {
             Begun::Go(_) => RunState::Acting,
             Begun::Refused(_) | Begun::Past(_) => RunState::CheckingSafety,
         };
-        self.write(tx, state, &snapshot, true)
+        self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
     }
 
     fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
         let mut snapshot = self.snapshot.clone();
         snapshot.note(self.place, answer);
-        self.write(tx, RunState::Observing, &snapshot, self.is_inside)
+        let observed = snapshot.called(self.place).map(|called| NewStep {
+            state: RunState::Observing,
+            body: body(called),
+            micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),
+            at: self.clock.now(),
+        });
+        if !self.is_inside {
+            let steps: Vec<NewStep> = observed.into_iter().collect();
+            return self.write(tx, RunState::Observing, &snapshot, (&steps, &[]), &self.observed);
+        }
+        let steps: Vec<NewStep> = self.steps.iter().cloned().chain(observed).collect();
+        self.write(tx, RunState::Observing, &snapshot, (&steps, &self.calls), &self.observed)?;
+        let written = self.written.clone();
+        tx.after_commit(move || written.store(true, Ordering::SeqCst));
+        Ok(())
     }
 }
 

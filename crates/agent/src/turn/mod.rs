@@ -6,6 +6,7 @@
 
 mod act;
 mod check;
+mod choose;
 mod consent;
 mod evidence;
 mod halt;
@@ -26,9 +27,11 @@ use munshi_pack::Reading;
 use munshi_safety::approvals::Approval;
 use munshi_safety::budget::{Account, DurableBudget, Lane, RunBudget};
 use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::privacy::{self, TokenVeil};
 use munshi_tiers::Resolution;
 use munshi_tiers::guardrails::{Context, Tongue as Allowed};
 use munshi_tiers::prompt::Report;
+use munshi_tools::Next;
 use munshi_types::tier::LanguageLock;
 use munshi_types::{ActId, TenantId};
 use serde_json::Value;
@@ -43,6 +46,7 @@ use self::prepare::Prepared;
 use self::reply::{Manner, Reply};
 use self::think::Thought;
 use crate::engine::Inner;
+use crate::entities::Entities;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::hub::Room;
@@ -76,6 +80,7 @@ pub(crate) struct Turn {
     reply: Reply,
     purse: Arc<Purse>,
     tab: Arc<MemoryTab>,
+    veil: TokenVeil,
     /// What was not stored yet.
     steps: Vec<NewStep>,
     entered: (RunState, Instant),
@@ -90,6 +95,12 @@ pub(crate) struct Turn {
     taken_up: HashSet<ActId>,
     /// Calls that followers have seen.
     shown: HashSet<ActId>,
+    /// What the conversation has spoken of.
+    entities: Entities,
+    /// A call that found nothing, what may help, and the search that is made for it.
+    searching: Option<(Called, Next, ActId)>,
+    /// What the model thinks may come next.
+    proposed: Vec<String>,
     /// What the person is to choose from, where the reply asks which.
     which: Option<Which>,
     /// What was found wrong beside what the rules found.
@@ -134,7 +145,6 @@ impl Turn {
     ) -> Result<Self> {
         let rules = engine.rules.of(&place)?;
         let mut snapshot = run.snapshot.clone();
-        let now = engine.clock.now();
         snapshot.started_at.get_or_insert(run.began_at);
         if snapshot.taint == Taint::default() {
             snapshot.taint = taint(&prepared);
@@ -154,11 +164,14 @@ impl Turn {
         let route = Route { permitted, ..own };
         let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
         let route = Arc::new(route);
+        let mut entities = Entities::stored(&prepared.session.entities);
+        entities.hear(&prepared.message.text);
+        let veil = veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
-        let timings = Clockwork::begin(begun, now.since(run.began_at));
-        Ok(Self {
+        let timings = Clockwork::begin(begun);
+        let mut turn = Self {
             engine,
             tenant: held.tenant,
             held,
@@ -171,6 +184,7 @@ impl Turn {
             reply,
             purse,
             tab: Arc::default(),
+            veil,
             steps: Vec::new(),
             entered: (RunState::Preparing, begun),
             timings,
@@ -180,11 +194,16 @@ impl Turn {
             begun: HashSet::new(),
             taken_up: known.clone(),
             shown: known,
+            entities,
+            searching: None,
+            proposed: Vec::new(),
             which: None,
             objections: Vec::new(),
             limit: RunBudget { seconds, ..limit },
             stop,
-        })
+        };
+        turn.recollect();
+        Ok(turn)
     }
 
     /// How long storing the message took, where this process did that.
@@ -202,10 +221,8 @@ impl Turn {
             if let Some(end) = self.consent().await? {
                 return Ok(end);
             }
-            if self.snapshot.exchanges.is_empty() && self.snapshot.model_calls == 0 {
-                if let Some(end) = self.read_by_packs() {
-                    return Ok(end);
-                }
+            if let Some(end) = self.begin_without_model() {
+                return Ok(end);
             }
         }
         loop {
@@ -214,6 +231,7 @@ impl Turn {
             }
             match self.act().await? {
                 Acted::On => {}
+                Acted::Asked => return Ok(End::Replied),
                 Acted::Waiting(approvals) => return Ok(End::Waiting(approvals)),
                 Acted::Halted(halt) => return Ok(End::Halted(halt)),
             }
@@ -234,6 +252,16 @@ impl Turn {
                 }
             }
         }
+    }
+
+    /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
+    fn begin_without_model(&mut self) -> Option<End> {
+        let is_fresh = |turn: &Self| turn.snapshot.exchanges.is_empty() && turn.snapshot.model_calls == 0;
+        if !is_fresh(self) {
+            return None;
+        }
+        let end = self.pick();
+        if end.is_none() && is_fresh(self) { self.read_by_packs() } else { end }
     }
 
     /// Every transition asks: is it still wanted, and is there anything left to go on with?
@@ -298,12 +326,19 @@ impl Turn {
         self.steps.push(NewStep { state, body, micros, at: self.engine.clock.now() });
     }
 
+    /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
+    fn masked(&self) -> Option<Value> {
+        let session = self.veil.session();
+        (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
+    }
+
     /// Brings the snapshot up to what was said and spent.
     fn sync(&mut self) {
         self.snapshot.said = self.reply.raw().to_owned();
         self.snapshot.marks = self.reply.marks().to_vec();
         self.snapshot.drawn = self.purse.drawn();
         self.snapshot.generation = self.reply.generation();
+        self.snapshot.masked = self.masked();
         let used = self.purse.used();
         (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
     }
@@ -319,6 +354,19 @@ fn taint(prepared: &Prepared) -> Taint {
         taint.sources.insert(Source::Document);
     }
     taint
+}
+
+/// The conversation's own tokens, as far as they were stored.
+fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
+    let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
+    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
+    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
+    let session = session.filter(|session| session.tenant() == tenant);
+    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
+    let known = engine.people.of(tenant, &prepared.people);
+    let script = prepared.tongue.script();
+    TokenVeil::new(known, session, script)
+        .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
 
 fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {

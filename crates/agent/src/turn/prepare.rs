@@ -8,6 +8,7 @@ use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval};
 use munshi_safety::budget::{self, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
+use munshi_safety::privacy::{self, Entity};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::tier::LanguageCode;
@@ -34,6 +35,8 @@ pub(crate) struct Prepared {
     pub(crate) tongue: Tongue,
     pub(crate) scene: Scene,
     pub(crate) gathered: Gathered,
+    /// Whose names and numbers no model elsewhere sees.
+    pub(crate) people: Vec<Entity>,
     /// Questions of this conversation that nobody has answered.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
@@ -67,9 +70,23 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
+    let mut people = privacy::known_people::people(tx, Some(run.person))?;
+    people.append(&mut gathered.people);
     let pending = approvals::pending_in(tx, run.session.as_uuid())?;
     let plan = budget::plan(tx, budgets)?;
-    Ok(Prepared { session, person, principal, message, history, tongue, scene, gathered, pending, plan })
+    Ok(Prepared {
+        session,
+        person,
+        principal,
+        message,
+        history,
+        tongue,
+        scene,
+        gathered,
+        people,
+        pending,
+        plan,
+    })
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were

@@ -21,6 +21,7 @@ use crate::messages::Standing;
 use crate::runs::{self, Held};
 use crate::sessions::Learned;
 use crate::state::{Halt, RunState};
+use crate::suggest::{Hints, Waits, suggest};
 
 /// How often storing is tried while the database can't be reached, and the first pause between; it doubles.
 const TRIES: u32 = 6;
@@ -91,12 +92,28 @@ impl Turn {
 
     /// What the person may want to say next.
     fn suggestions(&self, end: &End) -> Vec<String> {
-        match end {
-            End::Waiting(approvals) if approvals.iter().all(|approval| self.may_say_yes(approval)) => {
-                vec![self.phrase("yes", &[]), self.phrase("no", &[])]
-            }
-            _ => Vec::new(),
-        }
+        let may_say_yes =
+            |approvals: &[Approval]| approvals.iter().all(|approval| self.may_say_yes(approval));
+        let waits = match (end, self.entities.asked()) {
+            (End::Waiting(approvals), _) if may_say_yes(approvals) => Waits::Approval,
+            (End::Replied, Some(asked)) => Waits::Choice(asked),
+            _ => Waits::Nothing,
+        };
+        let tools = self.tools();
+        // Whoever taps a suggestion makes its words their own: no stranger's words are offered.
+        let proposed = if self.snapshot.taint.is_clean() { self.proposed.as_slice() } else { &[] };
+        let hints = Hints {
+            voice: self.prepared.tongue.voice,
+            message: &self.prepared.message.text,
+            waits,
+            called: self.snapshot.all().filter_map(|called| self.spec(&called.tool)).collect(),
+            offered: tools.iter().filter_map(|tool| self.spec(tool.as_str())).collect(),
+            proposed,
+        };
+        suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
+            tracing::error!(%error, "nothing can be suggested");
+            Vec::new()
+        })
     }
 
     fn response(
@@ -159,7 +176,11 @@ impl Turn {
     }
 
     fn learned(&self) -> Learned {
-        Learned { language: Some(self.prepared.tongue.person.clone()), ..Learned::default() }
+        Learned {
+            language: Some(self.prepared.tongue.person.clone()),
+            masked: self.masked(),
+            ..Learned::default()
+        }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

@@ -16,6 +16,7 @@ use crate::marks::Marks;
 use crate::messages::{self, Speaker};
 use crate::snapshot::{CallOutcome, Exchange};
 use crate::state::{Halt, RunState};
+use crate::suggest::{ASKING, Splitter};
 
 /// A model that breaks off is asked again so often.
 const AGAIN: u32 = 2;
@@ -109,7 +110,7 @@ impl Turn {
             live = opened => live?,
         };
         self.target = Some(live.target().name.clone());
-        let mut assembler = Assembler::default();
+        let (mut assembler, mut splitter) = (Assembler::default(), Splitter::default());
         loop {
             let event = tokio::select! {
                 biased;
@@ -120,15 +121,21 @@ impl Turn {
             let Some(event) = event else { break };
             let event = event?;
             if let Said::Text(words) = &event {
-                self.hear(words);
+                self.hear(&splitter.push(words));
             }
             assembler.take(&event)?;
         }
+        let (rest, proposed) = splitter.finish();
+        self.hear(rest.trim_end());
+        self.proposed = proposed;
         self.snapshot.model_calls += 1;
         assembler.finish()
     }
 
     fn hear(&mut self, words: &str) {
+        if words.is_empty() {
+            return;
+        }
         let before = self.reply.text().len();
         self.reply.hear(words);
         if self.timings.first_word.is_none() && self.reply.text().len() > before {
@@ -142,6 +149,7 @@ impl Turn {
             wanted: Use::Default,
             route: self.route.clone(),
             request: Arc::new(request),
+            veil: Some(Arc::new(self.veil.clone())),
             account: Account {
                 tenant: self.tenant,
                 about,
@@ -165,6 +173,10 @@ impl Turn {
         self.reply.learn(|context| context.prompt = Some(words.clone()));
         self.report = assembled.report.clone();
         let mut request = assembled.into_request();
+        // Behind the cache boundary: what people may say next is of no use to those who listen.
+        if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
+            dynamic.push_str(ASKING);
+        }
         self.give_back(&mut request);
         Ok(request)
     }
@@ -195,7 +207,7 @@ impl Turn {
                 language: Some(prepared.tongue.person.clone()),
                 situation: Default::default(),
             },
-            profile: gathered.profile,
+            profile: gathered.profile.into_iter().chain(self.entities.told(&prepared.message.text)).collect(),
             facts: gathered.facts,
             recall: gathered.recall,
             summary: prepared.session.summary.as_deref().map(Data::new),

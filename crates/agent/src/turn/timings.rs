@@ -22,8 +22,6 @@ pub struct Timings {
 #[derive(Debug)]
 pub(crate) struct Clockwork {
     pub(crate) begun: Instant,
-    /// Between the message and this take-up, by the clock on the wall.
-    pub(crate) before: Duration,
     pub(crate) ingest: Duration,
     pub(crate) prepare: Duration,
     pub(crate) think: Duration,
@@ -35,11 +33,10 @@ pub(crate) struct Clockwork {
 }
 
 impl Clockwork {
-    pub(crate) fn begin(begun: Instant, before: Duration) -> Self {
+    pub(crate) fn begin(begun: Instant) -> Self {
         let zero = Duration::ZERO;
         Self {
             begun,
-            before,
             ingest: zero,
             prepare: zero,
             think: zero,

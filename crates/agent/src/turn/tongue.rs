@@ -2,8 +2,8 @@
 
 use munshi_lang::detect::{self, Detection};
 use munshi_lang::{Form, Voice};
-use munshi_types::Language;
 use munshi_types::tier::{LanguageCode, Speech};
+use munshi_types::{Language, Script};
 
 /// The person's language, and the voice our own words have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,14 @@ impl Tongue {
         let person = code(voice);
         let reply = munshi_tiers::prompt::reply_language(speech, Some(&person)).unwrap_or(&person).clone();
         Self { person, reply, voice }
+    }
+
+    /// The letters that replies are read in.
+    pub(crate) fn script(&self) -> Script {
+        match self.reply.language() {
+            Some(language) if !self.reply.is_latin() => language.script(),
+            _ => Script::Latin,
+        }
     }
 }
 

@@ -202,7 +202,7 @@ tables! {
         }
         assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
         let person = other.person;
-        let wanted = sessions::Wanted { person: Some(person), ..Default::default() };
+        let wanted = sessions::Wanted::Person(person);
         let theirs = shop.read(move |tx| sessions::list(tx, wanted, &PageRequest::new(None, 5))).await;
         assert_eq!(theirs.items.len(), 1);
         assert!(!serde_json::to_string(&theirs.items).unwrap().contains("masked"));

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::support::{Shop, held, tables};
 
-fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
+pub(crate) fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
     CallRecord {
         id: shop.test.ids.next(),
         tenant: shop.tenant,

@@ -99,7 +99,7 @@ tables! {
         assert!(renewed.cancel_asked);
         shop.answer(mine, "stopped").await;
         assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelAsked::Ended);
-        let wanted = runs::Wanted { state: Some(RunState::Done), ..Default::default() };
+        let wanted = runs::Wanted::State(RunState::Done);
         let done = shop.read(move |tx| runs::list(tx, wanted, &PageRequest::new(None, 10))).await;
         assert_eq!(done.items.iter().map(|one| one.id).collect::<Vec<_>>(), [run]);
     }

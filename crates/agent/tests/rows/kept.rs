@@ -30,6 +30,30 @@ impl Summariser for Model {
     }
 }
 
+/// Merges somebody's thread into the session the first time it is asked, and then lists what it was given.
+struct Merging {
+    db: munshi_store::Db,
+    tenant: TenantId,
+    session: SessionId,
+    other: Mutex<Option<munshi_types::PersonId>>,
+}
+
+#[async_trait::async_trait]
+impl Summariser for Merging {
+    async fn summarise(&self, _tenant: TenantId, material: &Material) -> Option<String> {
+        let (other, session) = (self.other.lock().unwrap().take(), self.session);
+        if let Some(from) = other {
+            let unit = move |tx: &mut munshi_store::Tx<'_>| -> munshi_agent::Result<()> {
+                let into = sessions::find(tx, session)?.unwrap();
+                munshi_identity::persons::merge(tx, from, into.person)?;
+                munshi_agent::linking::merge_threads(tx, from, into.person, into.last_at)
+            };
+            self.db.write(self.tenant, unit).await.unwrap();
+        }
+        Some(material.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join(" / "))
+    }
+}
+
 fn runner(shop: &Shop, install: impl FnOnce(&mut Registry)) -> Runner {
     let mut registry = Registry::default();
     install(&mut registry);
@@ -79,7 +103,7 @@ fn archived(folder: &std::path::Path) -> (Vec<Message>, Vec<String>) {
 tables! {
     async fn older_turns_become_a_summary_without_a_model(test: TestDb) {
         let shop = Shop::open(test).await;
-        let summarising = Summarising { db: shop.test.db.clone(), clock: shop.test.clock.clone(), model: None };
+        let summarising = Summarising { db: shop.test.db.clone(), model: None };
         let runner = runner(&shop, |registry| summarising.install(registry));
         let id = turns(&shop, 1, 10).await;
         assert_eq!(runner.drain().await.unwrap(), 0, "twenty are not too many");
@@ -102,7 +126,7 @@ tables! {
         let shop = Shop::open(test).await;
         let model = Arc::new(Model::default());
         let summarising =
-            Summarising { db: shop.test.db.clone(), clock: shop.test.clock.clone(), model: Some(model.clone()) };
+            Summarising { db: shop.test.db.clone(), model: Some(model.clone()) };
         let runner = runner(&shop, |registry| summarising.install(registry));
         let id = turns(&shop, 1, 11).await;
         runner.drain().await.unwrap();
@@ -114,6 +138,23 @@ tables! {
         assert_eq!(asked.len(), 2);
         assert_eq!(asked[1].before.as_deref(), Some(first.as_str()));
         assert_eq!(asked[1].messages.first().unwrap().number, 13, "only what is new");
+    }
+
+    async fn a_merge_under_a_summary_is_noticed(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let id = turns(&shop, 1, 11).await;
+        let db = shop.test.db.clone();
+        // Another thread comes in between while the model writes: its messages are older than all of these.
+        let mut earlier = shop.incoming("+919812345679", "other", "said long ago");
+        earlier.now = shop.now().minus(DAY);
+        let other = shop.receive(earlier).await.unwrap();
+        let merging = Arc::new(Merging { db: db.clone(), tenant: shop.tenant, session: id, other: Mutex::new(Some(other.person)) });
+        let summarising = Summarising { db, model: Some(merging) };
+        runner(&shop, |registry| summarising.install(registry)).drain().await.unwrap();
+        let after = session(&shop, id).await;
+        assert_eq!((after.messages, after.summarised), (23, 13));
+        let summary = after.summary.unwrap();
+        assert!(summary.contains("said long ago"), "{summary}");
     }
 
     async fn old_messages_go_to_files_and_then_from_the_table(test: TestDb) {

@@ -203,12 +203,12 @@ tables! {
 
     async fn what_never_passes_is_given_up_and_the_next_goes_on(test: TestDb) {
         let shop = Shop::open(test).await;
-        let down = (0..NewJob::ATTEMPTS).map(|_| fault(Retryable::Yes, Happened::No));
+        let down = (0..outbox::TRIES).map(|_| fault(Retryable::Yes, Happened::No));
         let line = Line::new(Sending::Keyed, down.chain([fault(Retryable::No, Happened::No)]));
         let (first, second, third) = (turn(&shop, 1).await, turn(&shop, 2).await, turn(&shop, 3).await);
         drain(&shop, &runner(&shop, Some(line.clone()))).await;
         let row = shop.read(move |tx| outbox::find(tx, first)).await.unwrap();
-        assert_eq!((row.state, row.attempts), (OutboxState::Failed, NewJob::ATTEMPTS));
+        assert_eq!((row.state, row.attempts), (OutboxState::Failed, outbox::TRIES));
         assert_eq!(row.detail.as_deref(), Some("the line is down"));
         let row = shop.read(move |tx| outbox::find(tx, second)).await.unwrap();
         assert_eq!((row.state, row.attempts), (OutboxState::Failed, 1), "refused for good");

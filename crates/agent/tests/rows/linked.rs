@@ -154,6 +154,48 @@ tables! {
         assert_eq!(listed.items.len(), 1);
     }
 
+    async fn a_merge_amid_messages_and_answers_loses_nobody(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let (visitor, known) = (visit(&shop, "v", "web").await, shop.say(MEERA, "w", "phone").await);
+        let (from, into, tenant) = (visitor.person, known.person, shop.tenant);
+        let other = shop.test.open_again().await;
+        let shop = &shop;
+        let turns = futures_util::future::join_all((0..30).map(|number| {
+            let db = if number % 3 == 0 { other.clone() } else { shop.test.db.clone() };
+            async move {
+                let mut incoming = shop.incoming(MEERA, &format!("m{number}"), "hello");
+                if number % 2 == 0 {
+                    incoming.inbound.channel = Channel::Web;
+                    incoming.inbound.from = munshi_types::Sender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
+                }
+                let ingested = munshi_agent::ingest::receive(&db, shop.tenant, &shop.desk, Arc::new(incoming)).await.unwrap();
+                answer_on(shop, &db, ingested.begun.map(|begun| begun.held)).await;
+            }
+        }));
+        let first = futures_util::future::join(
+            answer_on(shop, &shop.test.db, Some(held(&visitor))),
+            answer_on(shop, &other, Some(held(&known))),
+        );
+        let merge = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let now = shop.now();
+            shop.test.db.write(tenant, move |tx| -> munshi_agent::Result<()> {
+                persons::merge(tx, from, into)?;
+                munshi_agent::linking::merge_threads(tx, from, into, now)
+            }).await.unwrap();
+        };
+        futures_util::future::join3(turns, first, merge).await;
+        let sql = "SELECT count(*) FROM runs WHERE tenant_id = $1 AND (ended_at IS NULL OR session_id <> $2 OR person_id <> $3)";
+        let (session, person) = (known.session, known.person);
+        let left: i64 = shop.read(move |tx| tx.one(sql, munshi_store::params![session, person], |row| row.get(0))).await;
+        assert_eq!(left, 0, "all answered, all in one thread");
+        let said = shop.messages(known.session).await;
+        assert_eq!(said.iter().map(|one| one.number).collect::<Vec<_>>(), (1..=64).collect::<Vec<_>>());
+        let living = shop.read(|tx| sessions::list(tx, sessions::Wanted::All, &munshi_store::PageRequest::new(None, 9))).await;
+        assert_eq!((living.items.len(), living.items[0].messages), (1, 64));
+        assert_eq!((shop.count("held").await, shop.count("reservations").await), (0, 0));
+    }
+
     async fn a_session_elsewhere_only_changes_hands(test: TestDb) {
         let mut shop = Shop::open(test).await;
         let known = shop.say(MEERA, "w1", "hello").await;
@@ -231,6 +273,14 @@ tables! {
             assert_eq!(left, 0, "seed {seed}: everybody is answered");
             shop.binding = shop.test.ids.next();
         }
+    }
+}
+
+/// Answers, and whatever is handed on, until nothing is left.
+async fn answer_on(shop: &Shop, db: &munshi_store::Db, mut holding: Option<munshi_agent::runs::Held>) {
+    while let Some(held) = holding {
+        let response = shop.response(held, "answer").await;
+        holding = crate::support::respond_on(db, &shop.desk, response).await.unwrap().next;
     }
 }
 

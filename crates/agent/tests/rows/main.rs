@@ -11,6 +11,7 @@
 mod support;
 
 mod coming_in;
+mod counted;
 mod ending;
 
 mod holding;

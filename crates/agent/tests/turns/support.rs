@@ -22,7 +22,9 @@ use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{Scripted, Turn};
 use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
-use munshi_tools::{Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Write};
+use munshi_tools::{
+    Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Write,
+};
 use munshi_types::tier::Channel;
 use munshi_types::{
     Clock, Effect, Inbound, PersonId, Reach, Sender, SystemRandom, TenantId, To, ToolSpec, Zone,
@@ -34,17 +36,6 @@ pub(crate) const NOTES: &[Migration] = &[Migration {
     text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
            PRIMARY KEY (tenant_id, act_id));",
 }];
-
-pub(crate) const MIGRATIONS: [&[Migration]; 8] = [
-    munshi_store::MIGRATIONS,
-    munshi_jobs::MIGRATIONS,
-    munshi_llm::MIGRATIONS,
-    munshi_tiers::MIGRATIONS,
-    munshi_identity::MIGRATIONS,
-    munshi_safety::MIGRATIONS,
-    munshi_agent::MIGRATIONS,
-    NOTES,
-];
 
 /// What was done to the world outside, and how it behaves.
 #[derive(Debug, Default)]
@@ -124,6 +115,28 @@ impl Look for Count {
     }
 }
 
+/// Knows three people, two of one name.
+struct Balance;
+
+impl Look for Balance {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let of = permit.arguments()["text"].as_str().unwrap_or_default();
+        match of {
+            "Ramesh" => {
+                let choices = vec![
+                    Choice::new("Ramesh Kumar", "Ramesh Kumar"),
+                    Choice::new("Ramesh Gupta", "Ramesh Gupta"),
+                ];
+                Err(Failure::several("text", choices))
+            }
+            "Ramesh Kumar" | "Ramesh Gupta" => {
+                Ok(Done::with(json!({ "customers": [{ "id": "c-17", "name": of, "balance_paise": 45000 }] })))
+            }
+            other => Err(Failure::not_found(other)),
+        }
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": {
@@ -153,6 +166,10 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
+    add(&mut registry, spec("balance", Effect::Read), house(), Body::Look(Arc::new(Balance)));
+    let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
+    let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
+    add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
     registry
 }
 
@@ -164,7 +181,7 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
 const TEAM: &str =
     "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
 const AGENT: &str = "name = \"Plain\"\n\
-    tools = [\"count\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
+    tools = [\"count\", \"balance\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
     guardrails = [\"no-secrets\"]\n[limits]\ntool_calls = 6\ntool_failures = 3\n\
     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
@@ -181,6 +198,7 @@ pub(crate) struct Shop {
     pub(crate) staff: PersonId,
     pub(crate) office: Arc<Office>,
     pub(crate) dispatcher: Dispatcher,
+    pub(crate) book: Arc<Phrasebook>,
 }
 
 /// What differs from shop to shop.
@@ -279,6 +297,7 @@ impl Shop {
         });
         let mut book = Phrasebook::core().unwrap();
         munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+        let book = Arc::new(book);
         let engine = Engine::new(Parts {
             db: db.clone(),
             resolver,
@@ -288,14 +307,14 @@ impl Shop {
             office: office.clone(),
             house: Arc::new(plan.house),
             queue: Queue::new(clock.clone(), test.ids.clone()),
-            book: Arc::new(book),
+            book: book.clone(),
             clock,
             random: Arc::new(SystemRandom),
             fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
             settings: Settings::default(),
             senders: Vec::new(),
         });
-        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher }
+        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book }
     }
 
     /// A message of somebody who works here.
