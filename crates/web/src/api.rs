@@ -69,7 +69,8 @@ pub trait Codes: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Api(Arc<Inner>);
 
-pub(crate) struct Inner {
+/// What [`Api`] shares; only routes look inside.
+pub struct Inner {
     pub(crate) db: Db,
     pub(crate) engine: Engine,
     pub(crate) keys: Keys,

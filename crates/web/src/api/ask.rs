@@ -111,7 +111,7 @@ pub(crate) fn page(after: Option<Cursor>, limit: Option<Limit>) -> PageRequest {
     PageRequest::new(after, limit.unwrap_or_default().0)
 }
 
-/// Part of a list, newest first.
+/// Part of a list. It may have fewer rows than were asked for though there are more: `next` says.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Listed<T> {
     pub(crate) items: Vec<T>,

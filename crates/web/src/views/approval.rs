@@ -2,13 +2,13 @@
 
 use munshi_safety::approvals::{Approval as Stored, State as Stands};
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// How a question stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ApprovalState {
     Pending,
@@ -24,17 +24,6 @@ impl From<Stands> for ApprovalState {
             Stands::Granted => Self::Granted,
             Stands::Refused => Self::Refused,
             Stands::Expired => Self::Expired,
-        }
-    }
-}
-
-impl From<ApprovalState> for Stands {
-    fn from(state: ApprovalState) -> Self {
-        match state {
-            ApprovalState::Pending => Self::Pending,
-            ApprovalState::Granted => Self::Granted,
-            ApprovalState::Refused => Self::Refused,
-            ApprovalState::Expired => Self::Expired,
         }
     }
 }

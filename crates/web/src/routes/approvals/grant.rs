@@ -15,8 +15,8 @@ use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::approval::Approval;
 
-/// A conversation has few turns that wait.
-const WAITING: u32 = 20;
+/// So many of a conversation's turns are looked at; one that has waited for longer is found by the engine's own round.
+const LATEST: u32 = 100;
 
 /// A yes.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -105,10 +105,10 @@ fn read(answered: Answered, said: Answer) -> Result<Stored, ApiError> {
 /// The turns of the conversation that wait are taken up. One that waits for another question waits on.
 async fn go_on(key: &Key, approval: &Stored) -> Result<(), ApiError> {
     let Some(session) = approval.session.map(SessionId::from_uuid) else { return Ok(()) };
-    let wanted = Wanted { session: Some(session), person: None, state: Some(RunState::WaitingApproval) };
-    let request = PageRequest::new(None, WAITING);
-    let waiting = key.api.db.read(key.tenant(), move |tx| runs::list(tx, wanted, &request)).await?;
-    for run in waiting.items {
+    let request = PageRequest::new(None, LATEST);
+    let read = move |tx: &mut Tx<'_>| runs::list(tx, Wanted::Session(session), &request);
+    let latest = key.api.db.read(key.tenant(), read).await?.items;
+    for run in latest.into_iter().filter(|run| run.state == RunState::WaitingApproval) {
         key.api.engine.take_up(key.tenant(), run.id).await?;
     }
     Ok(())

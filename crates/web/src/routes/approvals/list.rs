@@ -10,14 +10,14 @@ use crate::api::access::Key;
 use crate::api::ask::{Asked, Limit, Listed, page};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::approval::{Approval, ApprovalState};
+use crate::views::approval::Approval;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
-    /// Only those that stand so.
-    state: Option<ApprovalState>,
+    /// Those that were answered or have ended too.
+    all: Option<bool>,
     /// The `next` of the page before.
     #[param(value_type = Option<String>)]
     after: Option<Cursor>,
@@ -26,14 +26,14 @@ pub(crate) struct Which {
     limit: Option<Limit>,
 }
 
-/// Questions before an act, newest first.
+/// Questions before an act that wait for an answer, newest first.
 #[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(Which),
     responses((status = 200, description = "Some of them.", body = Listed<Approval>)))]
 pub(crate) async fn list_approvals(
     key: Key,
     Asked(which): Asked<Which>,
 ) -> Result<Json<Listed<Approval>>, ApiError> {
-    let wanted = which.state.map_or(Wanted::All, |state| Wanted::State(state.into()));
+    let wanted = if which.all == Some(true) { Wanted::All } else { Wanted::Pending };
     let (request, caller) = (page(which.after, which.limit), key.caller.clone());
     let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, ApiError> {
         let mut page = approvals::list(tx, wanted, &request)?;

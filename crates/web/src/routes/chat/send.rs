@@ -13,7 +13,6 @@ use munshi_types::tier::TierName;
 use munshi_types::{Inbound, MessageId, PersonId, To};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use crate::api::access::Key;
 use crate::api::ask::{self, invalid};
@@ -54,10 +53,10 @@ pub(crate) struct ChatMessage {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChatReply {
     /// What was said.
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     received: MessageId,
     /// Who said it; send it as `person` to go on with the conversation.
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     person: PersonId,
     fate: Fate,
     #[serde(flatten)]
@@ -67,14 +66,14 @@ pub(crate) struct ChatReply {
 /// A message that was stored, and whose answer takes longer than anybody waits.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChatAccepted {
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     run: munshi_types::RunId,
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     session: munshi_types::SessionId,
     /// What was said.
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     received: MessageId,
-    #[schema(value_type = Uuid)]
+    #[schema(value_type = uuid::Uuid)]
     person: PersonId,
     fate: Fate,
     /// Where the rest is heard.
@@ -91,7 +90,7 @@ pub(crate) struct ChatAccepted {
     params(("Idempotency-Key" = Option<String>, Header, description = "The same as `message_id`.", max_length = 512)),
     responses(
         (status = 200, description = "The answer.", content((ChatReply = "application/json"), (StreamEvent = "text/event-stream")),
-            headers(("x-run-id" = Uuid, description = "The turn."), ("x-session-id" = Uuid, description = "The conversation."))),
+            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
         (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatAccepted),
     ))]
 pub(crate) async fn send_chat(

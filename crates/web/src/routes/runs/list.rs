@@ -1,8 +1,9 @@
 //! `GET /v1/runs`: turns, newest first.
 
-use munshi_agent::runs::{self, Wanted};
+use munshi_agent::RunState;
+use munshi_agent::runs::{self, RunView, Wanted};
 use munshi_store::Cursor;
-use munshi_types::{PersonId, SessionId};
+use munshi_types::SessionId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -19,9 +20,6 @@ pub(crate) struct Which {
     /// Only those of this conversation.
     #[param(value_type = Option<uuid::Uuid>)]
     session: Option<SessionId>,
-    /// Only those of this person.
-    #[param(value_type = Option<uuid::Uuid>)]
-    person: Option<PersonId>,
     /// Only those that are there.
     state: Option<State>,
     /// The `next` of the page before.
@@ -36,9 +34,18 @@ pub(crate) struct Which {
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(Which),
     responses((status = 200, description = "Some of them.", body = Listed<Run>)))]
 pub(crate) async fn list_runs(key: Key, Asked(which): Asked<Which>) -> Result<Json<Listed<Run>>, ApiError> {
-    let Which { session, person, state, after, limit } = which;
-    let wanted = Wanted { session, person, state: state.map(Into::into) };
+    let Which { session, state, after, limit } = which;
+    let state: Option<RunState> = state.map(Into::into);
+    let wanted = match (session, state) {
+        (Some(session), _) => Wanted::Session(session),
+        (None, Some(state)) => Wanted::State(state),
+        (None, None) => Wanted::All,
+    };
     let request = page(after, limit);
     let found = key.api.db.read(key.tenant(), move |tx| runs::list(tx, wanted, &request)).await?;
-    Ok(Json(Listed::of(found, |run| key.reaches(run.binding).then(|| run.into()))))
+    let shown = |run: RunView| {
+        let fits = key.reaches(run.binding) && state.is_none_or(|state| run.state == state);
+        fits.then(|| run.into())
+    };
+    Ok(Json(Listed::of(found, shown)))
 }

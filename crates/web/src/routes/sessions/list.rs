@@ -1,6 +1,6 @@
 //! `GET /v1/sessions`: conversations, the last spoken in first.
 
-use munshi_agent::sessions::{self, Wanted};
+use munshi_agent::sessions::{self, Session as Stored, Wanted};
 use munshi_store::Cursor;
 use munshi_types::{BindingId, PersonId};
 use serde::Deserialize;
@@ -37,8 +37,16 @@ pub(crate) async fn list_sessions(
     key: Key,
     Asked(which): Asked<Which>,
 ) -> Result<Json<Listed<Session>>, ApiError> {
-    let wanted = Wanted { binding: which.binding, person: which.person };
+    let wanted = match (which.person, which.binding) {
+        (Some(person), _) => Wanted::Person(person),
+        (None, Some(binding)) => Wanted::Binding(binding),
+        (None, None) => Wanted::All,
+    };
     let request = page(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| sessions::list(tx, wanted, &request)).await?;
-    Ok(Json(Listed::of(found, |session| key.reaches(session.binding).then(|| session.into()))))
+    let shown = |session: Stored| {
+        let fits = which.binding.is_none_or(|binding| session.binding == binding);
+        (fits && key.reaches(session.binding)).then(|| session.into())
+    };
+    Ok(Json(Listed::of(found, shown)))
 }
