@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressKind {
     Phone,
@@ -27,7 +27,10 @@ impl AddressKind {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+/// The channel whose ids prove nothing: a browser keeps them.
+const VISITORS: &str = "web";
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Address {
     kind: AddressKind,
     text: String,
@@ -93,10 +96,23 @@ impl Address {
         let kind = AddressKind::Channel;
         let text = format!("{channel}:{id}");
         let fits = !channel.is_empty()
+            && !channel.contains(':')
             && (1..=200).contains(&id.len())
             && !text.chars().any(|c| c.is_whitespace() || c.is_control());
         let expected = "the channel, a colon and its id for the person";
         if fits { Ok(Self { kind, text }) } else { Err(AddressError { kind, text, expected }) }
+    }
+
+    /// A browser that comes again: `web` and the id it was given. The id must be too long to guess, since whoever has it
+    /// is taken for that visitor.
+    pub fn visitor(id: &str) -> Result<Self, AddressError> {
+        Self::channel(VISITORS, id)
+    }
+
+    /// Whether it is only a browser's. Every other address was proved by its channel, by a code or by an operator.
+    pub fn is_visitors(&self) -> bool {
+        self.kind == AddressKind::Channel
+            && self.text.split_once(':').is_some_and(|(channel, _)| channel == VISITORS)
     }
 
     /// As the store keeps it: it was checked when it came in.
@@ -143,5 +159,12 @@ mod tests {
         assert!(Address::handle("शर्मा").is_err());
         assert_eq!(Address::channel("telegram", "88").unwrap().as_str(), "telegram:88");
         assert!(Address::channel("telegram", "8 8").is_err());
+        assert!(Address::channel("tele:gram", "88").is_err(), "it would read as another channel's");
+        assert!(Address::visitor("x1").unwrap().is_visitors());
+        for proved in
+            [Address::channel("webex", "web:1"), Address::handle("web"), Address::email("web:a@b.c")]
+        {
+            assert!(!proved.unwrap().is_visitors());
+        }
     }
 }

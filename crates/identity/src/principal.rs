@@ -21,7 +21,8 @@ pub enum Standing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
     pub tenant: TenantId,
-    /// None for the anonymous, and for the installation's own work.
+    /// None for those who left, for a key that stands for a role, and for the installation's own work. A visitor is
+    /// anonymous, but the same one each time.
     pub person: Option<PersonId>,
     pub standing: Standing,
     /// Opened for this person beyond their role.

@@ -92,6 +92,10 @@ macro_rules! for_each_id {
             SessionId = "session";
             /// Something that was said in a session, by either side.
             MessageId = "message";
+            /// What lets a program in, through all its secrets.
+            KeyId = "key";
+            /// A one-time code, from being asked for to being used.
+            CodeId = "code";
             /// A turn's durable work.
             RunId = "run";
             /// One act: a tool called, or asked for and refused.

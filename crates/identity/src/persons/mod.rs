@@ -1,5 +1,11 @@
 //! The people as the store keeps them.
 
+mod meet;
+mod merge;
+
+pub use meet::{Met, find_or_add, hold};
+pub use merge::{Merged, merge};
+
 use munshi_store::{Cursor, Error, Json, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::{Id, Ids, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
@@ -8,9 +14,13 @@ use crate::address::Address;
 use crate::principal::{Principal, Standing};
 use crate::role::Role;
 
+/// More steps than merges can leave.
+const LONGEST_WAY: usize = 16;
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Person {
     pub id: PersonId,
+    /// Empty until somebody says it.
     pub name: String,
     /// None for those who don't work here.
     pub role: Option<Role>,
@@ -22,6 +32,10 @@ pub struct Person {
     pub made_at: Timestamp,
     /// Since then they can do nothing here.
     pub left_at: Option<Timestamp>,
+    /// Has proved no address yet: known again by a browser, and nothing more.
+    pub visitor: bool,
+    /// Whom they turned out to be; this row does nothing more than lead there. See [`living`].
+    pub merged_into: Option<PersonId>,
 }
 
 impl Person {
@@ -37,16 +51,20 @@ impl Person {
             language: None,
             made_at: now,
             left_at: None,
+            visitor: false,
+            merged_into: None,
         }
     }
 
-    /// The person as one for whom something is done. Who has left is nobody.
+    /// The person as one for whom something is done. Who has left is nobody, and so is a row that leads to another; a
+    /// visitor is anonymous, though it is known which.
     pub fn principal(&self, tx: &Tx<'_>) -> Principal {
         let tenant = tx.tenant();
-        if self.left_at.is_some() {
+        if self.left_at.is_some() || self.merged_into.is_some() {
             return Principal::anonymous(tenant);
         }
-        let standing = self.role.map_or(Standing::Known, Standing::Member);
+        let other = if self.visitor { Standing::Anonymous } else { Standing::Known };
+        let standing = self.role.map_or(other, Standing::Member);
         Principal {
             tenant,
             person: Some(self.id),
@@ -57,14 +75,17 @@ impl Person {
     }
 }
 
-/// Adds or replaces what is known of a person.
+/// Adds or replaces what is known of a person. Whether they are a visitor follows from their addresses, and whom they
+/// turned out to be from [`merge`]: neither is replaced. One who has become another since is refused.
 pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
-    tx.execute(
-        "INSERT INTO persons (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    let rows = tx.execute(
+        "INSERT INTO persons
+           (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at, visitor)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
          ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, role = excluded.role,
            opened = excluded.opened, closed = excluded.closed, tags = excluded.tags,
-           language = excluded.language, left_at = excluded.left_at",
+           language = excluded.language, left_at = excluded.left_at
+           WHERE persons.merged_into IS NULL",
         params![
             person.id,
             person.name,
@@ -74,36 +95,79 @@ pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
             Json::of(&person.tags)?,
             person.language.map(|language| language.code().to_owned()),
             person.made_at,
-            person.left_at
+            person.left_at,
+            person.visitor
         ],
     )?;
+    if rows == 0 {
+        let id = person.id;
+        return Err(Error::Refused(format!("{id} has become one with another person: look them up again")));
+    }
     Ok(())
 }
 
-/// Ties an address to a person. One that is somebody else's is a [`Error::Conflict`].
+/// Ties an address that was proved to a person, or to whom they have become. One that is somebody else's is a
+/// [`Error::Conflict`].
 pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Result<()> {
-    if by_address(tx, address)?.is_some_and(|known| known.id == person) {
+    let Some(holder) = hold(tx, person)? else {
+        return Err(Error::Refused(format!("there is no person {person} to have an address")));
+    };
+    if by_address(tx, address)?.is_some_and(|known| known.id == holder.id) {
         return Ok(());
     }
+    tie(tx, &holder, address)
+}
+
+/// The holder is held, so that no merge comes between.
+fn tie(tx: &mut Tx<'_>, holder: &Person, address: &Address) -> Result<()> {
     tx.execute(
         "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)",
-        params![address.kind().as_str(), address.as_str(), person],
+        params![address.kind().as_str(), address.as_str(), holder.id],
     )?;
+    if holder.visitor && !address.is_visitors() {
+        tx.execute(
+            "UPDATE persons SET visitor = FALSE WHERE tenant_id = $1 AND id = $2",
+            params![holder.id],
+        )?;
+    }
     Ok(())
 }
 
 pub fn find(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     tx.optional(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
     )
 }
 
+/// Follows an old id to the person it has become; their own id leads to themself.
+pub fn living(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
+    follow(tx, id, find)
+}
+
+/// A merge makes every old row lead to its end in one step, so a second step is seen only while one is under way.
+fn follow(
+    tx: &mut Tx<'_>,
+    id: PersonId,
+    look: impl Fn(&mut Tx<'_>, PersonId) -> Result<Option<Person>>,
+) -> Result<Option<Person>> {
+    let mut at = id;
+    for _ in 0..LONGEST_WAY {
+        match look(tx, at)? {
+            Some(Person { merged_into: Some(next), .. }) => at = next,
+            found => return Ok(found),
+        }
+    }
+    Err(Error::Decode(format!("person {id} leads from one to another without an end")))
+}
+
+/// Whose address it is: somebody living, since a merge takes the addresses along.
 pub fn by_address(tx: &mut Tx<'_>, address: &Address) -> Result<Option<Person>> {
     tx.optional(
-        "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at
+        "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
+           p.visitor, p.merged_into
          FROM person_addresses a JOIN persons p ON p.tenant_id = $1 AND p.id = a.person_id
          WHERE a.tenant_id = $1 AND a.kind = $2 AND a.address = $3",
         params![address.kind().as_str(), address.as_str()],
@@ -114,7 +178,7 @@ pub fn by_address(tx: &mut Tx<'_>, address: &Address) -> Result<Option<Person>> 
 /// Those who work here, the highest role first; who to ask.
 pub fn members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
     tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
          ORDER BY CASE role WHEN 'owner' THEN 0 WHEN 'admin' THEN 1 WHEN 'staff' THEN 2 ELSE 3 END, made_at, id",
         params![],
@@ -133,8 +197,9 @@ pub enum Wanted {
 /// Those who work here and those who don't, newest first.
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Person>> {
     let rows = tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
+           AND merged_into IS NULL
          ORDER BY made_at DESC, id DESC LIMIT $5",
         params![request.after.time, request.after.id, wanted == Wanted::Everybody, request.fetch()],
         read,
@@ -145,8 +210,8 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
 /// Those of exactly this name, the oldest first; two people may share one.
 pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
     tx.all(
-        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at FROM persons
-         WHERE tenant_id = $1 AND name = $2 ORDER BY made_at, id LIMIT 20",
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
+         WHERE tenant_id = $1 AND name = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
         params![name],
         read,
     )
@@ -196,5 +261,7 @@ fn read(row: &Row<'_>) -> Result<Person> {
             .map_err(|error| unreadable(format!("{error}")))?,
         made_at: row.get("made_at")?,
         left_at: row.get("left_at")?,
+        visitor: row.get("visitor")?,
+        merged_into: row.get("merged_into")?,
     })
 }

@@ -1,5 +1,4 @@
 //! People and how they are reached, on both engines.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use munshi_identity::persons::Wanted;
 use munshi_identity::{Address, Person, Role, Standing, persons};

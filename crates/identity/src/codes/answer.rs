@@ -1,0 +1,150 @@
+//! Answering with a code.
+
+use munshi_store::{Db, Row, Tx, params};
+use munshi_types::{CodeId, TenantId, Timestamp};
+
+use super::ask::check_asker;
+use super::text::{CodeKey, CodeText, Ties};
+use super::{ATTEMPTS, Purpose};
+use crate::address::Address;
+use crate::error::Error;
+
+/// What somebody says the code is.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    pub purpose: Purpose,
+    /// Who asked for it; see [`Wish`](super::Wish).
+    pub asker: String,
+    /// As they wrote it.
+    pub text: String,
+}
+
+/// What a right code has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven {
+    pub code: CodeId,
+    pub purpose: Purpose,
+    pub address: Address,
+}
+
+/// None of them tells whether the address is known to the tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// The code is used up, and what was to be done about it is done.
+    Right(T),
+    /// They may try so many times more.
+    Wrong {
+        left: u32,
+    },
+    /// Its time is over, or another was asked for since.
+    Expired,
+    Used,
+    /// It was answered wrong too often and is good for nothing, even by the right digits.
+    TooMany,
+    /// No code was asked for here.
+    NotAsked,
+    /// These are not six digits. It counts as no attempt.
+    NoCode,
+}
+
+/// Answers with a code, and does in the same transaction what follows from a right one, such as a merge.
+///
+/// It has a unit of its own on purpose: a wrong answer is counted before anybody hears of it, and no error of the
+/// caller's can undo the count. If `when_right` fails, all is undone and the code can be used again.
+pub async fn answer<T, E, F>(
+    db: &Db,
+    tenant: TenantId,
+    key: &CodeKey,
+    attempt: Attempt,
+    now: Timestamp,
+    when_right: F,
+) -> Result<Answer<T>, E>
+where
+    F: FnOnce(&mut Tx<'_>, Proven) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<munshi_store::Error> + From<Error> + Send + 'static,
+{
+    check_asker(&attempt.asker)?;
+    let Some(text) = CodeText::read(&attempt.text) else { return Ok(Answer::NoCode) };
+    let key = key.clone();
+    db.write(tenant, move |tx| match judge(tx, &key, &attempt, &text, now)? {
+        Answer::Right(proven) => when_right(tx, proven).map(Answer::Right),
+        Answer::Wrong { left } => Ok(Answer::Wrong { left }),
+        Answer::Expired => Ok(Answer::Expired),
+        Answer::Used => Ok(Answer::Used),
+        Answer::TooMany => Ok(Answer::TooMany),
+        Answer::NotAsked => Ok(Answer::NotAsked),
+        Answer::NoCode => Ok(Answer::NoCode),
+    })
+    .await
+}
+
+struct Stored {
+    id: CodeId,
+    address: Address,
+    hash: Vec<u8>,
+    attempts: u32,
+    expires_at: Timestamp,
+    used_at: Option<Timestamp>,
+}
+
+fn judge(
+    tx: &mut Tx<'_>,
+    key: &CodeKey,
+    attempt: &Attempt,
+    text: &CodeText,
+    now: Timestamp,
+) -> munshi_store::Result<Answer<Proven>> {
+    let Some(stored) = counting(tx, attempt, now)? else { return Ok(Answer::NotAsked) };
+    if stored.used_at.is_some() {
+        return Ok(Answer::Used);
+    }
+    if stored.attempts >= ATTEMPTS {
+        return Ok(Answer::TooMany);
+    }
+    if stored.expires_at <= now {
+        return Ok(Answer::Expired);
+    }
+    let Stored { id, address, .. } = stored;
+    let purpose = attempt.purpose;
+    let ties = Ties { tenant: tx.tenant(), id, purpose, asker: &attempt.asker, address: &address };
+    let right = key.fits(ties, text, &stored.hash);
+    tx.execute(
+        "UPDATE one_time_codes SET attempts = attempts + 1, used_at = $3 WHERE tenant_id = $1 AND id = $2",
+        params![id, right.then_some(now)],
+    )?;
+    if right {
+        return Ok(Answer::Right(Proven { code: id, purpose, address }));
+    }
+    let left = ATTEMPTS.saturating_sub(stored.attempts).saturating_sub(1);
+    Ok(if left == 0 { Answer::TooMany } else { Answer::Wrong { left } })
+}
+
+/// The code that counts: the good one, or the newest where none is. Held until the transaction ends: of two answers at once the second sees what the first did.
+fn counting(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> munshi_store::Result<Option<Stored>> {
+    tx.optional(
+        (
+            "SELECT id, kind, address, hash, attempts, expires_at, used_at FROM one_time_codes
+             WHERE tenant_id = $1 AND asker = $2 AND purpose = $3
+             ORDER BY CASE WHEN used_at IS NULL AND expires_at > $4 THEN 0 ELSE 1 END, made_at DESC, id DESC LIMIT 1",
+            "SELECT id, kind, address, hash, attempts, expires_at, used_at FROM one_time_codes
+             WHERE tenant_id = $1 AND asker = $2 AND purpose = $3
+             ORDER BY CASE WHEN used_at IS NULL AND expires_at > $4 THEN 0 ELSE 1 END, made_at DESC, id DESC LIMIT 1 FOR UPDATE",
+        ),
+        params![attempt.asker, attempt.purpose.as_str(), now],
+        read,
+    )
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Stored> {
+    let odd = |what: &str| munshi_store::Error::Decode(what.to_owned());
+    let address = Address::stored(&row.get::<String>("kind")?, row.get("address")?);
+    Ok(Stored {
+        id: row.get("id")?,
+        address: address.ok_or_else(|| odd("a code's address has an odd kind"))?,
+        hash: row.get("hash")?,
+        attempts: u32::try_from(row.get::<i64>("attempts")?).map_err(|_| odd("a code's attempts"))?,
+        expires_at: row.get("expires_at")?,
+        used_at: row.get("used_at")?,
+    })
+}

@@ -1,0 +1,186 @@
+//! What a key opens of the API.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::principal::Standing;
+use crate::role::Role;
+
+macro_rules! areas {
+    ($($(#[$doc:meta])* $name:ident = $word:literal;)+) => {
+        /// A part of the API, as its routes are grouped.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Area {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Area {
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)+
+                }
+            }
+        }
+    };
+}
+
+areas! {
+    /// Writing to a binding and hearing its answer, also in the manner of other makers' APIs.
+    Chat = "chat";
+    /// Conversations and their messages.
+    Sessions = "sessions";
+    /// What was done in a turn, step by step.
+    Runs = "runs";
+    Persons = "persons";
+    Bindings = "bindings";
+    /// Humans, teams, agents and the policy.
+    Tiers = "tiers";
+    /// Questions before an act. Who may say yes to which is for the policy.
+    Approvals = "approvals";
+    Usage = "usage";
+    /// API keys themselves.
+    Keys = "keys";
+    /// The test door: a turn, and all that happened in it.
+    Test = "test";
+}
+
+/// Writing includes reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// One area that a key opens: `persons`, or `persons:read` for looking alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Grant {
+    pub area: Area,
+    pub access: Access,
+}
+
+impl Grant {
+    pub const fn opens(self, area: Area, access: Access) -> bool {
+        self.area as u8 == area as u8 && self.access as u8 >= access as u8
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no area: write {}, or one of them with :read", names())]
+pub struct GrantError {
+    text: String,
+}
+
+fn names() -> String {
+    Area::ALL.iter().map(|area| area.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The lowest role that reaches an area; none where somebody who does not work here reaches it too.
+pub(super) fn least(area: Area, access: Access) -> Option<Role> {
+    match (area, access) {
+        (Area::Chat, _) => None,
+        (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, Access::Write) => Some(Role::Admin),
+        (Area::Test, _) | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, Access::Write) => {
+            Some(Role::Staff)
+        }
+        (_, Access::Read) => Some(Role::Viewer),
+    }
+}
+
+/// Whether a standing reaches an area.
+pub(super) fn reaches(standing: Standing, area: Area, access: Access) -> bool {
+    match (standing, least(area, access)) {
+        (Standing::Member(role), Some(least)) => role <= least,
+        (Standing::Member(_) | Standing::Known, None) => true,
+        (Standing::Known, Some(_)) | (Standing::Anonymous, _) => false,
+    }
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.access {
+            Access::Read => write!(f, "{}:read", self.area),
+            Access::Write => write!(f, "{}", self.area),
+        }
+    }
+}
+
+impl FromStr for Grant {
+    type Err = GrantError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, access) = match text.strip_suffix(":read") {
+            Some(name) => (name, Access::Read),
+            None => (text, Access::Write),
+        };
+        let area = Area::ALL.iter().find(|area| area.as_str() == name);
+        area.map(|area| Self { area: *area, access }).ok_or_else(|| GrantError { text: text.to_owned() })
+    }
+}
+
+impl Serialize for Grant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Grant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_survives_text() {
+        for area in Area::ALL {
+            for access in [Access::Read, Access::Write] {
+                let grant = Grant { area: *area, access };
+                assert_eq!(grant.to_string().parse::<Grant>().unwrap(), grant);
+                assert_eq!(grant.opens(*area, Access::Write), access == Access::Write);
+                assert!(grant.opens(*area, Access::Read));
+            }
+        }
+        for bad in ["", "chats", "chat:write", "chat:read:read", ":read", "Chat"] {
+            assert!(bad.parse::<Grant>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_lower_standing_never_reaches_more() {
+        let all = [
+            Standing::Member(Role::Owner),
+            Standing::Member(Role::Admin),
+            Standing::Member(Role::Staff),
+            Standing::Member(Role::Viewer),
+            Standing::Known,
+            Standing::Anonymous,
+        ];
+        let count = |standing: Standing| {
+            let open = |area: &Area, access| usize::from(reaches(standing, *area, access));
+            Area::ALL.iter().map(|area| open(area, Access::Read) + open(area, Access::Write)).sum::<usize>()
+        };
+        assert_eq!(all.map(count), [20, 20, 15, 9, 2, 0]);
+        for pair in all.windows(2) {
+            for area in Area::ALL {
+                for access in [Access::Read, Access::Write] {
+                    let [higher, lower] = [pair[0], pair[1]].map(|who| reaches(who, *area, access));
+                    assert!(higher || !lower, "{pair:?} {area} {access:?}");
+                }
+                assert!(reaches(pair[0], *area, Access::Read) || !reaches(pair[0], *area, Access::Write));
+            }
+        }
+    }
+}

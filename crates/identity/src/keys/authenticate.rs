@@ -1,0 +1,181 @@
+//! From a key's text to whom it stands for.
+
+use std::time::Duration;
+
+use munshi_store::{Db, Json, PlatformTx, Row, across_tenants, params, tenants};
+use munshi_types::{BindingId, KeyId, TenantId, TenantStatus, Timestamp};
+
+use super::area::{Access, Area, Grant, least, reaches};
+use super::rows::carries;
+use super::text::{KeyHash, KeyText};
+use super::{Carries, KEYS};
+use crate::error::Result;
+use crate::permission::Lacking;
+use crate::persons;
+use crate::principal::{Principal, Standing};
+use crate::role::Role;
+
+/// The use of a key is written down no more often than this.
+const NOTED_EVERY: Duration = Duration::from_secs(60);
+
+/// Who sent a request, as its key proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub tenant: TenantId,
+    /// Active or paused; an archived tenant's keys open nothing.
+    pub tenant_status: TenantStatus,
+    pub key: KeyId,
+    pub key_name: String,
+    pub principal: Principal,
+    /// None where the key opens all that the standing reaches.
+    pub areas: Option<Vec<Grant>>,
+    /// None where the key opens all of the tenant's.
+    pub bindings: Option<Vec<BindingId>>,
+}
+
+impl Caller {
+    /// Whether a route of this area is open. What an act may touch is asked of the policy besides.
+    pub fn may(&self, area: Area, access: Access) -> Result<(), Lacking> {
+        let grant = Grant { area, access };
+        let opened = |grants: &Vec<Grant>| grants.iter().any(|grant| grant.opens(area, access));
+        if !self.areas.as_ref().is_none_or(opened) {
+            return Err(Lacking { what: format!("this key does not open {grant}"), ask: Some(Role::Admin) });
+        }
+        if reaches(self.principal.standing, area, access) {
+            return Ok(());
+        }
+        let who = self.principal.role().map_or("somebody who does not work here", Role::as_str);
+        let ask = least(area, access).or(Some(Role::Admin));
+        Err(Lacking { what: format!("{grant} is not open to {who}"), ask })
+    }
+
+    pub fn reaches(&self, binding: BindingId) -> bool {
+        self.bindings.as_ref().is_none_or(|bindings| bindings.contains(&binding))
+    }
+}
+
+/// Somebody let in, and until when at most.
+pub(super) struct Admitted {
+    pub(super) caller: Caller,
+    pub(super) hash: KeyHash,
+    pub(super) until: Option<Timestamp>,
+}
+
+/// Whom a key's text stands for; none for a text that is no key, or one that opens nothing (any more). It says nothing
+/// about why. A server that asks often has [`Keys`](super::Keys), which remembers for a moment.
+pub async fn authenticate(db: &Db, text: &str, now: Timestamp) -> Result<Option<Caller>> {
+    let Some(text) = KeyText::parse(text) else { return Ok(None) };
+    Ok(admit(db, text, now).await?.map(|admitted| admitted.caller))
+}
+
+pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Option<Admitted>> {
+    let found = db.platform(KEYS).read(move |tx| look_up(tx, &text, now)).await?;
+    let Some((admitted, last_used_at)) = found else { return Ok(None) };
+    let due = last_used_at.is_none_or(|last| last < now && now.since(last) >= NOTED_EVERY);
+    if due {
+        note_use(db, &admitted.caller, now).await;
+    }
+    Ok(Some(admitted))
+}
+
+/// Whoever holds a good key is let in even when this can't be written: it is for people who tidy up.
+async fn note_use(db: &Db, caller: &Caller, now: Timestamp) {
+    let (tenant, key) = (caller.tenant, caller.key);
+    let unit = move |tx: &mut PlatformTx<'_>| {
+        tx.execute(
+            across_tenants(
+                "UPDATE api_keys SET last_used_at = $3
+                 WHERE tenant_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)",
+            ),
+            params![tenant, key, now, now.minus(NOTED_EVERY)],
+        )
+    };
+    if let Err(error) = db.platform(KEYS).write(unit).await {
+        tracing::warn!(%error, %key, "the use of an API key could not be noted");
+    }
+}
+
+/// A row of the two tables.
+struct Found {
+    tenant: TenantId,
+    key: KeyId,
+    key_name: String,
+    hash: Vec<u8>,
+    carries: Carries,
+    areas: Option<Vec<Grant>>,
+    bindings: Option<Vec<BindingId>>,
+    /// The end of the key or of its secret, whichever comes first.
+    until: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+}
+
+fn look_up(
+    tx: &mut PlatformTx<'_>,
+    text: &KeyText,
+    now: Timestamp,
+) -> Result<Option<(Admitted, Option<Timestamp>)>> {
+    let found = tx.optional(
+        across_tenants(
+            "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
+               k.last_used_at, s.hash, s.ends_at
+             FROM api_key_secrets s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
+             WHERE s.handle = $1 AND k.revoked_at IS NULL",
+        ),
+        params![text.handle()],
+        read,
+    )?;
+    let Some(found) = found else { return Ok(None) };
+    let hash = text.hash();
+    let is_it = KeyHash::stored(&found.hash).is_some_and(|stored| stored.is(&hash));
+    if !is_it || found.until.is_some_and(|end| end <= now) {
+        return Ok(None);
+    }
+    let Some(tenant) = tenants::find(tx, found.tenant)? else { return Ok(None) };
+    let principal = match tenant.status {
+        TenantStatus::Archived => None,
+        TenantStatus::Active | TenantStatus::Paused => principal(tx, &found)?,
+    };
+    let (until, last_used_at) = (found.until, found.last_used_at);
+    let caller = principal.map(|principal| Caller {
+        tenant: tenant.id,
+        tenant_status: tenant.status,
+        key: found.key,
+        key_name: found.key_name,
+        principal,
+        areas: found.areas,
+        bindings: found.bindings,
+    });
+    Ok(caller.map(|caller| (Admitted { caller, hash, until }, last_used_at)))
+}
+
+/// A key is its person's own: it does not follow them into somebody they were merged with, who may stand higher.
+fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>> {
+    let id = match found.carries {
+        Carries::Role(role) => {
+            return Ok(Some(Principal {
+                standing: Standing::Member(role),
+                ..Principal::anonymous(found.tenant)
+            }));
+        }
+        Carries::Person(id) => id,
+    };
+    let principal = tx.as_tenant(found.tenant, |tx| -> munshi_store::Result<_> {
+        Ok(persons::find(tx, id)?.map(|person| person.principal(tx)))
+    })?;
+    Ok(principal.filter(|principal| principal.person.is_some()))
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
+    let ends: [Option<Timestamp>; 2] = [row.get("expires_at")?, row.get("ends_at")?];
+    Ok(Found {
+        tenant: row.get("tenant_id")?,
+        key: row.get("id")?,
+        key_name: row.get("name")?,
+        hash: row.get("hash")?,
+        carries: carries(row)?,
+        areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
+        bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
+        until: ends.into_iter().flatten().min(),
+        last_used_at: row.get("last_used_at")?,
+    })
+}

@@ -1,0 +1,128 @@
+//! The keys this node has just seen.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use munshi_store::{Db, Tx};
+use munshi_types::{Clock, KeyId, Random, Timestamp};
+use papaya::HashMap;
+
+use super::authenticate::{Admitted, Caller, admit};
+use super::text::{KeyHash, KeyText};
+use super::{Made, Revoked, rows};
+use crate::error::Result;
+
+/// So long a key may go on opening on another node after it was revoked there.
+const LIFE: Duration = Duration::from_secs(1);
+
+/// With more than this, those whose time is over are let go.
+const MANY: usize = 10_000;
+
+/// Who may come in, remembered for a second: a busy program costs one look into the database a second, not one a
+/// request. Cheap to clone; all clones of a node share what they know.
+#[derive(Clone)]
+pub struct Keys(Arc<Inner>);
+
+struct Inner {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    /// By handle. Only keys that were let in are here, so strangers can't fill it.
+    known: HashMap<String, Entry>,
+    /// Counts what was forgotten: whoever looked before may not keep what they saw.
+    forgotten: AtomicU64,
+}
+
+struct Entry {
+    hash: KeyHash,
+    caller: Arc<Caller>,
+    read_at: Timestamp,
+    until: Option<Timestamp>,
+}
+
+impl Entry {
+    /// A clock that was set back makes it old, not young for ever.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now >= self.read_at && now.since(self.read_at) < LIFE && self.until.is_none_or(|end| now < end)
+    }
+}
+
+impl Keys {
+    pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Inner { db, clock, known: HashMap::new(), forgotten: AtomicU64::new(0) }))
+    }
+
+    /// Whom a key's text stands for; see [`authenticate`](super::authenticate).
+    pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<Caller>>> {
+        let Some(text) = KeyText::parse(text) else { return Ok(None) };
+        let now = self.0.clock.now();
+        if let Some(caller) = self.0.remembered(&text, now) {
+            return Ok(Some(caller));
+        }
+        let before = self.0.forgotten.load(Ordering::SeqCst);
+        let handle = text.handle().to_owned();
+        let Some(admitted) = admit(&self.0.db, text, now).await? else { return Ok(None) };
+        Ok(Some(self.0.keep(&handle, admitted, now, before)))
+    }
+
+    /// [`revoke`](super::revoke), and this node knows it at once.
+    pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revoked>> {
+        self.forget_after(tx, id);
+        rows::revoke(tx, id, now)
+    }
+
+    /// [`rotate`](super::rotate), and this node knows it at once.
+    pub fn rotate(
+        &self,
+        tx: &mut Tx<'_>,
+        random: &dyn Random,
+        id: KeyId,
+        grace: Duration,
+        now: Timestamp,
+    ) -> Result<Option<Made>> {
+        self.forget_after(tx, id);
+        rows::rotate(tx, random, id, grace, now)
+    }
+
+    fn forget_after(&self, tx: &mut Tx<'_>, id: KeyId) {
+        let inner = Arc::clone(&self.0);
+        tx.after_commit(move || inner.forget(id));
+    }
+}
+
+impl Inner {
+    fn remembered(&self, text: &KeyText, now: Timestamp) -> Option<Arc<Caller>> {
+        let known = self.known.pin();
+        let entry = known.get(text.handle())?;
+        (entry.is_fresh(now) && entry.hash.is(&text.hash())).then(|| Arc::clone(&entry.caller))
+    }
+
+    /// What was read before something was forgotten is given, but not kept.
+    fn keep(&self, handle: &str, admitted: Admitted, now: Timestamp, before: u64) -> Arc<Caller> {
+        let caller = Arc::new(admitted.caller);
+        let entry =
+            Entry { hash: admitted.hash, caller: Arc::clone(&caller), read_at: now, until: admitted.until };
+        let known = self.known.pin();
+        if known.len() >= MANY {
+            known.retain(|_, entry| entry.is_fresh(now));
+        }
+        known.insert(handle.to_owned(), entry);
+        if self.forgotten.load(Ordering::SeqCst) != before {
+            known.remove(handle);
+        }
+        caller
+    }
+
+    /// The count is raised first: see `keep`.
+    fn forget(&self, id: KeyId) {
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
+        self.known.pin().retain(|_, entry| entry.caller.key != id);
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keys({} known)", self.0.known.len())
+    }
+}

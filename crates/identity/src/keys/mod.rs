@@ -1,0 +1,92 @@
+//! API keys: what lets a program in.
+//!
+//! A key stands for a role, or for a person with the standing they have when it is used. Areas, bindings and an end make
+//! it smaller, never larger. Its text is shown once; what is kept of it is a hash.
+
+mod area;
+mod authenticate;
+mod cache;
+mod rows;
+mod text;
+
+pub use area::{Access, Area, Grant, GrantError};
+pub use authenticate::{Caller, authenticate};
+pub use cache::Keys;
+pub use rows::{add, by_handle, find, list, named, revoke, rotate};
+pub use text::KeyText;
+
+use munshi_store::Door;
+use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::role::Role;
+
+/// Finding the tenant of a key, and noting that it was used.
+pub const KEYS: Door = Door::new("keys");
+
+/// Whose standing a key carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carries {
+    Role(Role),
+    /// As they are at the time: who leaves or loses a role takes it from the key too.
+    Person(PersonId),
+}
+
+/// A key to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    /// What people call it; one key that is not revoked has it.
+    pub name: String,
+    pub carries: Carries,
+    /// None opens all that the standing reaches.
+    pub areas: Option<Vec<Grant>>,
+    /// None opens all of the tenant's.
+    pub bindings: Option<Vec<BindingId>>,
+    pub expires_at: Option<Timestamp>,
+    /// Who makes it, as the audit knows them.
+    pub made_by: String,
+}
+
+/// A key as it is listed: everything but its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Key {
+    pub id: KeyId,
+    pub name: String,
+    #[serde(flatten)]
+    pub carries: Carries,
+    pub areas: Option<Vec<Grant>>,
+    pub bindings: Option<Vec<BindingId>>,
+    pub made_by: String,
+    pub made_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// Right to about a minute.
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    /// The newest first. More than one for a while after a rotation.
+    pub secrets: Vec<KeySecret>,
+}
+
+/// What may be told of a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeySecret {
+    /// How its text begins.
+    pub handle: String,
+    pub made_at: Timestamp,
+    pub ends_at: Option<Timestamp>,
+}
+
+/// A key and its text, the one time it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub key: Key,
+    pub text: KeyText,
+}
+
+/// A key that opens nothing any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revoked {
+    pub key: Key,
+    /// False when it was revoked before.
+    pub changed: bool,
+}

@@ -1,0 +1,204 @@
+//! Keys as the store keeps them, seen by their tenant.
+
+use std::time::Duration;
+
+use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
+use munshi_types::{Id, Ids, KeyId, Random, Timestamp, is_unseen};
+
+use super::text::KeyText;
+use super::{Carries, Key, KeySecret, Made, NewKey, Revoked};
+use crate::error::{Error, Result};
+use crate::persons;
+use crate::role::Role;
+
+/// Longer ones don't fit a list.
+const LONGEST_NAME: usize = 100;
+
+/// Makes a key. Its text is in the answer and nowhere else.
+pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: Timestamp) -> Result<Made> {
+    check(tx, new, now)?;
+    let id: KeyId = ids.next();
+    let (role, person) = match new.carries {
+        Carries::Role(role) => (Some(role.as_str()), None),
+        Carries::Person(person) => (None, Some(person)),
+    };
+    let added = tx.execute(
+        "INSERT INTO api_keys
+           (tenant_id, id, name, role, person_id, areas, bindings, made_by, made_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (tenant_id, name) WHERE revoked_at IS NULL DO NOTHING",
+        params![
+            id,
+            new.name,
+            role,
+            person,
+            new.areas.as_ref().map(Json::of).transpose()?,
+            new.bindings.as_ref().map(Json::of).transpose()?,
+            new.made_by,
+            now,
+            new.expires_at
+        ],
+    )?;
+    if added == 0 {
+        return Err(Error::NameTaken(new.name.clone()));
+    }
+    let text = add_secret(tx, id, random, now)?;
+    let key = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the key {id} can't be kept")))?;
+    Ok(Made { key, text })
+}
+
+fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<()> {
+    let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
+    let fits = (1..=LONGEST_NAME).contains(&new.name.chars().count());
+    if !fits || new.name.trim() != new.name || new.name.chars().any(is_unseen) {
+        return invalid("a key's name has 1 to 100 letters on one line, none of them hidden");
+    }
+    if new.areas.as_ref().is_some_and(Vec::is_empty) {
+        return invalid("a key that opens no area is of no use: name one, or leave them out for all");
+    }
+    if new.bindings.as_ref().is_some_and(Vec::is_empty) {
+        return invalid("a key for no binding is of no use: name one, or leave them out for all");
+    }
+    if new.expires_at.is_some_and(|end| end <= now) {
+        return invalid("a key can't end before it begins: give a later time");
+    }
+    if let Carries::Person(id) = new.carries {
+        match persons::hold(tx, id)? {
+            Some(person) if person.id == id && person.left_at.is_none() => {}
+            Some(person) if person.id == id => return invalid("somebody who has left can't have a key"),
+            _ => return Err(Error::NoPerson(id)),
+        }
+    }
+    Ok(())
+}
+
+fn add_secret(tx: &mut Tx<'_>, key: KeyId, random: &dyn Random, now: Timestamp) -> Result<KeyText> {
+    let text = KeyText::random(random);
+    tx.execute(
+        "INSERT INTO api_key_secrets (handle, tenant_id, key_id, hash, made_at) VALUES ($2, $1, $3, $4, $5)",
+        params![text.handle(), key, text.hash().as_bytes(), now],
+    )?;
+    Ok(text)
+}
+
+pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<Key>> {
+    let key = tx.optional(
+        "SELECT id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, last_used_at, revoked_at
+         FROM api_keys WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?;
+    key.map(|key| with_secrets(tx, key)).transpose()
+}
+
+/// The key of this name that was not revoked.
+pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Key>> {
+    let id: Option<KeyId> = tx.optional(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND name = $2 AND revoked_at IS NULL",
+        params![name],
+        |row| row.get(0),
+    )?;
+    id.map_or(Ok(None), |id| find(tx, id))
+}
+
+/// The key one of whose secrets begins so, such as `mk_4fGh7Kq2`: what a scanner or a log shows. A whole text will do.
+pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<Key>> {
+    let Some(handle) = KeyText::handle_of(text) else { return Ok(None) };
+    let id: Option<KeyId> = tx.optional(
+        "SELECT key_id FROM api_key_secrets WHERE tenant_id = $1 AND handle = $2",
+        params![handle],
+        |row| row.get(0),
+    )?;
+    id.map_or(Ok(None), |id| find(tx, id))
+}
+
+/// Newest first, those that were revoked or have ended too.
+pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Key>> {
+    let rows = tx.all(
+        "SELECT id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, last_used_at, revoked_at
+         FROM api_keys WHERE tenant_id = $1 AND (made_at, id) < ($2, $3)
+         ORDER BY made_at DESC, id DESC LIMIT $4",
+        params![request.after.time, request.after.id, request.fetch()],
+        read,
+    )?;
+    let mut page = Page::of(rows, request, |key| Cursor { time: key.made_at, id: key.id.as_uuid() });
+    let keys = std::mem::take(&mut page.items);
+    page.items = keys.into_iter().map(|key| with_secrets(tx, key)).collect::<Result<_>>()?;
+    Ok(page)
+}
+
+/// Takes a key back; none where there is no such. Other nodes stop knowing it within a second or two; for this one use
+/// [`Keys::revoke`](super::Keys::revoke).
+pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revoked>> {
+    let changed = tx.execute(
+        "UPDATE api_keys SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",
+        params![id, now],
+    )?;
+    Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
+}
+
+/// Gives a key another secret. The one before opens for `grace` longer, so that programs can be changed over; with none
+/// it ends at once. None where there is no such key, or it was revoked or has ended.
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    random: &dyn Random,
+    id: KeyId,
+    grace: Duration,
+    now: Timestamp,
+) -> Result<Option<Made>> {
+    let open: Option<KeyId> = tx.optional(
+        (
+            "SELECT id FROM api_keys WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL
+               AND (expires_at IS NULL OR expires_at > $3)",
+            "SELECT id FROM api_keys WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL
+               AND (expires_at IS NULL OR expires_at > $3) FOR UPDATE",
+        ),
+        params![id, now],
+        |row| row.get(0),
+    )?;
+    if open.is_none() {
+        return Ok(None);
+    }
+    tx.execute(
+        "UPDATE api_key_secrets SET ends_at = $3
+         WHERE tenant_id = $1 AND key_id = $2 AND (ends_at IS NULL OR ends_at > $3)",
+        params![id, now.plus(grace)],
+    )?;
+    let text = add_secret(tx, id, random, now)?;
+    Ok(find(tx, id)?.map(|key| Made { key, text }))
+}
+
+fn with_secrets(tx: &mut Tx<'_>, mut key: Key) -> Result<Key> {
+    key.secrets = tx.all(
+        "SELECT handle, made_at, ends_at FROM api_key_secrets WHERE tenant_id = $1 AND key_id = $2
+         ORDER BY made_at DESC, handle",
+        params![key.id],
+        |row| Ok(KeySecret { handle: row.get(0)?, made_at: row.get(1)?, ends_at: row.get(2)? }),
+    )?;
+    Ok(key)
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Key> {
+    Ok(Key {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        carries: carries(row)?,
+        areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
+        bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
+        made_by: row.get("made_by")?,
+        made_at: row.get("made_at")?,
+        expires_at: row.get("expires_at")?,
+        last_used_at: row.get("last_used_at")?,
+        revoked_at: row.get("revoked_at")?,
+        secrets: Vec::new(),
+    })
+}
+
+pub(super) fn carries(row: &Row<'_>) -> munshi_store::Result<Carries> {
+    let odd = |what: String| StoreError::Decode(what);
+    match (row.get::<Option<String>>("role")?, row.get("person_id")?) {
+        (Some(role), None) => role.parse::<Role>().map(Carries::Role).map_err(|error| odd(error.to_string())),
+        (None, Some(person)) => Ok(Carries::Person(person)),
+        _ => Err(odd("a key stands for a role and a person, or for neither".to_owned())),
+    }
+}

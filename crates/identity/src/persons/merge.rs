@@ -1,0 +1,116 @@
+//! Two rows that turn out to be one person.
+
+use munshi_store::{Tx, params};
+use munshi_types::{PersonId, ScopeGlob};
+
+use super::{Person, addresses, living, put, read};
+use crate::address::Address;
+use crate::error::{Error, Result, Unmergeable};
+
+/// What came of a merge. Whoever keeps rows by person moves theirs in the same transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// The row that leads to the other from now on.
+    pub from: PersonId,
+    /// The living person, as they are now.
+    pub into: Person,
+    /// The addresses that came along.
+    pub moved: Vec<Address>,
+    /// False when the two were one already; then nothing is left to move.
+    pub changed: bool,
+}
+
+/// Makes two persons one: when a visitor proves the phone of somebody known, say. Old ids are followed first. The
+/// addresses move; name, language and tags fill what `into` lacks; what was closed to either stays closed. A role comes
+/// from `into` alone, and nothing is opened that was not open to them.
+///
+/// Refused where `from` works here: a member is never merged away. Also where either has left.
+pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Merged> {
+    take_turn(tx)?;
+    let (from, into) = (alive(tx, from)?, alive(tx, into)?);
+    if from == into {
+        let into = held(tx, into, into)?.pop().ok_or(Error::NoPerson(into))?;
+        return Ok(Merged { from, into, moved: Vec::new(), changed: false });
+    }
+    let mut two = held(tx, from, into)?;
+    let both = (two.pop(), two.pop());
+    let (Some(one), Some(other)) = both else { return Err(Error::NoPerson(from)) };
+    let (gone, stays) = if one.id == from { (one, other) } else { (other, one) };
+    check(&gone, &stays)?;
+    let moved = addresses(tx, gone.id)?;
+    let person = united(&gone, stays);
+    point(tx, gone.id, person.id)?;
+    put(tx, &person)?;
+    tx.execute(
+        "UPDATE persons SET visitor = $3 WHERE tenant_id = $1 AND id = $2",
+        params![person.id, person.visitor],
+    )?;
+    Ok(Merged { from: gone.id, into: person, moved, changed: true })
+}
+
+/// Merges of a tenant follow each other, so none can close a circle behind another's back. SQLite has one writer.
+fn take_turn(tx: &mut Tx<'_>) -> Result<()> {
+    tx.all(
+        ("SELECT 1 WHERE $1 IS NOT NULL", "SELECT 1 FROM pg_advisory_xact_lock(uuid_hash_extended($1, 13))"),
+        &[],
+        |_| Ok(()),
+    )?;
+    Ok(())
+}
+
+fn alive(tx: &mut Tx<'_>, id: PersonId) -> Result<PersonId> {
+    living(tx, id)?.map(|person| person.id).ok_or(Error::NoPerson(id))
+}
+
+/// Both, until the transaction ends: whoever gives one a role or an address meanwhile waits.
+fn held(tx: &mut Tx<'_>, one: PersonId, other: PersonId) -> Result<Vec<Person>> {
+    Ok(tx.all(
+        (
+            "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into
+             FROM persons WHERE tenant_id = $1 AND id IN ($2, $3) ORDER BY id",
+            "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into
+             FROM persons WHERE tenant_id = $1 AND id IN ($2, $3) ORDER BY id FOR UPDATE",
+        ),
+        params![one, other],
+        read,
+    )?)
+}
+
+fn check(gone: &Person, stays: &Person) -> Result<()> {
+    let refused = match (gone, stays) {
+        _ if gone.left_at.is_some() || stays.left_at.is_some() => Unmergeable::Left,
+        _ if gone.role.is_some() && stays.role.is_some() => Unmergeable::TwoMembers,
+        _ if gone.role.is_some() => Unmergeable::Member,
+        _ => return Ok(()),
+    };
+    Err(Error::Unmergeable(refused))
+}
+
+fn united(gone: &Person, stays: Person) -> Person {
+    let mut person = stays;
+    if person.name.is_empty() {
+        person.name.clone_from(&gone.name);
+    }
+    person.language = person.language.or(gone.language);
+    person.visitor &= gone.visitor;
+    let missing = |tag: &&String| !person.tags.contains(tag);
+    let tags: Vec<String> = gone.tags.iter().filter(missing).cloned().collect();
+    person.tags.extend(tags);
+    let missing = |glob: &&ScopeGlob| !person.closed.contains(glob);
+    let closed: Vec<ScopeGlob> = gone.closed.iter().filter(missing).cloned().collect();
+    person.closed.extend(closed);
+    person
+}
+
+/// From now on the one leads to the other, and so does everybody who led to the one.
+fn point(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<()> {
+    tx.execute(
+        "UPDATE persons SET merged_into = $3 WHERE tenant_id = $1 AND (id = $2 OR merged_into = $2)",
+        params![from, into],
+    )?;
+    tx.execute(
+        "UPDATE person_addresses SET person_id = $3 WHERE tenant_id = $1 AND person_id = $2",
+        params![from, into],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! API keys: made, used, rotated, revoked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_identity::keys::{self, Access, Area, Carries, Grant, KeyText, Keys, Made, NewKey};
+use munshi_identity::{Error, Person, Role, Standing, persons};
+use munshi_store::{PageRequest, Result, tenants};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
+
+fn new(name: &str, carries: Carries) -> NewKey {
+    NewKey {
+        name: name.to_owned(),
+        carries,
+        areas: None,
+        bindings: None,
+        expires_at: None,
+        made_by: "asha".to_owned(),
+    }
+}
+
+async fn add(test: &TestDb, tenant: TenantId, new: NewKey) -> Result<Made, Error> {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    test.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await
+}
+
+async fn caller(test: &TestDb, text: &KeyText) -> Option<keys::Caller> {
+    keys::authenticate(&test.db, text.reveal(), test.clock.now()).await.unwrap()
+}
+
+async fn find(test: &TestDb, tenant: TenantId, id: KeyId) -> keys::Key {
+    test.db.read(tenant, move |tx| keys::find(tx, id)).await.unwrap().unwrap()
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
+
+    async fn a_key_leads_to_its_tenant_and_standing(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let binding: BindingId = test.ids.next();
+        let narrow = NewKey {
+            areas: Some(vec!["chat".parse().unwrap(), "persons:read".parse().unwrap()]),
+            bindings: Some(vec![binding]),
+            ..new("till", Carries::Role(Role::Staff))
+        };
+        let made = add(&test, shop, narrow).await.unwrap();
+        let other = add(&test, clinic, new("till", Carries::Role(Role::Owner))).await.unwrap();
+        assert_eq!(made.key.secrets[0].handle, made.text.handle());
+
+        let staff = caller(&test, &made.text).await.unwrap();
+        assert_eq!((staff.tenant, staff.key, staff.principal.standing), (shop, made.key.id, Standing::Member(Role::Staff)));
+        assert!(staff.reaches(binding) && !staff.reaches(test.ids.next()));
+        assert!(staff.may(Area::Chat, Access::Write).is_ok() && staff.may(Area::Persons, Access::Read).is_ok());
+        assert!(staff.may(Area::Persons, Access::Write).is_err() && staff.may(Area::Usage, Access::Read).is_err());
+        let owner = caller(&test, &other.text).await.unwrap();
+        assert_eq!(owner.tenant, clinic);
+        assert!(Area::ALL.iter().all(|area| owner.may(*area, Access::Write).is_ok()));
+
+        for wrong in ["", "mk_", "Bearer x", &made.text.reveal()[1..], &format!("{} ", made.text.reveal())] {
+            assert!(keys::authenticate(&test.db, wrong, test.clock.now()).await.unwrap().is_none(), "{wrong}");
+        }
+        let listed = test.db.read(shop, |tx| keys::list(tx, &PageRequest::new(None, 10))).await.unwrap().items;
+        assert_eq!(listed.iter().map(|key| key.id).collect::<Vec<_>>(), [made.key.id], "another tenant's is not seen");
+        let told = format!("{listed:?}{}{made:?}", serde_json::to_string(&listed).unwrap());
+        assert!(!told.contains(&made.text.reveal()[15..40]), "{told}");
+    }
+
+    async fn a_right_handle_with_a_wrong_secret_opens_nothing(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Owner))).await.unwrap();
+        let other = add(&test, shop, new("desk", Carries::Role(Role::Viewer))).await.unwrap();
+        // As if somebody had two keys with the same handle: the hash alone decides.
+        let (handle, hash) = (other.text.handle().to_owned(), vec![0_u8; 32]);
+        test.db.write(shop, move |tx| tx.execute(
+            "UPDATE api_key_secrets SET hash = $3 WHERE tenant_id = $1 AND handle = $2",
+            munshi_store::params![handle, hash],
+        )).await.unwrap();
+        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        assert!(caller(&test, &other.text).await.is_none());
+        assert!(keys.authenticate(other.text.reveal()).await.unwrap().is_none());
+        assert!(keys.authenticate(made.text.reveal()).await.unwrap().is_some());
+    }
+
+    async fn a_key_of_a_person_stands_as_they_stand_now(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let asha = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Asha", test.clock.now()) };
+        let (id, stored) = (asha.id, asha.clone());
+        test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
+        let made = add(&test, shop, new("asha's", Carries::Person(id))).await.unwrap();
+        assert_eq!(caller(&test, &made.text).await.unwrap().principal.person, Some(id));
+        let set = |person: Person| test.db.write(shop, move |tx| persons::put(tx, &person));
+        set(Person { role: Some(Role::Viewer), ..asha.clone() }).await.unwrap();
+        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, Standing::Member(Role::Viewer));
+        set(Person { left_at: Some(test.clock.now()), ..asha.clone() }).await.unwrap();
+        assert!(caller(&test, &made.text).await.is_none(), "who left");
+        assert!(matches!(add(&test, shop, new("x", Carries::Person(id))).await, Err(Error::Invalid(_))));
+        // No key rises with a merge.
+        set(Person { role: None, ..asha.clone() }).await.unwrap();
+        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, Standing::Known);
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Farid", test.clock.now()) };
+        let into = owner.id;
+        set(owner).await.unwrap();
+        test.db.write(shop, move |tx| persons::merge(tx, id, into)).await.unwrap();
+        assert!(caller(&test, &made.text).await.is_none());
+        assert!(matches!(add(&test, shop, new("y", Carries::Person(id))).await, Err(Error::NoPerson(_))));
+    }
+
+    async fn a_key_ends_with_its_time_its_tenant_or_when_it_is_taken_back(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let ends = test.clock.now().plus(Duration::from_secs(60));
+        let short = NewKey { expires_at: Some(ends), ..new("short", Carries::Role(Role::Viewer)) };
+        let (short, long) = (add(&test, shop, short).await.unwrap(), add(&test, shop, new("long", Carries::Role(Role::Viewer))).await.unwrap());
+        let taken = add(&test, shop, new("long", Carries::Role(Role::Owner))).await;
+        assert!(matches!(taken, Err(Error::NameTaken(_))), "{taken:?}");
+        test.clock.advance(Duration::from_millis(59_999));
+        assert!(caller(&test, &short.text).await.is_some());
+        test.clock.advance(Duration::from_millis(1));
+        assert!(caller(&test, &short.text).await.is_none() && caller(&test, &long.text).await.is_some());
+        let door = test.db.platform(tenants::TENANTS);
+        let status = |status| door.write(move |tx| tenants::set_status(tx, shop, status));
+        status(TenantStatus::Paused).await.unwrap();
+        assert_eq!(caller(&test, &long.text).await.unwrap().tenant_status, TenantStatus::Paused);
+        let (id, now) = (long.key.id, test.clock.now());
+        let revoke = || test.db.write(shop, move |tx| keys::revoke(tx, id, now));
+        assert!(revoke().await.unwrap().unwrap().changed && !revoke().await.unwrap().unwrap().changed);
+        assert!(caller(&test, &long.text).await.is_none());
+        let nothing: KeyId = test.ids.next();
+        assert!(test.db.write(shop, move |tx| keys::revoke(tx, nothing, now)).await.unwrap().is_none());
+        let again = add(&test, shop, new("long", Carries::Role(Role::Viewer))).await.unwrap();
+        status(TenantStatus::Archived).await.unwrap();
+        assert!(caller(&test, &again.text).await.is_none());
+    }
+
+    async fn a_rotated_key_has_two_secrets_for_a_while(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let rotate = |grace| {
+            let (keys, id, now) = (keys.clone(), made.key.id, test.clock.now());
+            test.db.write(shop, move |tx| keys.rotate(tx, &SystemRandom, id, grace, now))
+        };
+        let second = rotate(Duration::from_secs(3600)).await.unwrap().unwrap();
+        assert_eq!(second.key.secrets.len(), 2);
+        assert!(caller(&test, &made.text).await.is_some() && caller(&test, &second.text).await.is_some());
+        assert!(keys.authenticate(made.text.reveal()).await.unwrap().is_some());
+        test.clock.advance(Duration::from_secs(3600));
+        assert!(caller(&test, &made.text).await.is_none() && keys.authenticate(made.text.reveal()).await.unwrap().is_none());
+        assert!(keys.authenticate(second.text.reveal()).await.unwrap().is_some());
+        let third = rotate(Duration::ZERO).await.unwrap().unwrap();
+        assert!(keys.authenticate(second.text.reveal()).await.unwrap().is_none(), "at once");
+        assert!(keys.authenticate(third.text.reveal()).await.unwrap().is_some());
+        let (id, now) = (made.key.id, test.clock.now());
+        test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap();
+        assert!(rotate(Duration::ZERO).await.unwrap().is_none(), "what was taken back stays so");
+    }
+
+    async fn of_rotations_at_once_one_secret_stays(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let second = test.open_again().await;
+        for round in 0..5 {
+            let mut rotations = tokio::task::JoinSet::new();
+            for number in 0..8 {
+                let db = if number % 2 == 0 { &test.db } else { &second }.clone();
+                let (id, now) = (made.key.id, test.clock.now());
+                let unit = move |tx: &mut munshi_store::Tx<'_>| keys::rotate(tx, &SystemRandom, id, Duration::ZERO, now);
+                rotations.spawn(async move { db.write(shop, unit).await.unwrap().unwrap().text });
+            }
+            let texts = rotations.join_all().await;
+            let mut open = usize::from(caller(&test, &made.text).await.is_some());
+            for text in texts {
+                open += usize::from(caller(&test, &text).await.is_some());
+            }
+            assert_eq!(open, 1, "round {round}");
+        }
+    }
+
+    async fn a_node_remembers_for_a_second_and_forgets_what_it_revokes(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let other = add(&test, shop, new("desk", Carries::Role(Role::Viewer))).await.unwrap();
+        let (here, there) = (Keys::new(test.db.clone(), test.clock.clone()), Keys::new(test.open_again().await, test.clock.clone()));
+        let is_in = |keys: &Keys, made: &Made| {
+            let (keys, text) = (keys.clone(), made.text.clone());
+            async move { keys.authenticate(text.reveal()).await.unwrap() }
+        };
+        let first = is_in(&here, &made).await.unwrap();
+        assert!(Arc::ptr_eq(&first, &is_in(&here, &made).await.unwrap()), "no look into the database");
+        assert!(is_in(&there, &made).await.is_some() && is_in(&here, &other).await.is_some());
+
+        let (keys, id, now) = (here.clone(), made.key.id, test.clock.now());
+        test.db.write(shop, move |tx| keys.revoke(tx, id, now)).await.unwrap();
+        assert!(is_in(&here, &made).await.is_none(), "at once");
+        assert!(is_in(&there, &made).await.is_some(), "not yet");
+        test.clock.advance(Duration::from_secs(1));
+        assert!(is_in(&there, &made).await.is_none());
+        // A clock that is set back keeps nothing alive.
+        is_in(&there, &other).await.unwrap();
+        let (id, now) = (other.key.id, test.clock.now());
+        test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap();
+        test.clock.set(now.minus(Duration::from_secs(60)));
+        assert!(is_in(&there, &other).await.is_none());
+    }
+
+    async fn what_is_rolled_back_is_not_forgotten_for(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let (inside, id, now) = (keys.clone(), made.key.id, test.clock.now());
+        let failed: Result<(), Error> = test.db.write(shop, move |tx| {
+            inside.revoke(tx, id, now)?;
+            Err(Error::Invalid("something else".to_owned()))
+        }).await;
+        assert!(failed.is_err() && keys.authenticate(made.text.reveal()).await.unwrap().is_some());
+        assert_eq!(find(&test, shop, id).await.revoked_at, None);
+    }
+
+    async fn use_is_noted_once_a_minute(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let began = test.clock.now();
+        let mut noted = Vec::new();
+        for _ in 0..25 {
+            keys.authenticate(made.text.reveal()).await.unwrap().unwrap();
+            noted.extend(find(&test, shop, made.key.id).await.last_used_at);
+            test.clock.advance(Duration::from_secs(5));
+        }
+        noted.dedup();
+        let minute = Duration::from_secs(60);
+        assert_eq!(noted, [began, began.plus(minute), began.plus(minute * 2)]);
+    }
+
+    async fn a_key_that_makes_no_sense_is_refused(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let plain = || new("till", Carries::Role(Role::Viewer));
+        for wrong in [
+            NewKey { name: String::new(), ..plain() },
+            NewKey { name: " till".to_owned(), ..plain() },
+            NewKey { name: "till\u{202e}".to_owned(), ..plain() },
+            NewKey { name: "x".repeat(101), ..plain() },
+            NewKey { areas: Some(Vec::<Grant>::new()), ..plain() },
+            NewKey { bindings: Some(Vec::new()), ..plain() },
+            NewKey { expires_at: Some(test.clock.now()), ..plain() },
+        ] {
+            let refused = add(&test, shop, wrong.clone()).await;
+            assert!(matches!(refused, Err(Error::Invalid(_))), "{wrong:?}: {refused:?}");
+        }
+        let nobody = new("till", Carries::Person(test.ids.next()));
+        assert!(matches!(add(&test, shop, nobody).await, Err(Error::NoPerson(_))));
+    }
+}
