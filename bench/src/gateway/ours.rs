@@ -64,7 +64,7 @@ pub(crate) fn call(request: ChatRequest) -> Call {
         tab: Arc::new(Forgetful),
         prices: None,
     };
-    Call { wanted: Use::Default, route: Arc::new(route), request: Arc::new(request), account }
+    Call { wanted: Use::Default, route: Arc::new(route), request: Arc::new(request), account, veil: None }
 }
 
 impl Contestant for Ours {

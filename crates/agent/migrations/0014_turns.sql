@@ -22,11 +22,13 @@ CREATE TENANT TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_thread ON sessions (tenant_id, binding_id, person_id) WHERE merged_into IS NULL;
 CREATE INDEX sessions_newest ON sessions (tenant_id, last_at, id);
+CREATE INDEX sessions_merged ON sessions (tenant_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX sessions_person ON sessions (tenant_id, person_id);
 
--- What was said. outside_id is the channel's own id of what came in: taken once. standing tells a whole answer from an
--- excuse (degraded: not billed) and from what was refused at the door and is not kept. generation and marks are what a
--- broken stream is taken up by: which beginning of the reply this is, and what stood between its words.
+-- What was said. outside_id is the channel's own id of what came in; its run remembers that it was taken. standing tells
+-- a whole answer from an excuse (degraded: not billed) and from what was refused at the door and is not kept. generation
+-- and marks are what a broken stream is taken up by: which beginning of the reply this is, and what stood between its
+-- words.
 CREATE TENANT TABLE messages (
   tenant_id UUID NOT NULL,
   id UUID NOT NULL,
@@ -50,22 +52,26 @@ CREATE TENANT TABLE messages (
   FOREIGN KEY (tenant_id, session_id) REFERENCES sessions (tenant_id, id)
 );
 CREATE UNIQUE INDEX messages_place ON messages (tenant_id, session_id, number);
-CREATE UNIQUE INDEX messages_outside ON messages (tenant_id, binding_id, channel, outside_id)
-  WHERE outside_id IS NOT NULL;
 CREATE INDEX messages_run ON messages (tenant_id, run_id);
 CREATE INDEX messages_old ON messages (tenant_id, said_at, id);
 
--- A turn's durable work. epoch counts how often it was taken up: who holds an older one can write nothing more.
--- lease_until is NULL while nobody works on it: it waits for the turn before it, for a person, or has ended.
+-- A turn's durable work. number is its message's place in the session: runs of one session follow each other by it.
+-- outside_id is the channel's own id of the message: taken once, also after the message has gone to the archive.
+-- epoch counts how often it was taken up: who holds an older one can write nothing more. lease_until is NULL while
+-- nobody works on it: it waits for the turn before it, for a person, or has ended. reply_to is where this run's answer
+-- goes when nobody waits for it.
 CREATE SHARED TABLE runs VIA runs (
   tenant_id UUID NOT NULL,
   id UUID NOT NULL,
   session_id UUID NOT NULL,
+  number INT NOT NULL,
   binding_id UUID NOT NULL,
   person_id UUID NOT NULL,
   message_id UUID NOT NULL,
   kind TEXT NOT NULL,
   channel TEXT NOT NULL,
+  outside_id TEXT,
+  reply_to JSON,
   state TEXT NOT NULL CHECK (state IN ('created', 'preparing', 'thinking', 'checking_safety', 'waiting_approval',
     'acting', 'observing', 'responding', 'done', 'halted')),
   reason TEXT,
@@ -79,8 +85,11 @@ CREATE SHARED TABLE runs VIA runs (
   ended_at TIMESTAMP,
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX runs_open ON runs (tenant_id, session_id, began_at, id) WHERE ended_at IS NULL;
+CREATE INDEX runs_open ON runs (tenant_id, session_id, number) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX runs_outside ON runs (tenant_id, binding_id, channel, outside_id) WHERE outside_id IS NOT NULL;
 CREATE INDEX runs_due ON runs (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX runs_queued ON runs (tenant_id, session_id, began_at) WHERE state = 'created' AND lease_until IS NULL;
+CREATE INDEX runs_session ON runs (tenant_id, session_id, began_at, id);
 CREATE INDEX runs_newest ON runs (tenant_id, began_at, id);
 
 -- Every transition of a run, in order.
@@ -149,7 +158,8 @@ CREATE TENANT TABLE decisions (
 );
 CREATE INDEX decisions_newest ON decisions (tenant_id, at, run_id);
 
--- Messages that are sent, each once: its id is the key under which sending again is harmless.
+-- Messages that are sent, each once: its id is the key under which sending again is harmless. job is the job that sends
+-- it: one that finds its own name beside 'sending' has died there before.
 CREATE TENANT TABLE outbox (
   tenant_id UUID NOT NULL,
   message_id UUID NOT NULL,
@@ -159,6 +169,7 @@ CREATE TENANT TABLE outbox (
   body JSON NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'sent', 'unknown', 'failed')),
   attempts INT NOT NULL,
+  job UUID,
   detail TEXT,
   outside_id TEXT,
   made_at TIMESTAMP NOT NULL,
@@ -167,3 +178,4 @@ CREATE TENANT TABLE outbox (
   FOREIGN KEY (tenant_id, message_id) REFERENCES messages (tenant_id, id)
 );
 CREATE INDEX outbox_unsent ON outbox (tenant_id, made_at, message_id) WHERE state <> 'sent';
+CREATE INDEX outbox_session ON outbox (tenant_id, session_id) WHERE state IN ('waiting', 'sending');

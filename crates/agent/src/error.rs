@@ -24,8 +24,13 @@ pub enum Error {
     /// Another process has taken the run up; this one has nothing more to say.
     #[error("run {0} is somebody else's by now")]
     LostRun(RunId),
+    /// Nothing was removed. Somebody has to look after the folder.
+    #[error("the archive can't be written: {0}")]
+    Archive(String),
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
+    #[error(transparent)]
+    Identity(#[from] munshi_identity::Error),
     #[error(transparent)]
     Safety(#[from] munshi_safety::Error),
     #[error(transparent)]
@@ -34,4 +39,11 @@ pub enum Error {
     Tools(#[from] munshi_tools::Error),
     #[error(transparent)]
     Jobs(#[from] munshi_jobs::Error),
+}
+
+/// What went wrong in a job may pass: it is tried again.
+impl From<Error> for munshi_jobs::Failure {
+    fn from(error: Error) -> Self {
+        Self::Passing(error.to_string())
+    }
 }

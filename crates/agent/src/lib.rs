@@ -8,18 +8,62 @@
 //! [`Event`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
+//! - [`Engine`]: the one way in; `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
+//! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
+//! - [`purse`]: what a turn's model calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
+//! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
+//! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
+//! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
+//! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
+//! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
+//! - [`suggest`]: what the person may want to say next
 
+pub mod cancel;
+pub mod choices;
+mod columns;
+pub mod commit;
+pub mod decisions;
+mod engine;
+pub mod entities;
 pub mod error;
 pub mod event;
+pub mod fit;
+pub mod follow;
+mod hub;
+pub mod ingest;
+pub mod keeping;
+pub mod linking;
+pub mod marks;
+pub mod messages;
+pub mod outbox;
+mod outcome;
+mod people;
+pub mod purse;
+mod recover;
+mod rules;
+pub mod runs;
+pub mod sessions;
+pub mod settings;
 pub mod snapshot;
 pub mod state;
+pub mod steps;
+pub mod suggest;
+mod turn;
 
+pub use cancel::Cancelled;
+pub use engine::{Engine, Parts, Received};
 pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
+pub use follow::Following;
+pub use ingest::Fate;
+pub use outcome::{CallView, Outcome};
+pub use runs::Due;
+pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use state::{Halt, RunState};
+pub use turn::Timings;
 
 use munshi_store::{Door, Migration, migration};
 

@@ -1,12 +1,17 @@
 //! What a run takes with it over a crash.
 
 use munshi_llm::Message;
+use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
+use munshi_tools::Answer;
 use munshi_types::{ActId, ApprovalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::event::Event;
+use crate::marks::Mark;
+use crate::purse::Drawn;
 use crate::state::Halt;
 
 /// Everything that was paid for or done so far, and nothing that can be looked up again.
@@ -17,16 +22,111 @@ pub struct Snapshot {
     pub exchanges: Vec<Exchange>,
     pub used: RunUse,
     pub taint: Taint,
-    /// What the reply has said before its last model call: words that came with calls of tools.
+    /// What the model has said before its last call: words that came with calls of tools, before any rule saw them.
     pub said: String,
+    /// What stood between those words.
+    pub marks: Vec<Mark>,
+    /// What the tokens in those words and calls stand for, where a model elsewhere was asked.
+    pub masked: Option<Value>,
+    /// What was taken out of the message's reservation.
+    pub drawn: Drawn,
     /// Calls of tools so far, and how often which failed, by tool and canonical arguments.
     pub calls: u32,
     pub failures: Vec<(String, u32)>,
+    /// How many model calls were made, and how often something was refused.
+    pub model_calls: u32,
+    pub denials: u32,
+    /// A pack read the message by itself: no model beyond this machine is asked.
+    pub is_read: bool,
     /// Which beginning of the reply this is.
     pub generation: u32,
     pub started_at: Option<Timestamp>,
+    /// Decided, and only this phrase is left to be said.
+    pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
     pub halt: Option<Halt>,
+}
+
+/// Where a call stands: in which exchange, and which of its calls.
+pub type Place = (usize, usize);
+
+impl Snapshot {
+    pub fn called(&self, (exchange, call): Place) -> Option<&Called> {
+        self.exchanges.get(exchange)?.calls.get(call)
+    }
+
+    /// All calls, the oldest first.
+    pub fn all(&self) -> impl Iterator<Item = &Called> {
+        self.exchanges.iter().flat_map(|exchange| &exchange.calls)
+    }
+
+    /// Every place there is.
+    pub fn places(&self) -> Vec<Place> {
+        let exchanges = self.exchanges.iter().enumerate();
+        exchanges.flat_map(|(at, exchange)| (0..exchange.calls.len()).map(move |call| (at, call))).collect()
+    }
+
+    /// Writes down what came of a call, and what follows from it for the calls to come. The same answer noted by the
+    /// act's own transaction and by the turn leaves the same behind.
+    pub fn note(&mut self, (exchange, call): Place, answer: &Answer) {
+        let called = self.exchanges.get_mut(exchange).and_then(|exchange| exchange.calls.get_mut(call));
+        let Some(called) = called else { return };
+        let outcome = outcome(answer);
+        let ended = match &outcome {
+            CallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
+            CallOutcome::Open | CallOutcome::Waiting { .. } => None,
+        };
+        called.outcome = outcome;
+        let (tool, key, call) =
+            (called.tool.clone(), key(&called.tool, &called.arguments), called.call_id.clone());
+        self.taint.sources.extend(answer.taints());
+        let Some((ok, result)) = ended else { return };
+        if is_denied(answer) {
+            self.denials += 1;
+        } else if !ok {
+            self.failed(key);
+            self.failed(tool.clone());
+        }
+        let offset = self.marks.last().map_or(0, |mark| mark.offset);
+        self.marks.push(Mark { number: 0, offset, event: Event::ToolResult { call, tool, ok, result } });
+    }
+
+    fn failed(&mut self, key: String) {
+        match self.failures.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += 1,
+            None => self.failures.push((key, 1)),
+        }
+    }
+
+    pub fn failures_of(&self, key: &str) -> u32 {
+        self.failures.iter().find(|(known, _)| known == key).map_or(0, |(_, count)| *count)
+    }
+}
+
+/// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.
+pub fn key(tool: &str, arguments: &Value) -> String {
+    format!("{tool} {}", canonical(arguments))
+}
+
+/// What is kept of an answer.
+fn outcome(answer: &Answer) -> CallOutcome {
+    match answer {
+        Answer::Waiting(approval) => CallOutcome::Waiting { approval: approval.id },
+        Answer::Running { .. } => CallOutcome::Open,
+        answer => CallOutcome::Ended {
+            ok: matches!(answer, Answer::Done(_) | Answer::Rehearsed(_)),
+            result: answer.for_model(),
+        },
+    }
+}
+
+/// Whether it was not the tool that said no. Arguments that were wrong can be put right: that is a failure.
+fn is_denied(answer: &Answer) -> bool {
+    match answer {
+        Answer::Refused(refusal) => refusal.code.phrase() == "not-permitted",
+        Answer::Dropped { .. } => true,
+        _ => false,
+    }
 }
 
 /// One model call that led to acts.

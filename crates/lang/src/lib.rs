@@ -13,6 +13,7 @@
 //! - `named`: number words that are somebody's name
 //! - [`amounts`], `identifiers`: what each number counts, or names
 //! - [`answers`]: yes or no to a question
+//! - [`places`]: which of a list
 //! - [`dates`]: days, stretches of days, clock times
 //! - [`names`]: people across scripts, and a directory of contacts
 //! - [`format`]: amounts, days, times and lists as people read them
@@ -37,6 +38,7 @@ pub mod number;
 pub mod numbers;
 mod ordinal;
 pub mod phrasebook;
+pub mod places;
 mod reader;
 pub mod search;
 pub mod sums;

@@ -6,7 +6,7 @@ use crate::reader::Reader;
 use crate::token::Kind;
 
 /// What is written onto digits to make them an ordinal.
-const ENDINGS: &[&str] = &[
+pub(crate) const ENDINGS: &[&str] = &[
     "th",
     "st",
     "nd",

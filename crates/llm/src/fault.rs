@@ -49,6 +49,9 @@ pub enum Fault {
     Garbled(String),
     #[error("the model gave arguments for {tool} that are no JSON object")]
     MalformedArguments { tool: String, text: String },
+    /// A veiled model made codes up; they stand for nobody.
+    #[error("the model called {tool} with codes that stand for nothing: {codes}")]
+    UnknownCodes { tool: String, codes: String },
     /// The answer is not of the schema that was asked for.
     #[error("the answer does not have the form that was asked for: {0}")]
     WrongForm(String),
@@ -100,6 +103,7 @@ impl Fault {
             Self::Interrupted => "interrupted",
             Self::Garbled(_) => "garbled",
             Self::MalformedArguments { .. } => "malformed_arguments",
+            Self::UnknownCodes { .. } => "unknown_codes",
             Self::WrongForm(_) => "wrong_form",
             Self::Cancelled => "cancelled",
             Self::OverBudget(_) => "over_budget",

@@ -69,6 +69,8 @@ pub struct Target {
     pub price_provider: String,
     /// Where the data goes, such as `in` or `us`; a tenant may permit only some.
     pub residency: String,
+    /// Whether it is a server of one's own that may see who people are.
+    pub sees_names: bool,
 }
 
 impl Target {
@@ -91,6 +93,7 @@ impl Target {
             dialect: Dialect::default(),
             price_provider: String::new(),
             residency: String::new(),
+            sees_names: false,
         }
     }
 
@@ -109,6 +112,11 @@ impl Target {
     /// Nothing that is said to it leaves the machine.
     pub fn stays_here(&self) -> bool {
         self.wire == Wire::Offline
+    }
+
+    /// Whether it gets names and numbers as they are.
+    pub fn may_see_names(&self) -> bool {
+        self.sees_names || self.stays_here()
     }
 }
 

@@ -18,8 +18,7 @@ pub(crate) struct Told {
 }
 
 pub(crate) fn tell(mouth: &Mouth<'_>, palette: &Palette, result: &ToolResult) -> Told {
-    let content: Value =
-        serde_json::from_str(&result.content).unwrap_or_else(|_| Value::from(result.content.as_str()));
+    let content = read(&result.content);
     let failed = result.is_error || content.get("ok") == Some(&Value::Bool(false));
     if failed {
         return Told { text: apology(mouth, &content), is_phrased: true };
@@ -33,6 +32,22 @@ pub(crate) fn tell(mouth: &Mouth<'_>, palette: &Palette, result: &ToolResult) ->
         true => Told { text: mouth.plain("done"), is_phrased: true },
         false => Told { text, is_phrased: false },
     }
+}
+
+/// A result is JSON, or text. A prompt puts it in a fence, as one item of a list; what was shortened there can't be read
+/// any more, and a fence is nothing for people.
+fn read(content: &str) -> Value {
+    let fenced = content.strip_prefix('⟦').and_then(|rest| rest.split_once("⟧\n"));
+    let Some((_, rest)) = fenced else {
+        return serde_json::from_str(content).unwrap_or_else(|_| Value::from(content));
+    };
+    let item = rest.rsplit_once("⟦end ").map_or(rest, |(item, _)| item).trim();
+    serde_json::from_str(item.strip_prefix("- ").unwrap_or(item)).unwrap_or_default()
+}
+
+/// What a tool said, within what is said about it.
+fn data(content: &Value) -> Option<&Value> {
+    content.get("data").or_else(|| content.get("result").filter(|_| content.get("ok").is_some()))
 }
 
 /// A kind word for a failure: its own phrase where the code or the suggestion names one.
@@ -50,7 +65,7 @@ fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
 fn phrased(mouth: &Mouth<'_>, tool: &Tool, content: &Value) -> Option<String> {
     let name = tool.spec.reply.as_deref()?;
     let slots = mouth.book.slots(name);
-    let object = content.get("data").and_then(Value::as_object).or_else(|| content.as_object());
+    let object = data(content).and_then(Value::as_object).or_else(|| content.as_object());
     let empty = Map::new();
     let object = object.unwrap_or(&empty);
     let texts: Vec<(String, Slot)> = object
@@ -104,7 +119,7 @@ fn slot(name: &str, value: &Value, voice: Voice) -> Option<Slot> {
 /// A result without a phrase, as plain lines.
 fn lines(mouth: &Mouth<'_>, content: &Value) -> String {
     let mut out: Vec<String> = Vec::new();
-    match content.get("data").unwrap_or(content) {
+    match data(content).unwrap_or(content) {
         Value::Object(fields) => {
             for (name, value) in fields.iter().filter(|(name, _)| *name != "ok") {
                 match value {

@@ -1,17 +1,26 @@
 //! A pack, and what it is installed in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_safety::pipeline::BadTool;
+use munshi_lang::{Fill, PhraseError, Phrasebook, Voice};
 use munshi_store::Migration;
 use munshi_tools::Registry;
+use munshi_types::{Autonomy, Conduct};
 
+use crate::bad::BadPack;
 use crate::check::Check;
+use crate::command::Command;
 use crate::context::ContextSource;
+use crate::heartbeat::Heartbeat;
+use crate::page::Page;
 use crate::reader::Reader;
+use crate::ready::ReadyTenant;
+use crate::room::{Room, is_plain};
+use crate::whole;
 
 pub trait Pack: Send + Sync {
-    /// A plain word: `ledger`.
+    /// A plain word: `ledger`. Its scopes, phrases, pages and commands begin with it.
     fn name(&self) -> &'static str;
 
     /// Its tables, in the one order of all crates.
@@ -19,8 +28,14 @@ pub trait Pack: Send + Sync {
         &[]
     }
 
-    /// Puts everything it has into the house.
-    fn install(&self, house: &mut House) -> Result<(), BadPack>;
+    /// How its tools may be used where a tenant's policy says nothing of it: they look, and write nothing.
+    fn conduct(&self) -> Conduct {
+        let own = format!("{}.*", self.name()).parse().into_iter().collect();
+        Conduct { autonomy: Autonomy::Investigate, read: own, ..Conduct::default() }
+    }
+
+    /// Puts everything it has into its room of the house.
+    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack>;
 }
 
 /// Everything that packs brought, filled when the binary starts and then only read.
@@ -30,13 +45,94 @@ pub struct House {
     pub contexts: Vec<Arc<dyn ContextSource>>,
     pub readers: Vec<Arc<dyn Reader>>,
     pub checks: Vec<Arc<dyn Check>>,
+    /// The core's phrases and every pack's.
+    pub book: Phrasebook,
+    pub heartbeats: Vec<Brought<dyn Heartbeat>>,
+    pub pages: Vec<Brought<dyn Page>>,
+    pub commands: Vec<Brought<dyn Command>>,
+    pub migrations: Vec<&'static [Migration]>,
+    /// By the pack that brings them.
+    pub tenants: Vec<(&'static str, ReadyTenant)>,
 }
 
-/// What is wrong with a pack, said when the binary starts.
-#[derive(Debug, thiserror::Error)]
-pub enum BadPack {
-    #[error(transparent)]
-    Tool(#[from] BadTool),
-    #[error("pack {pack}: {what}")]
-    Other { pack: &'static str, what: String },
+/// Something, and the pack that brought it.
+pub struct Brought<T: ?Sized> {
+    pub pack: &'static str,
+    pub what: Arc<T>,
+}
+
+impl<T: ?Sized> Clone for Brought<T> {
+    fn clone(&self) -> Self {
+        Self { pack: self.pack, what: self.what.clone() }
+    }
+}
+
+impl House {
+    /// A house with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
+    pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, BadPack> {
+        let book = Phrasebook::core().map_err(|why| BadPack::Phrases { pack: "core".to_owned(), why })?;
+        let mut house = Self { book, ..Self::default() };
+        let mut numbers: BTreeMap<u32, &'static str> = BTreeMap::new();
+        for (at, pack) in packs.iter().enumerate() {
+            let name = pack.name();
+            if !is_plain(name) {
+                let what =
+                    "a pack's name is small letters, digits and hyphens, beginning with a letter".to_owned();
+                return Err(BadPack::Other { pack: name.to_owned(), what });
+            }
+            if packs.iter().take(at).any(|other| other.name() == name) {
+                return Err(BadPack::Twice(name.to_owned()));
+            }
+            for migration in pack.migrations() {
+                number(name, migration, &mut numbers)?;
+            }
+            house.migrations.push(pack.migrations());
+            pack.install(&mut Room::new(name, pack.conduct(), &mut house))?;
+        }
+        whole::check(&house)?;
+        Ok(house)
+    }
+
+    /// A phrase with its slots filled. The slot `count` is a number and chooses between one and many.
+    pub fn say(&self, voice: Voice, phrase: &str, slots: &[(String, String)]) -> Result<String, PhraseError> {
+        let fills: Vec<(&str, Fill<'_>)> = slots
+            .iter()
+            .map(|(name, text)| match text.parse() {
+                Ok(count) if name == "count" => (name.as_str(), Fill::Count(count)),
+                _ => (name.as_str(), Fill::Text(text)),
+            })
+            .collect();
+        self.book.say(phrase, voice, &fills)
+    }
+
+    /// The page at a path below a pack, and what of the path is left for it: the longest that fits.
+    pub fn page<'p>(&self, pack: &str, path: &'p str) -> Option<(&Arc<dyn Page>, &'p str)> {
+        let path = path.trim_matches('/');
+        let own = self.pages.iter().filter(|page| page.pack == pack);
+        let fitting = own.filter_map(|page| Some((&page.what, rest_of(page.what.path(), path)?)));
+        fitting.max_by_key(|(page, _)| page.path().len())
+    }
+}
+
+fn rest_of<'p>(own: &str, path: &'p str) -> Option<&'p str> {
+    match path.strip_prefix(own)? {
+        rest if own.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+fn number(
+    pack: &'static str,
+    migration: &Migration,
+    numbers: &mut BTreeMap<u32, &'static str>,
+) -> Result<(), BadPack> {
+    let bad = |what: String| BadPack::Migration { pack: pack.to_owned(), what };
+    let number = migration.number().map_err(|error| bad(error.to_string()))?;
+    match numbers.insert(number, migration.name) {
+        None => Ok(()),
+        Some(other) => Err(bad(format!(
+            "the migrations {} and {other} have the same number: give it the next free one",
+            migration.name
+        ))),
+    }
 }

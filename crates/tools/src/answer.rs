@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::body::Done;
 use crate::error::Result;
+use crate::next::Next;
 use crate::registry::Tool;
 use crate::result::{Label, Observation};
 
@@ -27,6 +28,8 @@ pub enum Answer {
         retryable: bool,
         detail: String,
         label: Label,
+        /// What helps.
+        next: Option<Box<Next>>,
     },
     /// It may have happened. It is not tried again, and a person is asked.
     Unknown {
@@ -69,7 +72,7 @@ impl Answer {
                         "suggestion": "A person is asked first. Tell them what waits, and do not call it again." })
             }
             Self::Refused(refusal) => refusal.for_model(),
-            Self::Failed { code, retryable, detail, label, .. } => {
+            Self::Failed { code, retryable, detail, label, next, .. } => {
                 let suggestion = match retryable {
                     true => "It did not work, and may in a while. Say so, and offer to try again later.",
                     false => {
@@ -78,6 +81,9 @@ impl Answer {
                 };
                 let mut told = no(code, *retryable, suggestion);
                 told["detail"] = json!(detail);
+                if let Some(next) = next {
+                    next.tell(&mut told);
+                }
                 label.on(told)
             }
             Self::Unknown { .. } => no(
@@ -122,9 +128,9 @@ pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &Outcome) -> A
     let label = tool.map_or(Label::House, Label::of);
     let act = permit.act();
     match outcome {
-        Outcome::Failed { code, retryable, detail } => {
-            let (code, detail) = (code.clone(), detail.clone());
-            Answer::Failed { act, code, retryable: *retryable, detail, label }
+        Outcome::Failed { code, retryable, detail, next } => {
+            let (code, detail, next) = (code.clone(), detail.clone(), next_of(next.as_ref(), tool));
+            Answer::Failed { act, code, retryable: *retryable, detail, label, next }
         }
         Outcome::Unknown { detail } => Answer::Unknown { act, detail: detail.clone() },
         Outcome::Applied(value) => {
@@ -134,18 +140,25 @@ pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &Outcome) -> A
     }
 }
 
+/// What helps, as it was kept. A later version's kind of help is none.
+fn next_of(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<Next>> {
+    let next: Next = serde_json::from_value(kept?.clone()).ok()?;
+    Some(Box::new(next.of(tool.map(|tool| &tool.known.spec))))
+}
+
 /// What is known of an act that was proposed before.
 pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Answer> {
     let value = act.result.clone().unwrap_or_default();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (id, label) = (act.id, tool.map_or(Label::House, Label::of));
+    let next = next_of(value.get("next"), tool);
     Ok(match act.state {
         State::Applied | State::Rehearsed => {
             let (code, detail) = (text("code"), text("detail"));
             let seen = Observation { act: id, value, label: label.clone(), undo: None, mismatch: None };
             match act.state {
                 State::Rehearsed if !code.is_empty() => {
-                    Answer::Failed { act: id, code, retryable: true, detail, label }
+                    Answer::Failed { act: id, code, retryable: true, detail, label, next }
                 }
                 State::Rehearsed => Answer::Rehearsed(seen),
                 _ => Answer::Done(seen),
@@ -153,7 +166,7 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Ans
         }
         State::Failed => {
             let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
-            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label }
+            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
         }
         State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
         State::Dropped => Answer::Dropped { act: id },
@@ -163,6 +176,7 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Ans
             retryable: false,
             detail: "it was refused before".to_owned(),
             label: Label::House,
+            next: None,
         },
         State::Waiting => match approvals::of_act(tx, id)? {
             Some(approval) => Answer::Waiting(Box::new(approval)),

@@ -10,6 +10,8 @@ use munshi_types::ToolName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::next::{Choice, Next};
+
 /// How a tool is called, by what it touches.
 #[derive(Clone)]
 pub enum Body {
@@ -100,6 +102,8 @@ pub struct Failure {
     /// What happened and what to do, for the model; no secret in it.
     pub detail: String,
     pub happened: Happened,
+    /// What helps.
+    pub next: Option<Box<Next>>,
 }
 
 /// Whether the world was changed all the same.
@@ -112,7 +116,27 @@ pub enum Happened {
 impl Failure {
     /// It did not happen, and trying again would not help.
     pub fn surely(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { code: code.into(), retryable: false, detail: detail.into(), happened: Happened::No }
+        Self {
+            code: code.into(),
+            retryable: false,
+            detail: detail.into(),
+            happened: Happened::No,
+            next: None,
+        }
+    }
+
+    /// Nothing goes by these words. The search that the tool's specification names is tried with them.
+    pub fn not_found(words: impl Into<String>) -> Self {
+        let words = words.into();
+        let next = Some(Box::new(Next::Search { words: words.clone(), by: None }));
+        Self { next, ..Self::surely("not_found", format!("nothing was found for “{words}”")) }
+    }
+
+    /// Several things go by what an argument said: the person is shown them by number and picks one.
+    pub fn several(argument: impl Into<String>, choices: Vec<Choice>) -> Self {
+        let detail = format!("{} fit; which one is meant must be asked", choices.len());
+        let next = Some(Box::new(Next::Choose { argument: argument.into(), choices }));
+        Self { next, ..Self::surely("several", detail) }
     }
 
     /// It did not happen, and may pass in a while.
@@ -129,6 +153,6 @@ impl Failure {
 impl From<munshi_store::Error> for Failure {
     fn from(error: munshi_store::Error) -> Self {
         let retryable = error.is_retryable();
-        Self { code: "store".to_owned(), retryable, detail: error.to_string(), happened: Happened::No }
+        Self { retryable, ..Self::surely("store", error.to_string()) }
     }
 }

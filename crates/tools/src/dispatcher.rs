@@ -173,6 +173,7 @@ impl Dispatcher {
                         code: "unknown_tool".to_owned(),
                         retryable: false,
                         detail: "the tool is not installed".to_owned(),
+                        next: None,
                     },
                     done: None,
                     mismatch: None,

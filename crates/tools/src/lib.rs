@@ -6,7 +6,8 @@
 //! Not here: deciding (the safety pipeline does), and tools of a trade: packs bring theirs, connectors others'.
 //!
 //! # Layout
-//! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers
+//! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers;
+//!   [`Next`]: what helps where it could not
 //! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
 //! - [`house`]: the two tools every installation has
 //! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
@@ -40,6 +41,7 @@ mod error;
 pub mod house;
 mod inside;
 mod journal;
+mod next;
 mod registry;
 mod result;
 mod sweep;
@@ -50,6 +52,7 @@ pub use dispatcher::{Dispatcher, Want};
 pub use error::{Error, Result};
 pub use journal::{Journal, NoJournal};
 pub use munshi_safety::pipeline::{Connector, Maker};
+pub use next::{Choice, Next};
 pub use registry::{Registry, Tool};
 pub use result::{Label, Observation};
 pub use sweep::Swept;

@@ -75,24 +75,29 @@ pub(crate) fn fit(done: Done, scrubber: &Scrubber) -> Done {
 
 /// A failure, as it is stored and shown. Its code is a word: what else stands there may be anything.
 pub(crate) fn failed(failure: Failure, scrubber: &Scrubber) -> Outcome {
-    let Failure { code, retryable, detail, .. } = failure;
+    let Failure { code, retryable, detail, next, .. } = failure;
     let is_word = (1..=40).contains(&code.len())
         && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let code = if is_word { code } else { "failed".to_owned() };
-    Outcome::Failed { code, retryable, detail: said(&detail, scrubber) }
+    let next = next.and_then(|next| next.fit(scrubber)).and_then(|next| serde_json::to_value(next).ok());
+    Outcome::Failed { code, retryable, detail: said(&detail, scrubber), next }
 }
 
 /// A tool's own words, without secrets and not endless.
 pub(crate) fn said(text: &str, scrubber: &Scrubber) -> String {
+    said_in(text, scrubber, LONGEST_WORDS)
+}
+
+pub(crate) fn said_in(text: &str, scrubber: &Scrubber, letters: usize) -> String {
     let clean = scrubber.text(text).replace('\0', "\u{fffd}");
-    match clean.char_indices().nth(LONGEST_WORDS) {
+    match clean.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", clean.get(..end).unwrap_or_default()),
         None => clean,
     }
 }
 
 /// Without secrets, and without the sign that no column holds.
-fn clean(value: &mut Value, scrubber: &Scrubber) {
+pub(crate) fn clean(value: &mut Value, scrubber: &Scrubber) {
     scrubber.json(value);
     if value.to_string().contains("\\u0000") {
         without_nul(value);

@@ -50,6 +50,9 @@ pub struct ToolSpec {
     pub examples: Vec<ToolExample>,
     /// What people often want next; shown as suggestions.
     pub follow_ups: Vec<ToolName>,
+    /// What looks for the things it is about, when it found nothing by the words it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Searching>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
 }
@@ -61,6 +64,14 @@ pub struct Sending {
     pub to: String,
     /// The argument that names a template, where the words are not free.
     pub template: Option<String>,
+}
+
+/// The tool that searches where another found nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Searching {
+    pub tool: ToolName,
+    /// Its argument for the words that are looked for.
+    pub argument: String,
 }
 
 /// A sentence and what it means.
@@ -168,6 +179,7 @@ impl ToolSpec {
             phrases: BTreeMap::new(),
             examples: Vec::new(),
             follow_ups: Vec::new(),
+            search: None,
             reply: None,
         }
     }

@@ -99,6 +99,9 @@ named_section! {
             /// Where the data goes, in a word of your choice; `routes.permitted_residency` names those that may be
             /// used.
             residency: Word = "us",
+            /// Whether it gets people's names and numbers as they are. Only for a server on this machine or in a network
+            /// of your own; to all others they go as codes.
+            sees_names: Flag = false,
             /// Which plans may use it; without it the price says: up to $6 for a million tokens written is small, up to
             /// $20 medium. One whose price nobody knows is for `business` alone.
             class: ModelSize = "medium",

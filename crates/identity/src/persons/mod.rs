@@ -229,6 +229,42 @@ pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<Address>> {
     rows.into_iter().map(|(kind, text)| Address::stored(&kind, text).ok_or_else(odd)).collect()
 }
 
+/// Somebody's name and how they are reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    pub id: PersonId,
+    pub name: String,
+    pub addresses: Vec<Address>,
+}
+
+/// Those who work here and, whoever they are, one more; the oldest first.
+pub fn reached(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Vec<Reached>> {
+    let rows = tx.all(
+        "SELECT p.id, p.name, a.kind, a.address
+         FROM (SELECT id, name, made_at FROM persons
+               WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
+               UNION SELECT id, name, made_at FROM persons WHERE tenant_id = $1 AND id = $2) p
+         LEFT JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id
+         ORDER BY p.made_at, p.id, a.kind, a.address",
+        params![person],
+        |row| {
+            let address = row.get::<Option<String>>(2)?.zip(row.get::<Option<String>>(3)?);
+            Ok((row.get::<PersonId>(0)?, row.get::<String>(1)?, address))
+        },
+    )?;
+    let odd = || Error::Decode("an address has an odd kind".to_owned());
+    let mut all: Vec<Reached> = Vec::new();
+    for (id, name, address) in rows {
+        if all.last().is_none_or(|last| last.id != id) {
+            all.push(Reached { id, name, addresses: Vec::new() });
+        }
+        if let (Some(last), Some((kind, text))) = (all.last_mut(), address) {
+            last.addresses.push(Address::stored(&kind, text).ok_or_else(odd)?);
+        }
+    }
+    Ok(all)
+}
+
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away
 /// at the same moment, the second sees what the first did.
 pub fn is_last_owner(tx: &mut Tx<'_>, person: PersonId) -> Result<bool> {

@@ -53,6 +53,36 @@ on_both_engines! {
         assert_eq!((gone.standing, gone.person), (Standing::Anonymous, None));
     }
 
+    async fn who_works_here_and_who_writes_are_found_with_their_addresses(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (ids, now) = (Ids::system(), test.clock.now());
+        let person = |at: u64, name: &str, role| {
+            Person { role, ..Person::new(&ids, name, now.plus(std::time::Duration::from_secs(at))) }
+        };
+        let owner = person(1, "Farid", Some(Role::Owner));
+        let gone = Person { left_at: Some(now), ..person(3, "Gone", Some(Role::Admin)) };
+        let (writer, other) = (person(4, "Meera", None), person(5, "Customer", None));
+        let people = [owner.clone(), person(2, "Asha", Some(Role::Staff)), gone.clone(), writer.clone(), other];
+        let (first, second) = (owner.id, writer.id);
+        test.db.write(shop, move |tx| -> Result<()> {
+            people.iter().try_for_each(|one| persons::put(tx, one))?;
+            persons::add_address(tx, first, &Address::phone("9812345678").unwrap())?;
+            persons::add_address(tx, first, &Address::email("farid@shop.example").unwrap())?;
+            persons::add_address(tx, second, &Address::channel("telegram", "88123456").unwrap())
+        }).await.unwrap();
+        let found = test.db.read(shop, move |tx| persons::reached(tx, Some(second))).await.unwrap();
+        let all: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.addresses.len())).collect();
+        assert_eq!(all, [("Farid", 2), ("Asha", 0), ("Meera", 1)]);
+        let members = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
+        assert_eq!(members.len(), 2);
+        let twice = test.db.read(shop, move |tx| persons::reached(tx, Some(first))).await.unwrap();
+        assert_eq!(twice, members, "a member who writes is one person");
+        let left = test.db.read(shop, move |tx| persons::reached(tx, Some(gone.id))).await.unwrap();
+        assert_eq!(left.len(), 3, "who has left and writes is hidden all the same");
+        let theirs = test.db.read(clinic, move |tx| persons::reached(tx, Some(second))).await.unwrap();
+        assert_eq!(theirs, [], "another tenant's people are nobody here");
+    }
+
     async fn of_two_owners_who_leave_at_once_one_stays(test: TestDb) {
         let shop = test.tenant("shop").await;
         let now = test.clock.now();

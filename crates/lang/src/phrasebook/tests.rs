@@ -1,6 +1,7 @@
 use munshi_types::Language;
 
 use super::*;
+use crate::answers::{Reply, reply};
 use crate::detect::Form;
 use crate::detect::detect;
 use crate::token::tokens;
@@ -28,7 +29,7 @@ fn sample(book: &Phrasebook, name: &str, voice: Voice, count: u64) -> String {
         .into_iter()
         .map(|slot| match (slot, name) {
             ("count", _) => (slot, Fill::Count(count)),
-            ("name", _) | ("first" | "second", "ask-which-name") => (slot, Fill::Text(person)),
+            ("name" | "what", _) | ("first" | "second", "ask-which-name") => (slot, Fill::Text(person)),
             ("first" | "second", "ask-which-date") => (slot, Fill::Day(jiff::civil::date(2026, 8, 15))),
             _ => (slot, money),
         })
@@ -73,6 +74,29 @@ fn a_phrase_is_detected_as_its_own_language() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is offered beside a question is an answer to it.
+#[test]
+fn a_yes_and_a_no_that_are_offered_are_understood() {
+    let book = Phrasebook::core().unwrap();
+    for voice in Voice::all() {
+        for (name, expected) in [("say-yes", Reply::Yes), ("say-no", Reply::No)] {
+            let text = book.say(name, voice, &[]).unwrap();
+            assert_eq!(reply(&text), expected, "{} {text}", voice.code());
+        }
+    }
+}
+
+#[test]
+fn what_is_offered_is_short() {
+    let book = Phrasebook::core().unwrap();
+    for voice in Voice::all() {
+        for name in ["say-yes", "say-no", "suggest-help", "suggest-more"] {
+            let text = book.say(name, voice, &[]).unwrap();
+            assert!(text.chars().count() <= 60 && !text.ends_with('.'), "{} {text}", voice.code());
+        }
+    }
 }
 
 #[test]

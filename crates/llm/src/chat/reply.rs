@@ -133,6 +133,15 @@ impl Assembler {
         self.request_id.as_deref()
     }
 
+    /// The text said so far.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
     /// The tokens said so far, counted here.
     pub fn count(&self, target: &Target) -> u64 {
         let texts = self.parts.iter().map(|piece| match piece {

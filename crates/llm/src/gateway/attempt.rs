@@ -6,7 +6,8 @@ use super::Shared;
 use super::bill::{self, Estimate, Heard};
 use super::meter::{Meter, Purpose};
 use super::tab::Ending;
-use crate::chat::{Assembler, ChatRequest, Event, Reply, Usage};
+use super::veil::{Fit, Reveal};
+use crate::chat::{Assembler, Event, Reply, Usage};
 use crate::fault::Fault;
 use crate::provider::{self, ChatStream};
 use crate::target::Target;
@@ -15,8 +16,16 @@ use crate::target::Target;
 pub(crate) struct Attempt {
     meter: Meter,
     stream: Option<ChatStream>,
+    /// What the provider really said: what is billed, and quoted to it.
     assembler: Assembler,
+    revealed: Option<Revealed>,
     has_begun: bool,
+}
+
+/// The way back from what a model may see, and what the caller got by it so far.
+struct Revealed {
+    reveal: Box<dyn Reveal>,
+    assembler: Assembler,
 }
 
 impl Attempt {
@@ -24,14 +33,21 @@ impl Attempt {
     pub(crate) async fn open(
         shared: &Arc<Shared>,
         target: &Arc<Target>,
-        request: &ChatRequest,
+        fit: Fit<'_>,
         purpose: Purpose<'_>,
     ) -> Result<Self, Fault> {
+        let Fit { request, reveal } = fit;
         let prices = shared.prices_for(purpose.account);
-        let estimate = Estimate::of(target, request, &prices, shared.clock.now());
+        let estimate = Estimate::of(target, &request, &prices, shared.clock.now());
         let meter = Meter::start(shared, target, purpose, estimate).await?;
-        let mut attempt = Self { meter, stream: None, assembler: Assembler::default(), has_begun: false };
-        match shared.provider.stream(target, request).await {
+        let mut attempt = Self {
+            meter,
+            stream: None,
+            assembler: Assembler::default(),
+            revealed: reveal.map(|reveal| Revealed { reveal, assembler: Assembler::default() }),
+            has_begun: false,
+        };
+        match shared.provider.stream(target, &request).await {
             Ok(stream) => {
                 attempt.stream = Some(stream);
                 Ok(attempt)
@@ -44,8 +60,14 @@ impl Attempt {
         &self.meter.target
     }
 
-    /// The next event, or the fault that ended the stream; the end of a stream that said no `Finished` is a fault.
-    pub(crate) async fn next(&mut self) -> Result<Event, Fault> {
+    /// What the model said so far, as it said it.
+    pub(crate) fn said(&self) -> String {
+        self.assembler.text()
+    }
+
+    /// What the next event is to the caller, or the fault that ended the stream; the end of a stream that said no
+    /// `Finished` is a fault.
+    pub(crate) async fn next(&mut self) -> Result<Vec<Event>, Fault> {
         let item = match &mut self.stream {
             Some(stream) => provider::next(stream).await,
             None => None,
@@ -59,10 +81,14 @@ impl Attempt {
             self.meter.shared.health.told(&self.meter.target.name, limits);
         }
         self.assembler.take(&event)?;
-        Ok(event)
+        match &mut self.revealed {
+            Some(revealed) => revealed.take(event),
+            None => Ok(vec![event]),
+        }
     }
 
-    /// The reply, once `Finished` has come. What it cost is settled first: it was used, whatever is found wrong with it.
+    /// The reply, once `Finished` has come, checked as the caller gets it. What it cost is settled first: it was used,
+    /// whatever is found wrong with it.
     pub(crate) async fn finish(
         mut self,
         check: impl FnOnce(&Reply) -> Result<(), Fault>,
@@ -75,7 +101,11 @@ impl Attempt {
             Ok(reply) => bill::of_reply(target, estimate, reply),
             Err(fault) => bill::of_failure(estimate, fault, heard),
         };
-        let outcome = outcome.and_then(|reply| check(&reply).map(|()| Reply { usage, ..reply }));
+        let revealed = self.revealed.take().map(|revealed| revealed.assembler.finish());
+        let outcome = outcome.and_then(|reply| {
+            let seen = revealed.transpose()?;
+            check(seen.as_ref().unwrap_or(&reply)).map(|()| Reply { usage, ..seen.unwrap_or(reply) })
+        });
         let ending = match &outcome {
             Ok(reply) => Ending::Finished(reply.stop.clone()),
             Err(fault) => Ending::Failed(fault.clone()),
@@ -104,6 +134,14 @@ impl Attempt {
         let is_final = self.assembler.has_ended() && counted.is_some_and(|usage| usage.total() > 0);
         let output = if is_final || target.stays_here() { 0 } else { self.assembler.count(target) };
         Heard { has_begun: self.has_begun, counted, output }
+    }
+}
+
+impl Revealed {
+    fn take(&mut self, event: Event) -> Result<Vec<Event>, Fault> {
+        let events = self.reveal.event(event)?;
+        events.iter().try_for_each(|event| self.assembler.take(event))?;
+        Ok(events)
     }
 }
 

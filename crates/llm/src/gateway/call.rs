@@ -7,6 +7,7 @@ use munshi_types::TenantId;
 use super::budget::Budget;
 use super::route::{Route, Use};
 use super::tab::{About, Tab};
+use super::veil::Veil;
 use crate::chat::ChatRequest;
 use crate::money::PriceBook;
 
@@ -17,6 +18,8 @@ pub struct Call {
     pub route: Arc<Route>,
     pub request: Arc<ChatRequest>,
     pub account: Account,
+    /// Hides people from models that may not see them; none where nobody is named, or nobody is to be hidden.
+    pub veil: Option<Arc<dyn Veil>>,
 }
 
 /// Who pays for calls, and where they are written down.

@@ -12,6 +12,7 @@ use super::call::Call;
 use super::form::Form;
 use super::live::Live;
 use super::meter::Purpose;
+use super::veil::Asked;
 use crate::fault::Fault;
 use crate::target::Target;
 
@@ -25,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// One call's way through its targets.
 pub(crate) struct Search {
     shared: Arc<Shared>,
-    call: Arc<Call>,
+    call: Arc<Asked>,
     attempts: u32,
     /// How many targets were asked, this machine's own not counted.
     tried: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn new(shared: &Arc<Shared>, call: Call) -> Self {
-        let (shared, call) = (shared.clone(), Arc::new(call));
+        let (shared, call) = (shared.clone(), Arc::new(Asked::new(call)));
         Self {
             shared,
             call,
@@ -113,10 +114,10 @@ impl Search {
             self.last_tried = Some(target.name.clone());
             self.tried += usize::from(!target.stays_here());
         }
-        let request = &self.call.request;
+        let form = Form::of(&self.call.request)?;
         let purpose = Purpose::of(&self.call, self.attempts, permission);
-        let attempt = Attempt::open(&self.shared, target, request, purpose).await?;
-        let mut live = Live::new(&self.shared, &self.call, attempt, Form::of(request)?, self.attempts);
+        let attempt = Attempt::open(&self.shared, target, self.call.fit(target), purpose).await?;
+        let mut live = Live::new(&self.shared, &self.call, attempt, form, self.attempts);
         let primed = live.prime().await;
         self.attempts = live.number();
         primed.map(|()| live)
@@ -137,7 +138,11 @@ pub(crate) fn pause_after(fault: &Fault, random: &dyn Random) -> Option<Duration
 const fn ends_the_call(fault: &Fault) -> bool {
     matches!(
         fault,
-        Fault::OverBudget(_) | Fault::Cancelled | Fault::MalformedArguments { .. } | Fault::WrongForm(_)
+        Fault::OverBudget(_)
+            | Fault::Cancelled
+            | Fault::MalformedArguments { .. }
+            | Fault::UnknownCodes { .. }
+            | Fault::WrongForm(_)
     )
 }
 

@@ -61,6 +61,10 @@ pub(crate) fn asked_again(request: &ChatRequest, said: &str, fault: &Fault) -> C
              Make the call again with correct JSON and say nothing else.",
             cut(text)
         ),
+        Fault::UnknownCodes { tool, codes } => format!(
+            "Your call of `{tool}` was not made: {codes} stands for nothing here. Use only codes that were written to \
+             you, exactly as they are; where you have none, ask the person."
+        ),
         _ => format!(
             "That answer does not have the form that was asked for ({fault}). Give the whole answer again as JSON of \
              the schema, and nothing else."

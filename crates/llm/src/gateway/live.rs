@@ -8,9 +8,9 @@ use futures_util::stream;
 use super::Shared;
 use super::attempt::Attempt;
 use super::breaker::Permission;
-use super::call::Call;
-use super::form::{self, Form};
+use super::form::Form;
 use super::meter::Purpose;
+use super::veil::Asked;
 use crate::chat::{Assembler, Event, Reply, StopReason};
 use crate::fault::Fault;
 use crate::provider::ChatStream;
@@ -20,13 +20,13 @@ use crate::target::Target;
 /// half a call; answers of a form until they have it. Dropping it ends the call.
 pub struct Live {
     shared: Arc<Shared>,
-    call: Arc<Call>,
+    call: Arc<Asked>,
     form: Form,
     target: Arc<Target>,
     attempt: Option<Attempt>,
     ready: VecDeque<Event>,
     held: Vec<Event>,
-    /// The text so far, for when it must be quoted.
+    /// What the model itself said, for when it must be quoted.
     said: String,
     has_handed_out: bool,
     /// What was wrong with the first answer, once the model was asked again; once is all.
@@ -37,7 +37,7 @@ pub struct Live {
 impl Live {
     pub(crate) fn new(
         shared: &Arc<Shared>,
-        call: &Arc<Call>,
+        call: &Arc<Asked>,
         attempt: Attempt,
         form: Form,
         number: u32,
@@ -110,9 +110,13 @@ impl Live {
     async fn read(&mut self) -> Result<(), Fault> {
         let Some(attempt) = &mut self.attempt else { return Ok(()) };
         match attempt.next().await {
-            Ok(Event::Finished { stop, .. }) => self.finish(stop).await,
-            Ok(event) => {
-                self.sort(event);
+            Ok(events) => {
+                for event in events {
+                    match event {
+                        Event::Finished { stop, .. } => return self.finish(stop).await,
+                        event => self.sort(event),
+                    }
+                }
                 Ok(())
             }
             Err(fault) => {
@@ -133,9 +137,6 @@ impl Live {
     }
 
     fn sort(&mut self, event: Event) {
-        if let Event::Text(text) = &event {
-            self.said.push_str(text);
-        }
         let is_call = matches!(event, Event::ToolCallStarted { .. } | Event::ToolCallArguments { .. });
         // What follows a call stays behind it: its place may be part of its meaning.
         let holds_all = self.form.is_wanted() || self.first_fault.is_some() || !self.held.is_empty();
@@ -151,7 +152,10 @@ impl Live {
 
     async fn fail(&mut self, fault: Fault) -> Fault {
         match self.attempt.take() {
-            Some(attempt) => attempt.fail(fault).await,
+            Some(attempt) => {
+                self.said = attempt.said();
+                attempt.fail(fault).await
+            }
             None => fault,
         }
     }
@@ -159,6 +163,7 @@ impl Live {
     async fn finish(&mut self, stop: StopReason) -> Result<(), Fault> {
         let Some(attempt) = self.attempt.take() else { return Ok(()) };
         let was_cut = stop == StopReason::MaxTokens;
+        self.said = attempt.said();
         match attempt.finish(|reply| self.form.check(reply)).await {
             Ok(reply) => {
                 let held = std::mem::take(&mut self.held);
@@ -175,11 +180,11 @@ impl Live {
         if matches!(permission, Permission::No { .. }) {
             return Err(fault);
         }
-        let request = form::asked_again(&self.call.request, &self.said, &fault);
+        let request = self.call.fit_again(&self.target, &self.said, &fault);
         self.held.clear();
         self.number += 1;
         let purpose = Purpose::of(&self.call, self.number, permission);
-        match Attempt::open(&self.shared, &self.target, &request, purpose).await {
+        match Attempt::open(&self.shared, &self.target, request, purpose).await {
             Ok(attempt) => {
                 self.attempt = Some(attempt);
                 self.first_fault = Some(fault);
@@ -212,5 +217,5 @@ impl Live {
 }
 
 const fn asks_again(fault: &Fault) -> bool {
-    matches!(fault, Fault::MalformedArguments { .. } | Fault::WrongForm(_))
+    matches!(fault, Fault::MalformedArguments { .. } | Fault::UnknownCodes { .. } | Fault::WrongForm(_))
 }

@@ -1,7 +1,8 @@
 //! Between a caller and the wires: which model, whether it may, what if it fails, and what it cost.
 //!
 //! A [`Call`] goes in. `fallback` looks for a target that begins to answer; each try is an `attempt`, which asks the
-//! budget first and is written on the caller's tab however it ends; what comes out is [`Live`], a reply on its way.
+//! budget first and is written on the caller's tab however it ends; what comes out is [`Live`], a reply on its way. A [`Veil`]
+//! hides people from the targets that may not see them.
 
 mod attempt;
 mod bill;
@@ -19,6 +20,7 @@ mod meter;
 mod route;
 mod strategy;
 mod tab;
+mod veil;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,6 +37,7 @@ pub use live::Live;
 pub use route::{Route, Strategy, Use};
 pub use strategy::Hints;
 pub use tab::{About, CallRecord, Ending, MemoryTab, Tab};
+pub use veil::{Reveal, Veil};
 
 use self::fallback::Search;
 use self::health::Health;

@@ -10,3 +10,4 @@ mod records;
 mod routing;
 mod scene;
 mod vectors;
+mod veil;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_llm::gateway::{
-    About, Account, Budget, Call, CallRecord, Live, MemoryBudget, MemoryTab, Parts, Route, Spend, Use,
+    About, Account, Budget, Call, CallRecord, Live, MemoryBudget, MemoryTab, Parts, Route, Spend, Use, Veil,
 };
 use munshi_llm::money::{Cost, Price, PriceBook};
 use munshi_llm::{ChatRequest, Event, Fault, Gateway, Message, Provider, Reply, Target, Wire};
@@ -46,6 +46,7 @@ pub(crate) struct Scene {
     pub(crate) budget: Arc<MemoryBudget>,
     pub(crate) route: Arc<Route>,
     pub(crate) request: ChatRequest,
+    pub(crate) veil: Option<Arc<dyn Veil>>,
 }
 
 /// A dollar for a million tokens in, ten for a million out.
@@ -100,6 +101,7 @@ impl Scene {
             budget: Arc::new(budget),
             route: Arc::new(route(&["first", "second", "third", "fourth"])),
             request,
+            veil: None,
         }
     }
 
@@ -110,7 +112,7 @@ impl Scene {
 
     pub(crate) fn call(&self) -> Call {
         let (route, request) = (self.route.clone(), Arc::new(self.request.clone()));
-        Call { wanted: Use::Default, route, request, account: self.account() }
+        Call { wanted: Use::Default, route, request, account: self.account(), veil: self.veil.clone() }
     }
 
     pub(crate) async fn complete(&self) -> Result<Reply, Fault> {

@@ -52,7 +52,7 @@ fn through(target: &Target, wire: &str) -> Through {
     };
     let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
     let request = Arc::new(request(wire, "text"));
-    let call = Call { wanted: Use::Default, route: Arc::new(route), request, account };
+    let call = Call { wanted: Use::Default, route: Arc::new(route), request, account, veil: None };
     Through { gateway, tab, budget, call }
 }
 

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use munshi_lang::detect::detect;
 use munshi_llm::chat::{Output, StopReason, Usage};
-use munshi_llm::gateway::{Call, Live, Route, Use};
+use munshi_llm::gateway::{Call, Live, Route, Use, Veil};
 use munshi_llm::money::Cost;
 use munshi_llm::{ChatRequest, Event, Fault, Message};
+use munshi_safety::privacy::{Known, Session, TokenVeil, refuse_aadhaar};
+use munshi_types::{Ids, Script, SystemRandom, TenantId};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -40,6 +43,10 @@ pub(crate) struct Arguments {
     /// The longest answer, in tokens
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_tokens: u32,
+    /// Sends phones, accounts and names as they are; else a model elsewhere gets codes for them, and the answer has
+    /// the real ones again
+    #[arg(long)]
+    as_is: bool,
 }
 
 /// The answer as `--json` gives it.
@@ -58,6 +65,7 @@ struct Answer {
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let config = context.config()?;
     let request = Arc::new(request(arguments)?);
+    let veil = if arguments.as_is { None } else { Some(veil(context, &request)?) };
     context.block_on(async {
         let wired = Wired::of(&config, &context.clock)?;
         let route = match &arguments.model {
@@ -65,7 +73,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             None => wired.route.clone(),
         };
         let book = Book::open(&config).await?;
-        let call = Call { wanted: arguments.wanted, route, request, account: book.account() };
+        let call = Call { wanted: arguments.wanted, route, request, account: book.account(), veil };
         let answer = tokio::select! {
             answer = ask(context, &wired, call) => answer,
             // Dropping the call closes its connection; what it has used until now is written down below.
@@ -143,6 +151,10 @@ fn request(arguments: &Arguments) -> Result<ChatRequest> {
             Failure::usage("there is nothing to ask").hint("munshi complete \"…\", or - for standard input")
         );
     }
+    if arguments.system.iter().chain([&text]).any(|said| refuse_aadhaar(said).is_some()) {
+        return Err(Failure::refused("there is an Aadhaar number in this, so nothing was sent")
+            .hint("leave it out; its last four digits are enough to tell people apart"));
+    }
     Ok(ChatRequest {
         system: arguments.system.iter().cloned().collect(),
         messages: vec![Message::user(text)],
@@ -150,6 +162,18 @@ fn request(arguments: &Arguments) -> Result<ChatRequest> {
         output: arguments.schema.as_ref().map_or(Ok(Output::Text), schema)?,
         ..ChatRequest::default()
     })
+}
+
+/// Nobody is known at the command line: what has the shape of a phone or an account is hidden, and names by the words
+/// beside them.
+fn veil(context: &Context, request: &ChatRequest) -> Result<Arc<dyn Veil>> {
+    let ids = Ids::new(context.clock.clone(), Arc::new(SystemRandom));
+    let session = Session::new(TenantId::PLATFORM, ids.next());
+    let asked = request.messages.first().map(Message::text).unwrap_or_default();
+    let script = detect(&asked).map_or(Script::Latin, |found| found.script);
+    let known = Arc::new(Known::new(TenantId::PLATFORM, &[]));
+    let veil = TokenVeil::new(known, session, script).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(Arc::new(veil))
 }
 
 fn from_input() -> Result<String> {

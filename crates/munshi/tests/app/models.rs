@@ -1,5 +1,6 @@
 //! `munshi models` and `munshi complete`: with no key, with a server that is not there, and with a real model.
 
+use munshi_test_support::model::{Answer, ModelServer, Step};
 use munshi_test_support::{Engine, environment};
 use serde_json::json;
 
@@ -78,6 +79,79 @@ fn what_can_not_be_asked_is_said_before_anything_happens() {
     std::fs::write(installation.folder().join("bad.json"), "{").unwrap();
     assert_eq!(installation.run(&["complete", "hello", "--schema", "bad.json"]).code, 2);
     assert_eq!(installation.run(&["models", "test", "nobody"]).code, 5);
+}
+
+/// A server elsewhere, as far as the settings know, that says this word by word.
+async fn saying(words: &[&str]) -> ModelServer {
+    let server = ModelServer::start(Vec::new()).await;
+    let chunk = |delta: serde_json::Value, finish: serde_json::Value| {
+        let chunk = json!({"id": "1", "object": "chat.completion.chunk", "model": "m",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        Step::Send(format!("data: {chunk}\n\n").into_bytes())
+    };
+    let mut steps: Vec<Step> =
+        words.iter().map(|word| chunk(json!({"content": word}), json!(null))).collect();
+    steps.push(chunk(json!({}), json!("stop")));
+    steps.extend([Step::Send(b"data: [DONE]\n\n".to_vec()), Step::End]);
+    server.next(Answer::stream(steps));
+    server
+}
+
+fn with_that_server(server: &ModelServer) -> Installation {
+    Installation::sqlite()
+        .with("MUNSHI__MODELS__FAR__PROVIDER", "vllm")
+        .with("MUNSHI__MODELS__FAR__MODEL", "m")
+        .with("MUNSHI__MODELS__FAR__BASE_URL", format!("{}/v1", server.url()))
+}
+
+fn asked(server: &ModelServer) -> String {
+    String::from_utf8(server.requests().remove(0).body).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_elsewhere_gets_codes_for_phones_and_the_answer_has_them_again() {
+    let question = ["complete", "write to +91 98765 43210 about account 50100123456789"];
+    let server = saying(&["Call X", "PH1", "00 about XAC101."]).await;
+    let said = with_that_server(&server).run(&question).ok();
+    assert_eq!(said.trim(), "Call +91 98765 43210 about 50100123456789.");
+    let body = asked(&server);
+    assert!(
+        body.contains("write to XPH100 about account XAC101") && body.contains("stand for real values"),
+        "{body}"
+    );
+
+    let server = saying(&["XPH100"]).await;
+    let said = with_that_server(&server).run(&[&question[..], &["--as-is"]].concat()).ok();
+    assert_eq!(said.trim(), "XPH100");
+    assert!(asked(&server).contains(question[1]), "sent as it is");
+
+    let server = saying(&["XPH100"]).await;
+    let installation = with_that_server(&server).with("MUNSHI__MODELS__FAR__SEES_NAMES", "true");
+    assert_eq!(installation.run(&question).ok().trim(), "XPH100");
+    assert!(asked(&server).contains(question[1]), "a server of one's own may see it");
+    assert_eq!(installation.json(&["models"])["models"][0]["sees_names"], json!(true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_aadhaar_number_is_sent_nowhere() {
+    let server = saying(&["never"]).await;
+    let installation = with_that_server(&server);
+    let number = "2341 2341 2346";
+    for words in [
+        vec!["complete", "my aadhaar is 2341 2341 2346"],
+        vec!["complete", "--as-is", "my aadhaar is 2341 2341 2346"],
+        vec!["complete", "--system", "aadhaar 234123412346", "hello"],
+        vec!["complete", "--model", "offline", "my aadhaar is 2341 2341 2346"],
+    ] {
+        let refused = installation.run(&words);
+        assert_eq!(refused.code, 7, "{refused:?}");
+        assert!(
+            refused.err.contains("nothing was sent") && refused.err.contains("last four digits"),
+            "{refused:?}"
+        );
+        assert!(!refused.err.contains(number), "{refused:?}");
+    }
+    assert_eq!(server.seen().requests, 0);
 }
 
 #[test]

@@ -19,7 +19,13 @@ pub enum Outcome {
     /// Done. The value is as it may be stored: scrubbed, and not endless.
     Applied(Value),
     /// Surely not done.
-    Failed { code: String, retryable: bool, detail: String },
+    Failed {
+        code: String,
+        retryable: bool,
+        detail: String,
+        /// What helps, as whoever called the tool keeps it.
+        next: Option<Value>,
+    },
     /// Nobody knows: it broke off after it may have been done.
     Unknown { detail: String },
 }
@@ -75,8 +81,11 @@ fn told(outcome: &Outcome) -> (State, Event, Value, Value) {
         Outcome::Applied(value) => {
             (State::Applied, Event::ACT_APPLIED, value.clone(), json!({ "bytes": value.to_string().len() }))
         }
-        Outcome::Failed { code, retryable, detail } => {
-            let kept = json!({ "ok": false, "code": code, "retryable": retryable, "detail": detail });
+        Outcome::Failed { code, retryable, detail, next } => {
+            let mut kept = json!({ "ok": false, "code": code, "retryable": retryable, "detail": detail });
+            if let Some(next) = next {
+                kept["next"] = next.clone();
+            }
             (State::Failed, Event::ACT_FAILED, kept, json!({ "code": code }))
         }
         Outcome::Unknown { detail } => {

@@ -48,16 +48,32 @@ enum What {
 impl<'t> Mask<'t> {
     /// Refused when the names are another tenant's.
     pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
-        if known.tenant() == session.tenant {
-            Ok(Self { known, session, made: HashMap::new() })
-        } else {
-            Err(Crossed)
-        }
+        if known.tenant() == session.tenant { Ok(Self::within(known, session)) } else { Err(Crossed) }
+    }
+
+    /// For whom has seen already that both are one tenant's.
+    pub(super) fn within(known: &'t Known, session: &'t mut Session) -> Self {
+        Self { known, session, made: HashMap::new() }
     }
 
     /// A text as a cloud model may see it.
     pub fn text(&mut self, text: &str) -> String {
-        let hides = self.find(text);
+        let mut all = self.find(text);
+        all.extend(lookalikes(text).into_iter().map(|range| Hide {
+            range,
+            what: What::Pattern(Kind::Lookalike),
+            inherent: false,
+        }));
+        self.write(text, settle(all))
+    }
+
+    /// What a cloud model thought: its own tokens are meant as tokens.
+    pub(super) fn thought(&mut self, text: &str) -> String {
+        let all = self.find(text);
+        self.write(text, settle(all))
+    }
+
+    fn write(&mut self, text: &str, hides: Vec<Hide>) -> String {
         if hides.is_empty() {
             return text.to_owned();
         }
@@ -100,7 +116,7 @@ impl<'t> Mask<'t> {
         }
     }
 
-    /// Everything to hide in a text, in order, none over another.
+    /// Everything to hide in a text, in no order.
     fn find(&self, text: &str) -> Vec<Hide> {
         let mut all: Vec<Hide> = Vec::new();
         let mut add =
@@ -108,11 +124,8 @@ impl<'t> Mask<'t> {
         for (found, (kind, stored)) in self.known.values(text) {
             add(found.range, What::Value(*kind, stored.clone()), false);
         }
-        for found in patterns::find(text) {
+        for found in patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range)) {
             add(found.range, What::Pattern(found.kind), false);
-        }
-        for range in lookalikes(text) {
-            add(range, What::Pattern(Kind::Lookalike), false);
         }
         let words = Words::new(text);
         for spot in self.known.spotter().find_in(&words) {
@@ -121,7 +134,7 @@ impl<'t> Mask<'t> {
         for range in cues::strangers(&words) {
             add(range, What::Said, false);
         }
-        settle(all)
+        all
     }
 
     fn token(&mut self, hide: &Hide, said: &str, whole: bool) -> String {
@@ -176,6 +189,16 @@ fn lookalikes(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Whether digits are the code of a fence round what others wrote: it points at nobody, and is another for every text.
+fn is_fence(text: &str, range: &Range<usize>) -> bool {
+    const CODE: usize = 15;
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    range.len() == CODE
+        && ((before.ends_with("⟦data ") && after.starts_with(':'))
+            || (before.ends_with("⟦end ") && after.starts_with('⟧')))
 }
 
 /// Where finds lie over each other the widest speaks; where they only touch each other's ends, both are hidden as one.

@@ -1,12 +1,15 @@
 //! What a cloud model may see, and what may leave.
 //!
-//! Nothing here does I/O. A turn makes [`Known`] from the people it knows, takes the conversation's [`Session`], and
-//! [`Mask`]s every text on its way to a cloud model; what comes back goes through a [`Restorer`], or through
-//! [`Session::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
+//! A turn asks [`known_people`] whom it knows, takes the conversation's [`Session`], and gives its calls a [`TokenVeil`]:
+//! every text on its way to a cloud model goes through a [`Mask`]; what comes back goes through a [`Restorer`], or
+//! through [`Session::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
+//! Nothing but [`known_people::people`] does I/O.
 //!
 //! # Layout
 //! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
 //! - [`known`]: whom a turn knows; [`session`]: which token stands for what; [`mask`], [`restore`]: there and back
+//! - [`veil`]: what the gateway asks; `hide`: a whole request, `reveal`: the events of an answer
+//! - [`known_people`]: the people of a tenant, read and kept ready
 //! - `join`: names and the endings written onto them
 //! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused
 //! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
@@ -18,27 +21,33 @@ pub mod aadhaar;
 mod compact;
 mod digits;
 pub mod fields;
+mod hide;
 mod join;
 pub mod kind;
 pub mod known;
+pub mod known_people;
 pub mod mask;
 pub mod patterns;
 pub mod profile;
 pub mod restore;
+mod reveal;
 pub mod scrub;
 pub mod session;
 mod token;
 mod traces;
+pub mod veil;
 
 pub use aadhaar::refuse_aadhaar;
 pub use fields::Fields;
 pub use kind::{Found, Kind};
 pub use known::{Entity, Known};
+pub use known_people::KnownPeople;
 pub use mask::Mask;
 pub use profile::{Profile, Redaction};
 pub use restore::Restorer;
 pub use scrub::Scrubber;
 pub use session::{Crossed, Session};
+pub use veil::TokenVeil;
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,12 @@ pub struct Restored {
 /// Restores a reply piece by piece. It holds back only what could still be a token.
 pub struct Restorer<'s> {
     session: &'s Session,
+    back: Holdback,
+}
+
+/// What a stream holds back, apart from the table that grows meanwhile.
+#[derive(Default)]
+pub(super) struct Holdback {
     script: Option<Script>,
     held: String,
     unknown: Vec<String>,
@@ -36,22 +42,37 @@ impl<'s> Restorer<'s> {
     }
 
     fn with(session: &'s Session, script: Option<Script>) -> Self {
-        Self { session, script, held: String::new(), unknown: Vec::new() }
+        Self { session, back: Holdback { script, ..Holdback::default() } }
     }
 
     /// Takes the next piece; gives what is ready.
     pub fn push(&mut self, piece: &str) -> String {
-        self.held.push_str(piece);
-        self.take(More::May)
+        self.back.push(self.session, piece)
     }
 
     /// What was held back, and the tokens nobody knows.
     pub fn finish(mut self) -> Restored {
-        let text = self.take(More::Never);
-        Restored { text, unknown: self.unknown }
+        self.back.flush(self.session)
+    }
+}
+
+impl Holdback {
+    pub(super) fn new(script: Script) -> Self {
+        Self { script: Some(script), ..Self::default() }
     }
 
-    fn take(&mut self, more: More) -> String {
+    pub(super) fn push(&mut self, session: &Session, piece: &str) -> String {
+        self.held.push_str(piece);
+        self.take(session, More::May)
+    }
+
+    /// What was held back and the tokens nobody knew; it can go on with another text.
+    pub(super) fn flush(&mut self, session: &Session) -> Restored {
+        let text = self.take(session, More::Never);
+        Restored { text, unknown: std::mem::take(&mut self.unknown) }
+    }
+
+    fn take(&mut self, session: &Session, more: More) -> String {
         let held = std::mem::take(&mut self.held);
         let mut out = String::with_capacity(held.len());
         let mut at = 0;
@@ -70,8 +91,16 @@ impl<'s> Restorer<'s> {
                 Read::Token { length, .. } if length == rest.len() && more == More::May => break,
                 Read::Token { kind, place, length } => {
                     let next = rest.get(length..).and_then(|rest| rest.chars().next());
-                    at += length
-                        + self.put(&mut out, rest.get(..length).unwrap_or_default(), (kind, place), next);
+                    let said = rest.get(..length).unwrap_or_default();
+                    at += length;
+                    if let Some(value) = session.value(kind, place, self.script) {
+                        // What follows may have been taken into the name.
+                        let taken = join::write(&mut out, value, next);
+                        at += next.filter(|_| taken).map_or(0, char::len_utf8);
+                    } else {
+                        out.push_str(said);
+                        self.unknown.push(said.to_owned());
+                    }
                 }
                 Read::Unfinished | Read::None => {
                     let letter = rest.chars().next().unwrap_or_default();
@@ -82,27 +111,6 @@ impl<'s> Restorer<'s> {
         }
         self.held = held.get(at..).unwrap_or_default().to_owned();
         out
-    }
-
-    /// Writes what a token stands for; returns how many bytes behind it were taken into it.
-    fn put(
-        &mut self,
-        out: &mut String,
-        said: &str,
-        (kind, place): (super::Kind, usize),
-        next: Option<char>,
-    ) -> usize {
-        match self.session.value(kind, place, self.script) {
-            Some(value) => {
-                let taken = join::write(out, value, next);
-                next.filter(|_| taken).map_or(0, char::len_utf8)
-            }
-            None => {
-                out.push_str(said);
-                self.unknown.push(said.to_owned());
-                0
-            }
-        }
     }
 }
 

@@ -104,6 +104,11 @@ impl Checker {
         self.hold(cleared)
     }
 
+    /// Tools have answered while the reply was on its way: what follows is read with it.
+    pub fn learn(&mut self, learn: impl FnOnce(&mut Context)) {
+        learn(&mut self.context);
+    }
+
     /// Says that nothing more comes; returns the rest.
     pub fn finish(mut self) -> Cleared {
         let mut cleared = Cleared::default();

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
+use std::sync::Arc;
 
 use munshi_lang::Form;
 use munshi_types::{Language, Money};
@@ -28,7 +29,7 @@ pub struct Context {
     /// Names of models and vendors that must never be said, besides those everybody knows.
     pub model_names: Vec<String>,
     /// The prompt whose sentences must not come back.
-    pub prompt: Option<std::sync::Arc<Prompt>>,
+    pub prompt: Option<Arc<Prompt>>,
     /// The tongues the persona may speak; empty is any.
     pub lock: Vec<Tongue>,
     /// The person's language: what concerns their money and safety may always be said in it.
@@ -82,7 +83,7 @@ pub enum Election {
 /// A prompt, kept as what is needed to know its sentences again.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
-    runs: HashSet<u64, BuildHasherDefault<Given>>,
+    runs: Arc<HashSet<u64, BuildHasherDefault<Given>>>,
     marks: Vec<String>,
 }
 
@@ -94,7 +95,13 @@ impl Prompt {
     pub fn new(text: &str, marks: Vec<String>) -> Self {
         let text = unquoted(text);
         let reading = Reading::new(&text, &sentences::ends(&text));
-        Self { runs: runs(&words(&reading)).map(|(_, run)| run).collect(), marks }
+        Self { runs: Arc::new(runs(&words(&reading)).map(|(_, run)| run).collect()), marks }
+    }
+
+    /// The same text with the marks of one turn: what is the same in every turn is read once.
+    #[must_use]
+    pub fn with_marks(&self, marks: Vec<String>) -> Self {
+        Self { runs: self.runs.clone(), marks }
     }
 
     /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.

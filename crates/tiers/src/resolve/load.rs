@@ -6,7 +6,7 @@ use munshi_store::{PageRequest, PlatformTx, Tx, tenants};
 use munshi_types::tier::{
     Agent, Binding, Candidate, Human, RoutingKey, Slice, Team, TierKind, TierName, TierRef, TierStatus,
 };
-use munshi_types::{Tenant, TenantName, TenantStatus};
+use munshi_types::{BindingId, Id, Tenant, TenantId, TenantName, TenantStatus, TierId};
 use papaya::HashMap;
 
 use super::cache::{Arm, Cache, Entry, Leads, Versions};
@@ -42,6 +42,17 @@ pub(super) fn by_name(
 ) -> Result<Option<Entry>> {
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
     entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))
+}
+
+/// None where the tenant or the binding is not there.
+pub(super) fn by_id(
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    binding: BindingId,
+    cache: &Cache,
+) -> Result<Option<Entry>> {
+    let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
+    entry(tx, &tenant, cache, |tx| rows::find_by_id(tx, TierId::from_uuid(binding.as_uuid())))
 }
 
 /// Looks at one page of tenants, and gives up where there are more.

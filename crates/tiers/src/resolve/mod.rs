@@ -130,6 +130,14 @@ impl Resolver {
         Ok(found.map_or(Answer::Unknown, |entry| entry.answer(person)))
     }
 
+    /// A binding by its id, for a turn that is taken up again: from the database, and not kept.
+    pub async fn by_id(&self, tenant: TenantId, binding: BindingId, person: Option<&str>) -> Result<Answer> {
+        let cache = self.cache.clone();
+        let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_id(tx, tenant, binding, &cache);
+        let found = self.db.platform(crate::keys::ROUTING).read(read).await?;
+        Ok(found.map_or(Answer::Unknown, |entry| entry.answer(person)))
+    }
+
     /// Which tenants have a binding of this name, archived ones too. None where there are too many tenants to ask.
     pub async fn holders(&self, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
         let binding = binding.clone();

@@ -51,6 +51,8 @@ struct Item {
     /// Small, medium, large, or unrated where nobody knows its price: what plans go by.
     class: ModelClass,
     residency: String,
+    /// Whether it gets names and numbers of people as they are.
+    sees_names: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -108,6 +110,7 @@ fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> 
         output_price: price(&wired.gateway, target, &output, now),
         class: wired.classes.class(&target.name),
         residency: target.residency.clone(),
+        sees_names: target.may_see_names(),
     }
 }
 

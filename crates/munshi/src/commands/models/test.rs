@@ -58,6 +58,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
                 route: route.clone(),
                 request: request.into(),
                 account: account.clone(),
+                // The questions are our own and name nobody.
+                veil: None,
             };
             checks.push(ask(context, &wired, call, what).await);
         }

@@ -7,7 +7,7 @@ use munshi_llm::presets::{Preset, preset};
 use munshi_llm::target::Key;
 use munshi_llm::{Capabilities, Target, Timeouts, Wire};
 
-use super::address::is_open;
+use super::address::{is_open, is_own};
 use super::{Findings, about};
 
 /// `None` once its problem is noted.
@@ -30,10 +30,12 @@ pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
         capabilities: capabilities(model, start.capabilities),
         dialect: dialect(model, start.dialect.clone()),
         residency: model.residency.clone().unwrap_or_default(),
+        sees_names: model.sees_names.unwrap_or(false),
         ..start
     };
     keyless(model, &target, preset.as_ref(), findings);
     exposed(model, &target, findings)?;
+    trusted(model, &target, findings)?;
     Some(target)
 }
 
@@ -97,6 +99,18 @@ fn exposed(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Optio
     let what = "the key or headers would go unencrypted to another machine".to_owned();
     let hint = "write https://, or allow_plain_http = true if the network between is yours alone";
     findings.refuse(model, "base_url", what, hint);
+    None
+}
+
+/// Names in the clear are for servers of one's own.
+fn trusted(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<()> {
+    if !target.sees_names || is_own(&target.base_url) {
+        return Some(());
+    }
+    let what =
+        "real names would go to a server that is not on this machine or in a private network".to_owned();
+    let hint = "leave it out, so that they go as codes; or give the server's private address as `base_url`";
+    findings.refuse(model, "sees_names", what, hint);
     None
 }
 

@@ -141,6 +141,20 @@ permitted_residency = ["in", "eu"]
 }
 
 #[test]
+fn only_a_server_of_ones_own_may_see_names() {
+    let text = |address: &str, sees: &str| {
+        format!("[models.a]\nprovider = 'vllm'\nmodel = 'm'\nbase_url = '{address}'\n{sees}\n")
+    };
+    let sees = |address: &str| models(&text(address, "sees_names = true")).targets[0].may_see_names();
+    assert!(sees("http://127.0.0.1:8080/v1") && sees("https://10.1.2.3/v1"));
+    for unsaid in ["", "sees_names = false"] {
+        assert!(!models(&text("http://127.0.0.1:8080/v1", unsaid)).targets[0].may_see_names());
+    }
+    let refused = refusal(&text("https://gpu.example/v1", "sees_names = true"));
+    assert!(refused.contains("munshi.toml:5:14: models.a.sees_names: real names would go"), "{refused}");
+}
+
+#[test]
 fn prices_are_exact_and_a_targets_own() {
     let text = r#"
 [models.one]

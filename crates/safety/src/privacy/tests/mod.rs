@@ -3,3 +3,5 @@
 mod invented;
 mod never_leaks;
 mod there_and_back;
+mod through_the_gateway;
+mod veiled;

@@ -1,0 +1,261 @@
+//! What is stored on a run's way and at its end, each in one transaction and under the epoch of whoever works on it.
+//!
+//! Locks are taken in one order everywhere: quota, session, run, and the audit last.
+
+use munshi_llm::calls;
+use munshi_llm::gateway::CallRecord;
+use munshi_safety::budget::{Amount, Settled};
+use munshi_store::{Json, Tx, params};
+use munshi_tiers::guardrails::{self, Severity, Tier};
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{BindingId, MessageId, Outbound, ReplyTo, ReservationId, SessionId, Timestamp};
+use serde_json::Value;
+
+use crate::decisions::{self, Decision};
+use crate::error::{Error, Result};
+use crate::ingest::Desk;
+use crate::messages::{self, Message, Speaker, Standing};
+use crate::runs::{self, End, Held};
+use crate::sessions::{self, Learned, Numbered};
+use crate::snapshot::Snapshot;
+use crate::state::{Halt, RunState};
+use crate::steps::{self, NewStep};
+use crate::{keeping, outbox};
+
+/// How often a session may be merged away under a reply before something else must be wrong.
+const TRIES: u32 = 4;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    pub held: Held,
+    pub state: RunState,
+    pub snapshot: &'a Snapshot,
+    /// Since the last commit.
+    pub steps: &'a [NewStep],
+    /// Attempts at models since the last commit.
+    pub calls: &'a [CallRecord],
+}
+
+/// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
+pub fn journal(tx: &mut Tx<'_>, progress: &Progress<'_>) -> Result<()> {
+    runs::advance(tx, progress.held, progress.state, &Json::of(progress.snapshot)?)?;
+    steps::add(tx, progress.held, progress.steps)?;
+    for call in progress.calls {
+        calls::record(tx, call)?;
+    }
+    Ok(())
+}
+
+/// The end of a turn, or its pause, and everything that is stored with it.
+#[derive(Clone, Debug)]
+pub struct Response {
+    pub held: Held,
+    /// As the run was read; if it was merged into another since, the reply goes there.
+    pub session: SessionId,
+    pub binding: BindingId,
+    pub channel: Channel,
+    pub ending: Ending,
+    /// None only where there is nothing to say.
+    pub reply: Option<Reply>,
+    /// Where the reply is sent; none where the person waits for it or comes and looks.
+    pub deliver: Option<ReplyTo>,
+    /// What was set aside, and what was spent of it.
+    pub settle: Option<(ReservationId, Amount)>,
+    pub learned: Learned,
+    pub steps: Vec<NewStep>,
+    pub calls: Vec<CallRecord>,
+    pub violations: Vec<Broken>,
+    pub decision: Option<Box<Decision>>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    Done,
+    Halted(Halt),
+    /// A person is asked; what there is so far is kept.
+    Waiting(Box<Snapshot>),
+}
+
+/// What is said at the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub id: MessageId,
+    pub text: String,
+    pub language: Option<LanguageCode>,
+    pub tokens: u32,
+    pub standing: Standing,
+    pub generation: u32,
+    pub marks: Value,
+    pub suggestions: Vec<String>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub rule: String,
+    pub tier: String,
+    pub severity: String,
+    /// In a few words; never the text itself.
+    pub what: String,
+}
+
+impl From<&guardrails::Violation> for Broken {
+    fn from(violation: &guardrails::Violation) -> Self {
+        let tier = match violation.tier {
+            Tier::Human => "human",
+            Tier::Team => "team",
+            Tier::Agent => "agent",
+        };
+        let severity = match violation.severity {
+            Severity::Block => "block",
+            Severity::Rewrite => "rewrite",
+            Severity::Log => "log",
+        };
+        Self {
+            rule: violation.rule.clone(),
+            tier: tier.to_owned(),
+            severity: severity.to_owned(),
+            what: violation.what.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Responded {
+    /// Where the reply stands; another than the run began in after a merge.
+    pub session: SessionId,
+    pub number: i64,
+    /// The next run of the session, now held by this process.
+    pub next: Option<Held>,
+}
+
+/// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
+/// nothing. [`Error::LostRun`] where somebody else has taken the run up.
+pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Responded> {
+    let (held, now) = (response.held, response.now);
+    if let Some((reservation, spent)) = &response.settle {
+        settle(tx, desk, *reservation, spent)?;
+    }
+    let place = enter(tx, response)?;
+    let next = runs::end(tx, held, place.session, &end(response)?, now)?;
+    if let Some(reply) = &response.reply {
+        messages::add(tx, &message(response, reply, place))?;
+    }
+    steps::add(tx, held, &response.steps)?;
+    for call in &response.calls {
+        calls::record(tx, call)?;
+    }
+    for broken in &response.violations {
+        add_violation(tx, desk, response, broken)?;
+    }
+    if let Some(decision) = &response.decision {
+        let Response { binding, channel, .. } = *response;
+        let about = decisions::About { run: held.run, session: place.session, binding, channel };
+        decisions::add(tx, about, decision, now)?;
+    }
+    if let (Some(reply), Some(to)) = (&response.reply, &response.deliver) {
+        outbox::put(tx, &desk.queue, place.session, &outbound(reply, to), now)?;
+    }
+    if keeping::is_due(place.number, place.summarised) {
+        keeping::ask(tx, &desk.queue, place.session)?;
+    }
+    Ok(Responded { session: place.session, number: place.number, next })
+}
+
+fn settle(tx: &mut Tx<'_>, desk: &Desk, reservation: ReservationId, spent: &Amount) -> Result<()> {
+    match desk.governor.settle(tx, reservation, spent)? {
+        Settled::Now => {}
+        Settled::Late => tracing::warn!(%reservation, "a turn was settled after its reservation had expired"),
+        Settled::NotHeld => {
+            tracing::warn!(%reservation, ?spent, "a turn's reservation was gone: what it spent is not in the books");
+        }
+    }
+    Ok(())
+}
+
+/// Numbers the reply in the session the run is in by now, and holds that.
+fn enter(tx: &mut Tx<'_>, response: &Response) -> Result<Numbered> {
+    let mut session = response.session;
+    for _ in 0..TRIES {
+        let entered = match response.reply {
+            Some(_) => sessions::answer(tx, session, &response.learned, response.now)?,
+            None => sessions::leave(tx, session, &response.learned, response.now)?,
+        };
+        match entered {
+            Some(place) => return Ok(place),
+            None => session = runs::session_of(tx, response.held.run)?.ok_or(Error::NoRun)?,
+        }
+    }
+    let busy = "the session is being merged again and again: try later".to_owned();
+    Err(munshi_store::Error::Busy(busy).into())
+}
+
+fn end(response: &Response) -> Result<End> {
+    let (state, halt, snapshot) = match &response.ending {
+        Ending::Done => (RunState::Done, None, Json::of(&Value::Object(serde_json::Map::default()))?),
+        Ending::Halted(halt) => {
+            (RunState::Halted, Some(halt), Json::of(&Value::Object(serde_json::Map::default()))?)
+        }
+        Ending::Waiting(snapshot) => (RunState::WaitingApproval, None, Json::of(snapshot)?),
+    };
+    Ok(End {
+        state,
+        reason: halt.map(Json::of).transpose()?,
+        snapshot,
+        reply: response.reply.as_ref().map(|reply| reply.id),
+        is_settled: response.settle.is_some(),
+    })
+}
+
+fn message(response: &Response, reply: &Reply, place: Numbered) -> Message {
+    Message {
+        id: reply.id,
+        session: place.session,
+        number: place.number,
+        run: response.held.run,
+        binding: response.binding,
+        speaker: Speaker::Persona,
+        channel: response.channel,
+        outside_id: None,
+        text: reply.text.clone(),
+        attached: Vec::new(),
+        language: reply.language.clone(),
+        tokens: reply.tokens,
+        standing: reply.standing,
+        generation: reply.generation,
+        marks: reply.marks.clone(),
+        suggestions: reply.suggestions.clone(),
+        said_at: response.now,
+    }
+}
+
+fn outbound(reply: &Reply, to: &ReplyTo) -> Outbound {
+    Outbound {
+        id: reply.id,
+        to: to.clone(),
+        text: reply.text.clone(),
+        suggestions: reply.suggestions.clone(),
+        language: reply.language.clone(),
+    }
+}
+
+fn add_violation(tx: &mut Tx<'_>, desk: &Desk, response: &Response, broken: &Broken) -> Result<()> {
+    let id: uuid::Uuid = munshi_types::Id::as_uuid(desk.ids.next::<munshi_types::EntryId>());
+    tx.execute(
+        "INSERT INTO guardrail_violations (tenant_id, id, run_id, binding_id, rule, tier, severity, what, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        params![
+            id,
+            response.held.run,
+            response.binding,
+            broken.rule,
+            broken.tier,
+            broken.severity,
+            broken.what,
+            response.now
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! One row a turn: what was decided and what it took.
+
+use munshi_store::{Result, Tx, params};
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{BindingId, RunId, SessionId, Timestamp};
+use serde::Serialize;
+
+/// What the row says beside whose it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Decision {
+    pub binding_version: u32,
+    pub human_version: u32,
+    pub team_version: u32,
+    pub agent_version: u32,
+    pub slice: Option<String>,
+    pub language: Option<LanguageCode>,
+    /// `done`, or why it was halted, in a word.
+    pub outcome: String,
+    /// The model that gave the answer.
+    pub target: Option<String>,
+    pub is_degraded: bool,
+    pub model_calls: u32,
+    pub tool_calls: u32,
+    pub violations: u32,
+    pub tokens: TierTokens,
+    pub output_tokens: u32,
+    /// In millionths of a dollar; none where nobody knows the price.
+    pub cost: Option<i64>,
+    pub micros: Micros,
+}
+
+/// Of the prompt, by who brought them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TierTokens {
+    pub human: u32,
+    pub team: u32,
+    pub agent: u32,
+    pub dynamic: u32,
+}
+
+/// How long each stage took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Micros {
+    pub ingest: i64,
+    pub prepare: i64,
+    pub think: i64,
+    pub act: i64,
+    pub check: i64,
+    pub respond: i64,
+    pub first_word: Option<i64>,
+    pub total: i64,
+}
+
+/// Whose turn it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct About {
+    pub run: RunId,
+    pub session: SessionId,
+    pub binding: BindingId,
+    pub channel: Channel,
+}
+
+/// A run that goes on after it waited for a person has one row too: the last one counts.
+pub(crate) fn add(tx: &mut Tx<'_>, about: About, decision: &Decision, at: Timestamp) -> Result<()> {
+    let (tokens, micros) = (&decision.tokens, &decision.micros);
+    tx.execute(
+        "INSERT INTO decisions (tenant_id, run_id, session_id, binding_id, binding_version, human_version, team_version,
+           agent_version, slice, channel, language, outcome, target, is_degraded, model_calls, tool_calls, violations,
+           human_tokens, team_tokens, agent_tokens, dynamic_tokens, output_tokens, cost, ingest_micros, prepare_micros,
+           think_micros, act_micros, check_micros, respond_micros, first_word_micros, total_micros, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+           $24, $25, $26, $27, $28, $29, $30, $31, $32)
+         ON CONFLICT (tenant_id, run_id) DO UPDATE SET outcome = excluded.outcome, target = excluded.target,
+           language = excluded.language, is_degraded = excluded.is_degraded, model_calls = excluded.model_calls,
+           tool_calls = excluded.tool_calls, violations = excluded.violations, human_tokens = excluded.human_tokens,
+           team_tokens = excluded.team_tokens, agent_tokens = excluded.agent_tokens,
+           dynamic_tokens = excluded.dynamic_tokens, output_tokens = excluded.output_tokens, cost = excluded.cost,
+           prepare_micros = excluded.prepare_micros, think_micros = excluded.think_micros,
+           act_micros = excluded.act_micros, check_micros = excluded.check_micros,
+           respond_micros = excluded.respond_micros, first_word_micros = excluded.first_word_micros,
+           total_micros = excluded.total_micros, at = excluded.at",
+        params![
+            about.run,
+            about.session,
+            about.binding,
+            decision.binding_version,
+            decision.human_version,
+            decision.team_version,
+            decision.agent_version,
+            decision.slice,
+            about.channel.as_str(),
+            decision.language.as_ref().map(LanguageCode::as_str),
+            decision.outcome,
+            decision.target,
+            decision.is_degraded,
+            decision.model_calls,
+            decision.tool_calls,
+            decision.violations,
+            tokens.human,
+            tokens.team,
+            tokens.agent,
+            tokens.dynamic,
+            decision.output_tokens,
+            decision.cost,
+            micros.ingest,
+            micros.prepare,
+            micros.think,
+            micros.act,
+            micros.check,
+            micros.respond,
+            micros.first_word,
+            micros.total,
+            at
+        ],
+    )?;
+    Ok(())
+}

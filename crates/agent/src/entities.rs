@@ -1,0 +1,308 @@
+//! What a conversation has spoken of, kept by the server: things that tools named, under every name a person used for
+//! them, and the list that was shown last. So that "the second one", a name in another script and "I think I only have 1"
+//! are understood whatever the model remembers.
+//!
+//! Names come from tools and people, so for a prompt they are [`Data`]. Everything is bounded: at most [`MOST`] things.
+//!
+//! # Layout
+//! - [`Entities`]: what is known; `found`: reading a tool's result
+//! - [`choices`](crate::choices): the question that waits for a pick is kept here too
+
+mod found;
+
+use munshi_lang::places::{self, Place};
+use munshi_lang::{Context, Directory, Kind, fold, understand};
+use munshi_tiers::prompt::Data;
+use munshi_types::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::choices::{Asked, Picked};
+use found::{List, Thing};
+
+/// So many things are kept, the newest.
+pub const MOST: usize = 20;
+const MOST_ALIASES: usize = 4;
+/// In letters.
+const LONGEST_NAME: usize = 80;
+/// In bytes.
+const LONGEST_ID: usize = 64;
+const LONGEST_KIND: usize = 32;
+/// What a prompt is told of them, in letters.
+const LONGEST_TOLD: usize = 1_500;
+/// A longer message is read no further.
+const LONGEST_READ: usize = 2_000;
+
+/// A session's entities, as its row keeps them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entities {
+    /// The newest first.
+    known: Vec<Entity>,
+    shown: Option<Shown>,
+    /// A numbered question that waits for its answer.
+    asked: Option<Asked>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Entity {
+    kind: String,
+    id: String,
+    name: String,
+    /// What the person called it, where that is written otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<String>,
+}
+
+/// The list that was shown last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Shown {
+    kind: String,
+    /// How many there are, which may be more than are listed.
+    count: u64,
+    of: Vec<EntityRef>,
+}
+
+/// One thing that is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityRef {
+    pub kind: String,
+    pub id: String,
+    pub name: String,
+}
+
+impl EntityRef {
+    fn is(&self, entity: &Entity) -> bool {
+        self.kind == entity.kind && self.id == entity.id
+    }
+}
+
+impl Entity {
+    fn reference(&self) -> EntityRef {
+        EntityRef { kind: self.kind.clone(), id: self.id.clone(), name: self.name.clone() }
+    }
+}
+
+impl From<Thing> for EntityRef {
+    fn from(Thing { kind, id, name }: Thing) -> Self {
+        Self { kind, id, name }
+    }
+}
+
+impl Entities {
+    /// As a row has them. What can't be read, such as a later version's, is forgotten rather than in the way.
+    pub fn stored(value: &Value) -> Self {
+        let mut stored: Self = Self::deserialize(value).unwrap_or_default();
+        stored.bound();
+        stored
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.shown.is_none() && self.asked.is_none()
+    }
+
+    /// What is known, the newest first.
+    pub fn known(&self) -> impl Iterator<Item = EntityRef> {
+        self.known.iter().map(Entity::reference)
+    }
+
+    /// Takes in what a tool answered.
+    pub fn observe(&mut self, spec: &ToolSpec, result: &Value) {
+        let mut parts = spec.scope.split(['.', '/']).filter(|part| !part.starts_with('{'));
+        let module = parts.next().unwrap_or_default();
+        let found = found::find(result, parts.next().unwrap_or(module));
+        for thing in found.things.into_iter().take(MOST).collect::<Vec<_>>().into_iter().rev() {
+            self.meet(thing.into());
+        }
+        // A list with things in it says more than a bare count beside it.
+        let last = found.lists.iter().rev();
+        let best = last.clone().find(|list| !list.of.is_empty()).or_else(|| last.clone().next());
+        if let Some(List { kind, count, of }) = best.cloned() {
+            self.shown = Some(Shown { kind, count, of: of.into_iter().map(EntityRef::from).collect() });
+        }
+        self.bound();
+    }
+
+    /// Makes it the newest.
+    fn meet(&mut self, thing: EntityRef) {
+        let aliases = match self.known.iter().position(|known| thing.is(known)) {
+            Some(at) => self.known.remove(at).aliases,
+            None => Vec::new(),
+        };
+        self.known.insert(0, Entity { kind: thing.kind, id: thing.id, name: thing.name, aliases });
+    }
+
+    fn bound(&mut self) {
+        self.known.retain(|one| {
+            one.id.len() <= LONGEST_ID
+                && one.kind.len() <= LONGEST_KIND * 2
+                && one.name.chars().count() <= LONGEST_NAME + 1
+        });
+        self.known.truncate(MOST);
+        for one in &mut self.known {
+            one.aliases.retain(|alias| alias.chars().count() <= LONGEST_NAME + 1);
+            one.aliases.truncate(MOST_ALIASES);
+        }
+        if let Some(shown) = &mut self.shown {
+            shown.of.truncate(MOST);
+        }
+        self.asked = self.asked.take().and_then(Asked::bounded);
+    }
+
+    /// What a message means among the things that are known: none, one, or all it may be.
+    pub fn resolve(&self, text: &str) -> Vec<EntityRef> {
+        let text = beginning(text);
+        let listed = self.shown.as_ref().map(|shown| shown.of.as_slice()).unwrap_or_default();
+        let at = |place: Place| place.index(listed.len()).and_then(|at| listed.get(at)).cloned();
+        if let Some(one) = places::picked(text).and_then(at) {
+            return vec![one];
+        }
+        let mut meant: Vec<EntityRef> = places::spoken(text).into_iter().filter_map(at).collect();
+        let named = self.named(text).into_iter().flat_map(|(_, candidates)| candidates);
+        for index in named.chain(self.by_id(text)) {
+            let one = self.known.get(index).map(Entity::reference);
+            meant.extend(one.filter(|one| !meant.contains(one)));
+        }
+        if meant.is_empty() { self.counted(text) } else { meant }
+    }
+
+    /// The same, and the person's own word for something is kept as a name of it.
+    pub fn hear(&mut self, text: &str) -> Vec<EntityRef> {
+        for (word, candidates) in self.named(beginning(text)) {
+            let ([one], Some(alias)) = (candidates.as_slice(), found::line(&word, LONGEST_NAME)) else {
+                continue;
+            };
+            let Some(entity) = self.known.get_mut(*one) else { continue };
+            let is_known = std::iter::once(&entity.name)
+                .chain(&entity.aliases)
+                .any(|name| fold::spelling(name) == fold::spelling(&alias));
+            if !is_known {
+                entity.aliases.insert(0, alias);
+                entity.aliases.truncate(MOST_ALIASES);
+            }
+        }
+        self.resolve(text)
+    }
+
+    /// The words of a text that name something, and what they may name.
+    fn named(&self, text: &str) -> Vec<(String, Vec<usize>)> {
+        let names: Vec<(usize, &str)> = self
+            .known
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| one.aliases.iter().chain([&one.name]).map(move |name| (at, name.as_str())))
+            .collect();
+        let directory = Directory::new(names.iter().map(|(_, name)| name));
+        let mut out = Vec::new();
+        for found in directory.find(text) {
+            let mut of: Vec<usize> = Vec::new();
+            for candidate in &found.candidates {
+                of.extend(
+                    names
+                        .get(candidate.contact)
+                        .filter(|(_, name)| is_enough(&found.text, name))
+                        .map(|(at, _)| *at),
+                );
+            }
+            // A longer name that has these words too is meant as much.
+            let alike = names.iter().filter(|(_, name)| munshi_lang::names::score(&found.text, name) > 0.0);
+            of.extend(alike.filter(|(_, name)| is_enough(&found.text, name)).map(|(at, _)| *at));
+            of.sort_unstable();
+            of.dedup();
+            if !of.is_empty() {
+                out.push((found.text, of));
+            }
+        }
+        out
+    }
+
+    /// Things whose id stands in the text. Short ids are numbers of anything.
+    fn by_id(&self, text: &str) -> Vec<usize> {
+        const SHORTEST: usize = 3;
+        let words = || text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let is_said =
+            |one: &Entity| one.id.len() >= SHORTEST && words().any(|word| word.eq_ignore_ascii_case(&one.id));
+        (0..self.known.len()).filter(|at| self.known.get(*at).is_some_and(is_said)).collect()
+    }
+
+    /// All of the list that was shown, where a text says as many as there are: "I think I only have 1".
+    fn counted(&self, text: &str) -> Vec<EntityRef> {
+        let Some(shown) =
+            self.shown.as_ref().filter(|shown| shown.count > 0 && shown.of.len() as u64 == shown.count)
+        else {
+            return Vec::new();
+        };
+        if shown.count == 1 && places::is_only_one(text) {
+            return shown.of.clone();
+        }
+        let numbers = understand(text, &Context::default()).numbers;
+        let says = |number: &munshi_lang::Amount| {
+            matches!(number.kind, Kind::Plain | Kind::Quantity)
+                && number.value.as_whole() == Some(shown.count)
+        };
+        if numbers.len() == 1 && numbers.iter().all(says) { shown.of.clone() } else { Vec::new() }
+    }
+
+    /// What a prompt is told, with what the message may mean.
+    pub fn told(&self, message: &str) -> Option<Data> {
+        let mut text = String::new();
+        if let Some(shown) = &self.shown {
+            text += &format!("Shown last: {} {}", shown.count, shown.kind);
+            let places =
+                (1..).zip(&shown.of).map(|(number, one)| format!("{number}. {} (id {})", one.name, one.id));
+            add(&mut text, ": ", places);
+        }
+        let others = self.known.iter().filter(|one| {
+            self.shown.as_ref().is_none_or(|shown| !shown.of.iter().any(|listed| listed.is(one)))
+        });
+        let others = others.map(|one| format!("{} {} (id {})", one.kind, one.name, one.id));
+        let lead = if text.is_empty() { "Spoken of: " } else { ". Also spoken of: " };
+        add(&mut text, lead, others);
+        let meant =
+            self.resolve(message).into_iter().map(|one| format!("{} {} (id {})", one.kind, one.name, one.id));
+        add(&mut text, ". The message may mean: ", meant);
+        (!text.is_empty()).then(|| Data::new(&text))
+    }
+
+    /// Keeps a question until the next message.
+    pub fn ask(&mut self, asked: Asked) {
+        self.asked = Some(asked);
+    }
+
+    pub fn asked(&self) -> Option<&Asked> {
+        self.asked.as_ref()
+    }
+
+    /// What a message picks of the question that waits. Picked or not, the question is over: whoever says something else
+    /// has moved on.
+    pub fn pick(&mut self, text: &str) -> Option<Picked> {
+        self.asked.take()?.pick(beginning(text))
+    }
+}
+
+/// Adds items as long as there is room.
+fn add(text: &mut String, lead: &str, items: impl Iterator<Item = String>) {
+    for (at, item) in items.enumerate() {
+        if text.chars().count() + item.chars().count() > LONGEST_TOLD {
+            text.push('…');
+            return;
+        }
+        text.push_str(if at == 0 { lead } else { "; " });
+        text.push_str(&item);
+    }
+}
+
+/// Whether what was said is enough of a name: its first word, or half of its words. "On" does not name "Water on Monday".
+fn is_enough(said: &str, name: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(fold::key).collect::<Vec<_>>();
+    let (said, name) = (words(said), words(name));
+    let first = name.first().map(String::as_str).unwrap_or_default();
+    said.len() * 2 >= name.len() || said.iter().any(|word| munshi_lang::names::score(word, first) > 0.9)
+}
+
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(LONGEST_READ).map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Whether a message can be taken at all, and what to change where not.
+
+use munshi_types::Inbound;
+
+use crate::error::{Error, Result};
+
+/// In bytes.
+pub const LONGEST_TEXT: usize = 64 * 1024;
+const LONGEST_ID: usize = 512;
+const LONGEST_REFERENCE: usize = 4096;
+const MOST_ATTACHED: usize = 20;
+
+pub fn check(inbound: &Inbound) -> Result<()> {
+    text(inbound)?;
+    if inbound.outside_id.is_empty() {
+        return unfit("the message has no id of its channel: give it one, the same each time it is sent");
+    }
+    plain("the message's id", &inbound.outside_id, LONGEST_ID)?;
+    if inbound.attached.len() > MOST_ATTACHED {
+        return unfit(format!(
+            "{} things are attached: send at most {MOST_ATTACHED} with one message",
+            inbound.attached.len()
+        ));
+    }
+    for attached in &inbound.attached {
+        plain("an attachment's media type", &attached.media_type, LONGEST_ID)?;
+        plain("an attachment's name", attached.name.as_deref().unwrap_or_default(), LONGEST_ID)?;
+        plain("an attachment's reference", &attached.reference, LONGEST_REFERENCE)?;
+    }
+    match &inbound.reply_to {
+        Some(to) if to.address.is_empty() => unfit("the address to reply to is empty"),
+        Some(to) => plain("the address to reply to", &to.address, LONGEST_ID),
+        None => Ok(()),
+    }
+}
+
+fn text(inbound: &Inbound) -> Result<()> {
+    let text = &inbound.text;
+    if text.trim().is_empty() && inbound.attached.is_empty() {
+        return unfit("the message is empty: write something, or attach something");
+    }
+    if text.len() > LONGEST_TEXT {
+        return unfit(format!(
+            "the message has {} bytes: send at most {LONGEST_TEXT}, the rest as an attachment",
+            text.len()
+        ));
+    }
+    match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        Some(found) => unfit(format!(
+            "the message holds the control character U+{:04X}: send text, with line breaks and tabs at most",
+            u32::from(found)
+        )),
+        None => Ok(()),
+    }
+}
+
+fn plain(what: &str, text: &str, longest: usize) -> Result<()> {
+    if text.len() > longest {
+        return unfit(format!("{what} has {} bytes: {longest} are the most", text.len()));
+    }
+    if text.chars().any(char::is_control) {
+        return unfit(format!("{what} holds a control character"));
+    }
+    Ok(())
+}
+
+fn unfit(what: impl Into<String>) -> Result<()> {
+    Err(Error::Unfit(what.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::tier::Channel;
+    use munshi_types::{Attached, ReplyTo, Sender, To};
+
+    fn inbound(text: &str) -> Inbound {
+        Inbound {
+            channel: Channel::Web,
+            to: To::Address("handle:sharma".parse().unwrap()),
+            from: Sender::default(),
+            outside_id: "1".to_owned(),
+            text: text.to_owned(),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        }
+    }
+
+    fn refusal(inbound: &Inbound) -> String {
+        check(inbound).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_taken_is_told_with_what_to_do() {
+        assert!(check(&inbound("राम ko 500\nudhaar\tdiya")).is_ok());
+        assert!(check(&inbound(&"a".repeat(LONGEST_TEXT))).is_ok());
+        assert_eq!(refusal(&inbound(" \n")), "the message is empty: write something, or attach something");
+        let long = refusal(&inbound(&"a".repeat(LONGEST_TEXT + 1)));
+        assert_eq!(long, "the message has 65537 bytes: send at most 65536, the rest as an attachment");
+        assert!(refusal(&inbound("a\0b")).contains("U+0000"));
+        assert!(refusal(&inbound("a\u{1b}[31m")).contains("U+001B"));
+        assert!(refusal(&inbound("a\u{85}b")).contains("U+0085"));
+    }
+
+    #[test]
+    fn everything_beside_the_text_is_bounded_too() {
+        let picture = |reference: &str| Attached {
+            media_type: "image/jpeg".to_owned(),
+            name: None,
+            reference: reference.to_owned(),
+        };
+        let good = inbound("x");
+        assert!(
+            check(&Inbound { attached: vec![picture("m:1")], text: String::new(), ..good.clone() }).is_ok()
+        );
+        for bad in [
+            Inbound { attached: vec![picture("m:1"); MOST_ATTACHED + 1], ..good.clone() },
+            Inbound { attached: vec![picture(&"m".repeat(LONGEST_REFERENCE + 1))], ..good.clone() },
+            Inbound { attached: vec![picture("m\0")], ..good.clone() },
+            Inbound { outside_id: String::new(), ..good.clone() },
+            Inbound { outside_id: "a\0".to_owned(), ..good.clone() },
+            Inbound { outside_id: "a".repeat(LONGEST_ID + 1), ..good.clone() },
+            Inbound {
+                reply_to: Some(ReplyTo { channel: Channel::Web, address: String::new() }),
+                ..good.clone()
+            },
+            Inbound {
+                reply_to: Some(ReplyTo { channel: Channel::Web, address: "a\0".to_owned() }),
+                ..good.clone()
+            },
+        ] {
+            assert!(check(&bad).is_err(), "{bad:?}");
+        }
+    }
+}

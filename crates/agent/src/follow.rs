@@ -1,0 +1,172 @@
+//! Following a run, from wherever one broke off, on whichever node.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_types::{RunId, TenantId};
+
+use crate::engine::{Engine, Inner};
+use crate::error::{Error, Result};
+use crate::event::{Event, EventId, Usage};
+use crate::hub::{Next, Room};
+use crate::marks::{Mark, Marks};
+use crate::messages::{self, Message, Standing};
+use crate::runs::{self, Run};
+use crate::state::RunState;
+
+/// How often a run of another node is looked at; it doubles up to the longest.
+const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(2);
+/// How long one waits in silence before a word that it still goes on.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// A run's events, one after another, until its last.
+pub struct Following {
+    inner: Arc<Inner>,
+    tenant: TenantId,
+    run: RunId,
+    after: Option<EventId>,
+    source: Source,
+    pause: Duration,
+    has_ended: bool,
+}
+
+enum Source {
+    /// To be found out.
+    Unknown,
+    Live(Arc<Room>),
+    Stored(VecDeque<(EventId, Event)>),
+}
+
+impl Engine {
+    /// Follows a run from its beginning, or from behind an event that was seen.
+    pub async fn follow(&self, tenant: TenantId, run: RunId, after: Option<EventId>) -> Result<Following> {
+        let following = Following {
+            inner: self.inner.clone(),
+            tenant,
+            run,
+            after,
+            source: Source::Unknown,
+            pause: PAUSE,
+            has_ended: false,
+        };
+        if self.inner.hub.find(run).is_none() {
+            following.read().await?.ok_or(Error::NoRun)?;
+        }
+        Ok(following)
+    }
+}
+
+impl Following {
+    /// The next event; none after the last. While nothing is heard of a run that nobody here works on, it says now and
+    /// then that it waits.
+    pub async fn next(&mut self) -> Option<(EventId, Event)> {
+        if self.has_ended {
+            return None;
+        }
+        let (id, event) = match self.find().await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(run = %self.run, %error, "a run can't be followed");
+                self.has_ended = true;
+                let message = "The answer can't be read just now. Ask for it again in a while.".to_owned();
+                let id = self.after.unwrap_or_default();
+                return Some((id, Event::Error { code: "unavailable".to_owned(), message, retryable: true }));
+            }
+        };
+        self.has_ended = event.is_last();
+        self.after = Some(id);
+        Some((id, event))
+    }
+
+    async fn find(&mut self) -> Result<(EventId, Event)> {
+        loop {
+            match &mut self.source {
+                Source::Unknown => {
+                    if let Some(waiting) = self.look().await? {
+                        return Ok(waiting);
+                    }
+                }
+                Source::Stored(events) => match events.pop_front() {
+                    Some(found) => return Ok(found),
+                    None => self.source = Source::Unknown,
+                },
+                Source::Live(room) => {
+                    let (room, after) = (room.clone(), self.after);
+                    let look = || match room.after(after) {
+                        Next::Wait => None,
+                        found => Some(found),
+                    };
+                    match tokio::time::timeout(SILENCE, room.changed(look)).await {
+                        Ok(Next::Event(id, event)) => return Ok((id, event)),
+                        Ok(Next::Wait | Next::Gone) => self.source = Source::Unknown,
+                        Err(_) => return Ok(self.waits()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where its events are by now. Some where one has to wait.
+    async fn look(&mut self) -> Result<Option<(EventId, Event)>> {
+        let room = self.inner.hub.find(self.run);
+        // A room that has ended behind what was seen has nothing more: then the store has.
+        if let Some(room) = room.filter(|room| room.after(self.after) != Next::Gone) {
+            self.source = Source::Live(room);
+            return Ok(None);
+        }
+        let (run, reply) = self.read().await?.ok_or(Error::NoRun)?;
+        if let Some(reply) = reply.filter(|_| is_still(&run)) {
+            self.source = Source::Stored(replay(&run, &reply, self.after));
+            return Ok(None);
+        }
+        tokio::time::sleep(self.pause).await;
+        let is_long = self.pause >= LONGEST;
+        self.pause = (self.pause * 2).min(LONGEST);
+        Ok(is_long.then(|| self.waits()))
+    }
+
+    /// It is said under the id of what was seen last: who comes back with it has missed nothing.
+    fn waits(&self) -> (EventId, Event) {
+        (self.after.unwrap_or_default(), Event::Thinking { what: "waiting".to_owned() })
+    }
+
+    async fn read(&self) -> Result<Option<(Run, Option<Message>)>> {
+        let id = self.run;
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
+            let Some(run) = runs::find(tx, id)? else { return Ok(None) };
+            let reply = run.reply.map(|reply| messages::find(tx, reply)).transpose()?.flatten();
+            Ok(Some((run, reply)))
+        };
+        self.inner.db.read(self.tenant, read).await
+    }
+}
+
+/// Whether its last reply is all there is for now.
+pub(crate) fn is_still(run: &Run) -> bool {
+    run.ended_at.is_some() || run.state == RunState::WaitingApproval
+}
+
+fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(EventId, Event)> {
+    let mut marks: Marks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
+    if !marks.events.last().is_some_and(|mark| mark.event.is_last()) {
+        marks.events.extend(ending(run, reply, &marks));
+    }
+    marks.replay(&reply.text, reply.generation, after)
+}
+
+/// The end of a reply that was stored without one: the message was turned away as it came.
+fn ending(run: &Run, reply: &Message, marks: &Marks) -> Vec<Mark> {
+    let offset = u32::try_from(reply.text.len()).unwrap_or(u32::MAX);
+    let number = marks.events.last().map_or(1, |mark| mark.number) + 1;
+    let done = Event::Done {
+        run: run.id,
+        message: reply.id,
+        decision_id: run.id,
+        usage: Usage::default(),
+        state: run.state.as_str().to_owned(),
+        degraded: reply.standing == Standing::Degraded,
+    };
+    vec![Mark { number, offset, event: done }]
+}

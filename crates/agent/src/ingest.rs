@@ -1,0 +1,401 @@
+//! A message comes in: stored with its run, once, before anybody is told that it came.
+
+use std::sync::Arc;
+
+use munshi_identity::{Address, Person};
+use munshi_jobs::Queue;
+use munshi_safety::budget::{Account, Amount, Governor, Lane, Refused};
+use munshi_store::{Db, Tx};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{
+    BindingId, Ids, Inbound, MessageId, Outbound, PersonId, ReservationId, RunId, SessionId, TenantId,
+    Timestamp, Zone,
+};
+use serde_json::Value;
+
+use crate::decisions::{self, Decision};
+use crate::error::{Error, Result};
+use crate::messages::{self, Message, Speaker, Standing};
+use crate::runs::{self, Held, NewRun, Seen};
+use crate::sessions::{self, Arrival, Learned, Session};
+use crate::state::Halt;
+use crate::{fit, outbox, people};
+
+/// How often a twin may come at the very same moment before something else must be wrong.
+const TRIES: u32 = 4;
+
+/// What storing turns needs beside a transaction.
+#[derive(Clone)]
+pub struct Desk {
+    pub governor: Arc<Governor>,
+    pub queue: Queue,
+    pub ids: Ids,
+}
+
+/// A message that has found its binding.
+#[derive(Clone)]
+pub struct Incoming {
+    pub inbound: Inbound,
+    pub binding: BindingId,
+    /// The tenant's: its days begin by it.
+    pub zone: Zone,
+    /// The most that a plain turn may use, with its interaction.
+    pub most: Amount,
+    /// As it was told from the text.
+    pub language: Option<LanguageCode>,
+    /// How much of a prompt the text takes.
+    pub tokens: u32,
+    pub door: Door,
+    /// What is said where a limit is reached.
+    pub limit_reached: Arc<dyn Fn(&Refused) -> Said + Send + Sync>,
+    /// The record of a turn that ends here; none leaves it out.
+    pub decision: Option<Box<Decision>>,
+    pub now: Timestamp,
+}
+
+/// Whether a message may come in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Door {
+    Open,
+    /// Its text is not kept, its run is halted, and this is the answer.
+    Shut(Halt, Said),
+}
+
+/// Something that is said without a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    pub text: String,
+    pub language: Option<LanguageCode>,
+    pub suggestions: Vec<String>,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Begun,
+    /// Another turn of the session is under way; this one follows by itself.
+    Queued {
+        behind: RunId,
+    },
+    /// It was taken before; the ids are those of then.
+    SeenBefore,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ingested {
+    pub run: RunId,
+    pub session: SessionId,
+    pub message: MessageId,
+    pub person: PersonId,
+    pub fate: Fate,
+    /// Where this process may begin the turn now.
+    pub begun: Option<Box<Begun>>,
+    /// Where the turn has ended already, with its reply stored.
+    pub halted: Option<Halt>,
+}
+
+/// What the turn begins with, so that nothing is read twice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Begun {
+    pub held: Held,
+    /// With the message counted.
+    pub session: Session,
+    pub person: Person,
+    pub reservation: Option<ReservationId>,
+}
+
+/// Takes a message in a unit of its own.
+pub async fn receive(db: &Db, tenant: TenantId, desk: &Desk, incoming: Arc<Incoming>) -> Result<Ingested> {
+    fit::check(&incoming.inbound)?;
+    let mut tries = 1;
+    loop {
+        let (desk, incoming) = (desk.clone(), incoming.clone());
+        match db.write(tenant, move |tx| ingest(tx, &desk, &incoming)).await {
+            // A twin was quicker between two statements; it has committed, so the next look finds it.
+            Err(Error::Store(munshi_store::Error::Conflict { .. })) if tries < TRIES => tries += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Takes a message in the caller's transaction: the same message again gives the same ids and changes nothing. For
+/// somebody known this is one statement for the person, two for the quota, and one each for session, run and message.
+///
+/// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
+/// again.
+pub fn ingest(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming) -> Result<Ingested> {
+    fit::check(&incoming.inbound)?;
+    let inbound = &incoming.inbound;
+    let addresses = people::addresses(inbound)?;
+    if let Some(person) = people::known(tx, inbound, &addresses)? {
+        return match take(tx, desk, incoming, person)? {
+            Some(ingested) => Ok(ingested),
+            None => again(tx, incoming, &addresses),
+        };
+    }
+    if runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
+        return again(tx, incoming, &addresses);
+    }
+    let outcome = tx.attempt(|tx| {
+        let person = people::meet(tx, &desk.ids, inbound, &addresses, incoming.now)?;
+        take(tx, desk, incoming, person)?.ok_or(Stop::Twin)
+    });
+    match outcome {
+        Ok(ingested) => Ok(ingested),
+        Err(Stop::Twin) => again(tx, incoming, &addresses),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Why the taking of a stranger's message is undone.
+enum Stop {
+    /// It was taken while this waited; nobody new is left behind for it.
+    Twin,
+    Failed(Error),
+}
+
+impl From<munshi_store::Error> for Stop {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Seen> for Ingested {
+    fn from(seen: Seen) -> Self {
+        Self {
+            run: seen.run,
+            session: seen.session,
+            message: seen.message,
+            person: seen.person,
+            fate: Fate::SeenBefore,
+            begun: None,
+            halted: None,
+        }
+    }
+}
+
+/// The ids of then, for whoever sent it then: nobody learns of another's run by guessing its id.
+fn again(tx: &mut Tx<'_>, incoming: &Incoming, addresses: &[Address]) -> Result<Ingested> {
+    let inbound = &incoming.inbound;
+    let seen = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.ok_or(Error::NoRun)?;
+    if people::is_theirs(tx, inbound, addresses, seen.person)? {
+        return Ok(seen.into());
+    }
+    let what = "somebody else has sent a message with this id: give each message an id of its own";
+    Err(Error::Unfit(what.to_owned()))
+}
+
+/// Why a message goes no further, and what is said about it.
+type Shut = (Halt, Said);
+
+/// None where the message was taken before; nothing is changed then.
+fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Result<Option<Ingested>> {
+    let shut = match &incoming.door {
+        Door::Open => None,
+        Door::Shut(halt, said) => Some((halt.clone(), said.clone())),
+    };
+    let (reservation, shut) = match shut {
+        Some(shut) => (None, Some(shut)),
+        None => reserve(tx, desk, incoming, &person)?,
+    };
+    let Some((session, person)) = enter(tx, desk, incoming, person)? else {
+        if let Some(id) = reservation {
+            desk.governor.release(tx, id)?;
+        }
+        return Ok(None);
+    };
+    let new = New { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
+    match shut {
+        Some((halt, said)) => turn_away(tx, desk, incoming, &new, halt, &said).map(Some),
+        None => begin(tx, incoming, new).map(Some),
+    }
+}
+
+/// Sets aside what the turn may use. A limit that is reached shuts the door.
+fn reserve(
+    tx: &mut Tx<'_>,
+    desk: &Desk,
+    incoming: &Incoming,
+    person: &Person,
+) -> Result<(Option<ReservationId>, Option<Shut>)> {
+    let account = Account {
+        binding: Some(incoming.binding),
+        person: Some(person.id),
+        lane: Lane::People,
+        zone: incoming.zone.clone(),
+    };
+    match desk.governor.reserve(tx, &account, &incoming.most, incoming.now) {
+        Ok(reserved) => Ok((Some(reserved.id), None)),
+        Err(munshi_safety::Error::OverBudget(refused)) => {
+            let said = (incoming.limit_reached)(&refused);
+            Ok((None, Some((Halt::OverBudget(refused.to_string()), said))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The session with the message numbered in it, and whose it is. None where the message was taken before.
+fn enter(
+    tx: &mut Tx<'_>,
+    desk: &Desk,
+    incoming: &Incoming,
+    person: Person,
+) -> Result<Option<(Session, Person)>> {
+    let inbound = &incoming.inbound;
+    let mut arrival = Arrival {
+        binding: incoming.binding,
+        person: person.id,
+        channel: inbound.channel,
+        outside_id: &inbound.outside_id,
+        reply_to: inbound.reply_to.as_ref(),
+        now: incoming.now,
+    };
+    if let Some(session) = sessions::arrive(tx, &arrival)? {
+        return Ok(Some((session, person)));
+    }
+    if runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.is_some() {
+        return Ok(None);
+    }
+    // They may have become one with somebody else since they were found.
+    let person = munshi_identity::persons::hold(tx, person.id)?.unwrap_or(person);
+    arrival.person = person.id;
+    let session = sessions::make(tx, desk.ids.next(), &arrival)?;
+    Ok(Some((session, person)))
+}
+
+/// What a message has become so far.
+struct New {
+    run: RunId,
+    message: MessageId,
+    session: Session,
+    person: Person,
+    reservation: Option<ReservationId>,
+}
+
+impl New {
+    fn run<'a>(&self, incoming: &'a Incoming) -> NewRun<'a> {
+        let inbound = &incoming.inbound;
+        NewRun {
+            id: self.run,
+            session: self.session.id,
+            number: self.session.messages,
+            binding: incoming.binding,
+            person: self.person.id,
+            message: self.message,
+            kind: runs::MESSAGE,
+            channel: inbound.channel,
+            outside_id: &inbound.outside_id,
+            reply_to: inbound.reply_to.as_ref(),
+            reservation: self.reservation,
+            now: incoming.now,
+        }
+    }
+
+    fn message(&self, incoming: &Incoming, standing: Standing) -> Message {
+        let inbound = &incoming.inbound;
+        let keep = standing == Standing::Whole;
+        Message {
+            id: self.message,
+            session: self.session.id,
+            number: self.session.messages,
+            run: self.run,
+            binding: incoming.binding,
+            speaker: Speaker::Person,
+            channel: inbound.channel,
+            outside_id: Some(inbound.outside_id.clone()),
+            text: if keep { inbound.text.clone() } else { String::new() },
+            attached: if keep { inbound.attached.clone() } else { Vec::new() },
+            language: incoming.language.clone(),
+            tokens: if keep { incoming.tokens } else { 0 },
+            standing,
+            generation: 0,
+            marks: Value::Array(Vec::new()),
+            suggestions: Vec::new(),
+            said_at: incoming.now,
+        }
+    }
+
+    fn ingested(&self, fate: Fate) -> Ingested {
+        Ingested {
+            run: self.run,
+            session: self.session.id,
+            message: self.message,
+            person: self.person.id,
+            fate,
+            begun: None,
+            halted: None,
+        }
+    }
+}
+
+fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
+    let epoch = runs::add(tx, &new.run(incoming))?;
+    messages::add(tx, &new.message(incoming, Standing::Whole))?;
+    if epoch == 0 {
+        let behind = runs::before(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
+        return Ok(new.ingested(Fate::Queued { behind }));
+    }
+    let ingested = new.ingested(Fate::Begun);
+    let held = Held { tenant: tx.tenant(), run: new.run, epoch };
+    let New { session, person, reservation, .. } = new;
+    Ok(Ingested { begun: Some(Box::new(Begun { held, session, person, reservation })), ..ingested })
+}
+
+/// Stores the message, its run and the answer, all ended. Nothing of it is billed.
+fn turn_away(
+    tx: &mut Tx<'_>,
+    desk: &Desk,
+    incoming: &Incoming,
+    new: &New,
+    halt: Halt,
+    said: &Said,
+) -> Result<Ingested> {
+    let (now, inbound) = (incoming.now, &incoming.inbound);
+    // A limit is no reason to forget what somebody wrote.
+    let standing = if incoming.door == Door::Open { Standing::Whole } else { Standing::Refused };
+    let message = new.message(incoming, standing);
+    messages::add(tx, &message)?;
+    let numbered = sessions::answer(tx, new.session.id, &Learned::default(), now)?.ok_or(Error::NoRun)?;
+    let reply = Message {
+        id: desk.ids.next(),
+        number: numbered.number,
+        speaker: Speaker::Persona,
+        outside_id: None,
+        text: said.text.clone(),
+        attached: Vec::new(),
+        language: said.language.clone(),
+        tokens: 0,
+        standing: Standing::Degraded,
+        generation: 1,
+        suggestions: said.suggestions.clone(),
+        ..message
+    };
+    runs::add_halted(tx, &new.run(incoming), &halt, reply.id)?;
+    messages::add(tx, &reply)?;
+    if let Some(decision) = &incoming.decision {
+        let about = decisions::About {
+            run: new.run,
+            session: new.session.id,
+            binding: incoming.binding,
+            channel: inbound.channel,
+        };
+        decisions::add(tx, about, decision, now)?;
+    }
+    if let Some(to) = &inbound.reply_to {
+        let outbound = Outbound {
+            id: reply.id,
+            to: to.clone(),
+            text: reply.text,
+            suggestions: reply.suggestions,
+            language: reply.language,
+        };
+        outbox::put(tx, &desk.queue, new.session.id, &outbound, now)?;
+    }
+    Ok(Ingested { halted: Some(halt), ..new.ingested(Fate::Begun) })
+}

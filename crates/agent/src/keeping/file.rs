@@ -1,0 +1,54 @@
+//! A file of the archive: whole and on disk, or not there.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use munshi_types::TenantId;
+use serde::Serialize;
+
+/// Writes one JSON value a line, and answers only when the file is safely there under its name. A file of that name is
+/// replaced: it is the same lines, or fewer that were never removed from the table.
+pub(super) fn write<T: Serialize>(
+    folder: &Path,
+    tenant: TenantId,
+    name: &str,
+    lines: &[T],
+) -> io::Result<PathBuf> {
+    let folder = folder.join(tenant.to_string());
+    make(&folder)?;
+    let (path, part) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.jsonl.part")));
+    let mut out = BufWriter::new(create(&part)?);
+    for line in lines {
+        serde_json::to_writer(&mut out, line)?;
+        out.write_all(b"\n")?;
+    }
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    fs::rename(&part, &path)?;
+    sync_folder(&folder)?;
+    Ok(path)
+}
+
+/// Folders as far as they are missing; each is safely there before anything is put in it.
+fn make(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    folder.ancestors().skip(1).take(2).filter(|above| above.is_dir()).try_for_each(sync_folder)
+}
+
+/// What people said is for nobody else's eyes.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// The name is in the folder, which reaches the disk by itself only later.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

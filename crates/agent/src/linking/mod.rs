@@ -1,0 +1,142 @@
+//! A visitor proves a phone by a one-time code, and turns out to be somebody known: two persons become one, and so do
+//! their threads.
+
+mod threads;
+
+pub use threads::merge_threads;
+
+use std::sync::Arc;
+
+use munshi_identity::codes::{self, Answer, Asked, Attempt, CodeKey, CodeText, Proven, Purpose, Wish};
+use munshi_identity::{Address, Person, Unmergeable, persons};
+use munshi_store::{Db, Tx};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{Clock, Ids, Outbound, PersonId, Random, ReplyTo, SessionId, TenantId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::outbox::Sender;
+use crate::sessions;
+
+/// What linking is done with.
+#[derive(Clone)]
+pub struct Linking {
+    pub db: Db,
+    pub key: CodeKey,
+    pub ids: Ids,
+    pub random: Arc<dyn Random>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How the code reaches the phone.
+pub struct Way<'a> {
+    pub sender: &'a dyn Sender,
+    /// What is sent, with the code in it.
+    pub words: &'a (dyn Fn(&CodeText) -> String + Send + Sync),
+    pub language: Option<LanguageCode>,
+}
+
+/// What came of asking for a code. Nothing of it tells whether the phone is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sending {
+    Sent {
+        expires_at: Timestamp,
+    },
+    /// The code was made and could not be sent; they may ask again.
+    NotSent {
+        why: String,
+    },
+    TooMany {
+        again_at: Timestamp,
+    },
+}
+
+/// Who somebody turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linked {
+    pub person: Person,
+    /// Where the conversation goes on: another than it began in where the person had one already.
+    pub session: SessionId,
+    /// The row that leads to the person from now on, where there were two.
+    pub merged: Option<PersonId>,
+}
+
+impl Linking {
+    /// Makes a code for a session and sends it to the phone. It is never stored as it is sent, so it does not go through
+    /// the outbox: who gets none asks again.
+    pub async fn ask(
+        &self,
+        tenant: TenantId,
+        session: SessionId,
+        phone: &str,
+        way: &Way<'_>,
+    ) -> Result<Sending> {
+        let address = Address::phone(phone).map_err(|error| Error::Unfit(error.to_string()))?;
+        let (this, wanted, now) = (self.clone(), address.clone(), self.clock.now());
+        let unit = move |tx: &mut Tx<'_>| {
+            if sessions::living(tx, session)?.is_none() {
+                return Err(Error::Unfit(format!("there is no session {session}")));
+            }
+            let wish = Wish { purpose: Purpose::Link, asker: asker(session), address: wanted };
+            Ok(codes::ask(tx, &this.key, &this.ids, this.random.as_ref(), &wish, now)?)
+        };
+        let code = match self.db.write(tenant, unit).await? {
+            Asked::Made(code) => code,
+            Asked::TooMany { again_at } => return Ok(Sending::TooMany { again_at }),
+        };
+        let outbound = Outbound {
+            id: self.ids.next(),
+            to: ReplyTo { channel: way.sender.channel(), address: address.as_str().to_owned() },
+            text: (way.words)(&code.text),
+            suggestions: Vec::new(),
+            language: way.language.clone(),
+        };
+        Ok(match way.sender.send(&outbound).await {
+            Ok(_) => Sending::Sent { expires_at: code.expires_at },
+            Err(fault) => Sending::NotSent { why: fault.why },
+        })
+    }
+
+    /// Answers with the code. A right one makes the phone theirs, or them the person who has it, threads and all.
+    pub async fn confirm(&self, tenant: TenantId, session: SessionId, text: &str) -> Result<Answer<Linked>> {
+        let now = self.clock.now();
+        let attempt = Attempt { purpose: Purpose::Link, asker: asker(session), text: text.to_owned() };
+        let link = move |tx: &mut Tx<'_>, proven: Proven| link(tx, session, &proven.address, now);
+        codes::answer(&self.db, tenant, &self.key, attempt, now, link).await
+    }
+}
+
+/// Only the conversation that asked can answer.
+fn asker(session: SessionId) -> String {
+    format!("session {session}")
+}
+
+fn link(tx: &mut Tx<'_>, session: SessionId, address: &Address, now: Timestamp) -> Result<Linked> {
+    let gone = || Error::Unfit(format!("there is no session {session}"));
+    let asked = sessions::living(tx, session)?.ok_or_else(gone)?;
+    let holder = persons::by_address(tx, address)?;
+    let merged = match holder {
+        None => {
+            persons::add_address(tx, asked.person, address)?;
+            None
+        }
+        Some(holder) => unite(tx, asked.person, holder.id, now)?,
+    };
+    // Read again: where the person had a conversation here, this one is part of it now.
+    let session = sessions::living(tx, session)?.ok_or_else(gone)?;
+    let person = persons::living(tx, session.person)?.ok_or_else(gone)?;
+    Ok(Linked { person, session: session.id, merged })
+}
+
+/// The visitor becomes whoever has the address; where the visitor works here and the other does not, the other way
+/// round, since a member is never merged away.
+fn unite(tx: &mut Tx<'_>, visitor: PersonId, holder: PersonId, now: Timestamp) -> Result<Option<PersonId>> {
+    let merged = match persons::merge(tx, visitor, holder) {
+        Err(munshi_identity::Error::Unmergeable(Unmergeable::Member)) => persons::merge(tx, holder, visitor)?,
+        outcome => outcome?,
+    };
+    if !merged.changed {
+        return Ok(None);
+    }
+    merge_threads(tx, merged.from, merged.into.id, now)?;
+    Ok(Some(merged.from))
+}

@@ -1,0 +1,188 @@
+//! Two threads become one, in the order of time, under whatever is under way in either.
+
+use munshi_store::{Tx, params};
+use munshi_types::{PersonId, SessionId, Timestamp};
+
+use crate::error::Result;
+use crate::sessions::{self, Session};
+
+/// In characters: two summaries together are told no longer than one.
+const LONGEST_SUMMARY: usize = crate::keeping::LONGEST;
+
+/// Makes the sessions of one person another's, after their rows became one in the same transaction: where the other has
+/// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there.
+pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Timestamp) -> Result<()> {
+    let held = hold(tx, from, into)?;
+    let (theirs, mine): (Vec<_>, Vec<_>) = held.into_iter().partition(|session| session.person == from);
+    for gone in theirs {
+        match mine.iter().find(|session| session.binding == gone.binding) {
+            Some(stays) => join(tx, &gone, stays, now)?,
+            None => hand_over(tx, gone.id, into)?,
+        }
+    }
+    Ok(())
+}
+
+/// All of both, until the transaction ends: nothing is said in them meanwhile.
+fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>> {
+    Ok(tx.all(
+        (
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
+             FOR UPDATE",
+        ),
+        params![from, into],
+        sessions::read,
+    )?)
+}
+
+fn hand_over(tx: &mut Tx<'_>, session: SessionId, to: PersonId) -> Result<()> {
+    tx.execute("UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND id = $2", params![session, to])?;
+    tx.execute(
+        "UPDATE sessions SET person_id = $3 WHERE tenant_id = $1 AND merged_into = $2",
+        params![session, to],
+    )?;
+    tx.execute(
+        "UPDATE runs SET person_id = $3 WHERE tenant_id = $1 AND session_id = $2",
+        params![session, to],
+    )?;
+    Ok(())
+}
+
+fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Result<()> {
+    let uncovered = first_uncovered(tx, gone, stays)?;
+    let said = gone.messages + stays.messages;
+    let archived = said - renumber(tx, gone.id, stays.id)?;
+    settle_numbers(tx, stays.id, archived)?;
+    move_runs(tx, gone.id, stays)?;
+    let covered = match uncovered {
+        Some(message) => number_of(tx, message)? - 1,
+        None => said,
+    };
+    // What was said last says most about how to go on.
+    let newer = if gone.last_at > stays.last_at { gone } else { stays };
+    tx.execute(
+        "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
+                language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9
+         WHERE tenant_id = $1 AND id = $2",
+        params![
+            stays.id,
+            said,
+            summary(gone, stays),
+            covered.clamp(0, said),
+            newer.channel.as_str(),
+            newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
+            crate::columns::written(gone.reply_to.as_ref())?,
+            newer.last_at.max(now)
+        ],
+    )?;
+    lead(tx, gone.id, stays)
+}
+
+/// From now on the one leads to the other, and so do those that led to the one.
+fn lead(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+    tx.execute(
+        "UPDATE sessions SET merged_into = $3, person_id = $4 WHERE tenant_id = $1 AND merged_into = $2",
+        params![gone, stays.id, stays.person],
+    )?;
+    tx.execute(
+        "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0
+         WHERE tenant_id = $1 AND id = $2",
+        params![gone, stays.id, stays.person],
+    )?;
+    Ok(())
+}
+
+/// The first message, in the new order, that stands in neither summary.
+fn first_uncovered(
+    tx: &mut Tx<'_>,
+    gone: &Session,
+    stays: &Session,
+) -> Result<Option<munshi_types::MessageId>> {
+    Ok(tx.optional(
+        "SELECT id FROM (
+           SELECT m.id, m.session_id, m.number, max(m.said_at) OVER (PARTITION BY m.session_id ORDER BY m.number) AS said
+           FROM messages m WHERE m.tenant_id = $1 AND m.session_id IN ($2, $3)) AS timed
+         WHERE (session_id = $2 AND number > $4) OR (session_id = $3 AND number > $5)
+         ORDER BY said, session_id, number LIMIT 1",
+        params![gone.id, stays.id, gone.summarised, stays.summarised],
+        |row| row.get(0),
+    )?)
+}
+
+/// Puts the messages of both into one, each thread in its own order and both by time, and says how many there are.
+/// Clocks of nodes differ, so a message counts as said no earlier than what stands before it in its own thread. Numbers
+/// are negative until all have moved: two may never be the same, not even for a moment.
+fn renumber(tx: &mut Tx<'_>, gone: SessionId, stays: SessionId) -> Result<i64> {
+    let moved = tx.execute(
+        "UPDATE messages SET session_id = $3, number = -placed.place
+         FROM (SELECT id, row_number() OVER (ORDER BY said, session_id, number) AS place FROM (
+                 SELECT m.id, m.session_id, m.number,
+                        max(m.said_at) OVER (PARTITION BY m.session_id ORDER BY m.number) AS said
+                 FROM messages m WHERE m.tenant_id = $1 AND m.session_id IN ($2, $3)) AS timed) AS placed
+         WHERE messages.tenant_id = $1 AND messages.id = placed.id",
+        params![gone, stays],
+    )?;
+    Ok(i64::try_from(moved).unwrap_or(i64::MAX))
+}
+
+/// What went to the archive keeps its share of the numbers.
+fn settle_numbers(tx: &mut Tx<'_>, session: SessionId, archived: i64) -> Result<()> {
+    tx.execute(
+        "UPDATE messages SET number = $3 - number WHERE tenant_id = $1 AND session_id = $2 AND number < 0",
+        params![session, archived],
+    )?;
+    Ok(())
+}
+
+fn number_of(tx: &mut Tx<'_>, message: munshi_types::MessageId) -> Result<i64> {
+    Ok(tx.one("SELECT number FROM messages WHERE tenant_id = $1 AND id = $2", params![message], |row| {
+        row.get(0)
+    })?)
+}
+
+fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
+    let (person, stays) = (stays.person, stays.id);
+    tx.execute(
+        "UPDATE runs SET session_id = $3, person_id = $4, number = coalesce(
+           (SELECT m.number FROM messages m WHERE m.tenant_id = $1 AND m.id = runs.message_id), number)
+         WHERE tenant_id = $1 AND session_id IN ($2, $3)",
+        params![gone, stays, person],
+    )?;
+    tx.execute(
+        "UPDATE decisions SET session_id = $3 WHERE tenant_id = $1 AND session_id = $2
+           AND run_id IN (SELECT r.id FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3)",
+        params![gone, stays],
+    )?;
+    tx.execute(
+        "UPDATE outbox SET session_id = $3 WHERE tenant_id = $1 AND session_id = $2
+           AND message_id IN (SELECT m.id FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $3)",
+        params![gone, stays],
+    )?;
+    Ok(())
+}
+
+/// Both, the older first; where they are too long together, each gives up its oldest half.
+fn summary(gone: &Session, stays: &Session) -> Option<String> {
+    let (older, newer) = if gone.began_at < stays.began_at { (gone, stays) } else { (stays, gone) };
+    match (&older.summary, &newer.summary) {
+        (Some(one), Some(other)) => {
+            let half = LONGEST_SUMMARY / 2 - 1;
+            Some(format!("{}\n{}", newest_of(one, half), newest_of(other, half)))
+        }
+        (one, other) => one.as_ref().or(other.as_ref()).cloned(),
+    }
+}
+
+fn newest_of(text: &str, longest: usize) -> String {
+    let count = text.chars().count();
+    if count <= longest {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().skip(count - longest + 1).collect();
+    format!("…{kept}")
+}

@@ -1,0 +1,75 @@
+//! What stood between the words of a reply, kept with it, so that a broken stream is taken up from the store.
+
+use std::collections::VecDeque;
+
+use munshi_types::ApprovalId;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, EventId};
+
+/// Everything of a stream that is not its words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Marks {
+    pub events: Vec<Mark>,
+    /// What the model wants back with its message, such as the offline model's open question.
+    pub state: Vec<String>,
+    /// Which questions were offered to choose from.
+    pub which: Option<Which>,
+}
+
+/// Several things wait, and the person is to say which one they mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Which {
+    /// What they have said already.
+    pub is_yes: bool,
+    pub approvals: Vec<ApprovalId>,
+}
+
+/// An event and its place: how many events came before it, and how many bytes of the reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    pub number: u32,
+    pub offset: u32,
+    pub event: Event,
+}
+
+impl Marks {
+    /// The stream of a stored reply, from behind `after` on. Words that came in pieces come as one.
+    pub fn replay(&self, text: &str, generation: u32, after: Option<EventId>) -> VecDeque<(EventId, Event)> {
+        let mut out = VecDeque::new();
+        let same = after.filter(|after| after.generation == generation);
+        if after.is_some() && same.is_none() {
+            let why = "the reply was begun anew".to_owned();
+            out.push_back((EventId { generation, number: 0, offset: 0 }, Event::Reset { why }));
+        }
+        let (seen, mut offset) = same.map_or((0, 0), |after| (after.number, after.offset));
+        // A reset that opened this beginning was said above, or nobody saw what it takes back.
+        let behind = |mark: &&Mark| mark.number > seen && !matches!(mark.event, Event::Reset { .. });
+        for mark in self.events.iter().filter(behind) {
+            words(&mut out, text, generation, (&mut offset, mark.offset), mark.number.saturating_sub(1));
+            let id = EventId { generation, number: mark.number, offset };
+            out.push_back((id, mark.event.clone()));
+        }
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        if !self.events.last().is_some_and(|mark| mark.event.is_last()) {
+            words(&mut out, text, generation, (&mut offset, end), u32::MAX);
+        }
+        out
+    }
+}
+
+/// The words between two places, if any.
+fn words(
+    out: &mut VecDeque<(EventId, Event)>,
+    text: &str,
+    generation: u32,
+    (from, to): (&mut u32, u32),
+    number: u32,
+) {
+    let piece = text.get(*from as usize..to as usize).unwrap_or_default();
+    if !piece.is_empty() {
+        *from = to;
+        out.push_back((EventId { generation, number, offset: to }, Event::Token { text: piece.to_owned() }));
+    }
+}

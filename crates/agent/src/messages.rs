@@ -1,0 +1,205 @@
+//! What was said in a session, by either side.
+
+use std::str::FromStr;
+
+use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{Attached, BindingId, Id, MessageId, RunId, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::columns::{count, json, language, word};
+
+/// How many are read for a turn.
+pub const READ: u32 = 50;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    Person,
+    Persona,
+}
+
+impl Speaker {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Persona => "persona",
+        }
+    }
+}
+
+impl FromStr for Speaker {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = [Self::Person, Self::Persona].into_iter().find(|known| known.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is nobody who speaks"))
+    }
+}
+
+/// How far a message is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Whole,
+    /// An excuse: not billed, and no model is shown it as an answer.
+    Degraded,
+    /// Not kept: its text is gone.
+    Refused,
+}
+
+impl Standing {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Degraded => "degraded",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl FromStr for Standing {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let all = [Self::Whole, Self::Degraded, Self::Refused];
+        let found = all.into_iter().find(|known| known.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is no standing of a message"))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    pub id: MessageId,
+    pub session: SessionId,
+    /// Its place in the session, from 1.
+    pub number: i64,
+    pub run: RunId,
+    pub binding: BindingId,
+    pub speaker: Speaker,
+    pub channel: Channel,
+    pub outside_id: Option<String>,
+    pub text: String,
+    pub attached: Vec<Attached>,
+    pub language: Option<LanguageCode>,
+    pub tokens: u32,
+    pub standing: Standing,
+    /// Which beginning of a reply this is; 0 for what came in.
+    pub generation: u32,
+    /// What stood between the words of a reply, by offset.
+    pub marks: Value,
+    pub suggestions: Vec<String>,
+    pub said_at: Timestamp,
+}
+
+pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Message>> {
+    tx.optional(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
+/// The newest of a session up to a number, the oldest of them first. What came after a turn's own message is not its
+/// business: pass that message's number.
+pub fn newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Result<Vec<Message>> {
+    let mut found = tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number <= $3 ORDER BY number DESC LIMIT $4",
+        params![session, up_to, i64::from(limit)],
+        read,
+    )?;
+    found.reverse();
+    Ok(found)
+}
+
+/// Those between two numbers, both included, the oldest first.
+pub(crate) fn between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -> Result<Vec<Message>> {
+    tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number >= $3 AND number <= $4 ORDER BY number",
+        params![session, from, to],
+        read,
+    )
+}
+
+/// Newest first. The mark of a page is a number in the session, in the clothes of a time.
+pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<Message>> {
+    let rows = tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4",
+        params![session, request.after.time.as_micros(), request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |message| Cursor {
+        time: Timestamp::from_micros(message.number),
+        id: message.id.as_uuid(),
+    }))
+}
+
+/// What a run was asked and what it answered, in order.
+pub fn of_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
+    tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND run_id = $2 ORDER BY number",
+        params![run],
+        read,
+    )
+}
+
+pub(crate) fn add(tx: &mut Tx<'_>, message: &Message) -> Result<()> {
+    tx.execute(
+        "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text,
+           attached, language, tokens, standing, generation, marks, suggestions, said_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+        params![
+            message.id,
+            message.session,
+            message.number,
+            message.run,
+            message.binding,
+            message.speaker.as_str(),
+            message.channel.as_str(),
+            message.outside_id,
+            message.text,
+            Json::of(&message.attached)?,
+            message.language.as_ref().map(LanguageCode::as_str),
+            message.tokens,
+            message.standing.as_str(),
+            message.generation,
+            Json::of(&message.marks)?,
+            Json::of(&message.suggestions)?,
+            message.said_at
+        ],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn read(row: &Row<'_>) -> Result<Message> {
+    Ok(Message {
+        id: row.get("id")?,
+        session: row.get("session_id")?,
+        number: row.get("number")?,
+        run: row.get("run_id")?,
+        binding: row.get("binding_id")?,
+        speaker: word(row, "speaker")?,
+        channel: word(row, "channel")?,
+        outside_id: row.get("outside_id")?,
+        text: row.get("text")?,
+        attached: json(row, "attached")?,
+        language: language(row, "language")?,
+        tokens: count(row, "tokens")?,
+        standing: word(row, "standing")?,
+        generation: count(row, "generation")?,
+        marks: json(row, "marks")?,
+        suggestions: json(row, "suggestions")?,
+        said_at: row.get("said_at")?,
+    })
+}

@@ -1,0 +1,184 @@
+//! The job that sends a message.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use metrics::counter;
+use munshi_jobs::{Failure, Job, Kind, NewJob, Queue, Registry};
+use munshi_store::{Db, Tx};
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, MessageId, Outbound};
+use serde::{Deserialize, Serialize};
+
+use super::rows::{self, After, OutboxState};
+use super::{Happened, Retryable, SendFault, Sender, Sending, Sent};
+use crate::error::{Error, Result};
+
+pub const KIND: &str = "outbox.deliver";
+
+/// So often a message is tried before it is given up.
+pub const TRIES: u32 = NewJob::ATTEMPTS;
+/// Beyond that the job has some to spare: a process that dies at the last try must not leave a message behind that
+/// stands in the way of all that follow.
+pub(super) const SPARE: u32 = 8;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Payload {
+    pub message: MessageId,
+}
+
+/// Sends what stands in the outbox through the senders there are.
+#[derive(Clone)]
+pub struct Deliverer {
+    db: Db,
+    queue: Queue,
+    clock: Arc<dyn Clock>,
+    senders: Arc<HashMap<Channel, Arc<dyn Sender>>>,
+}
+
+/// What a job finds when it comes.
+enum Found {
+    /// Sent, given up, or behind another whose job will make a new one for it.
+    Nothing,
+    Send(Outbound),
+    /// Somebody died while sending what can't be sent twice.
+    Unknown,
+}
+
+impl Deliverer {
+    /// One sender a channel: of two, the last counts.
+    pub fn new(
+        db: Db,
+        queue: Queue,
+        clock: Arc<dyn Clock>,
+        senders: impl IntoIterator<Item = Arc<dyn Sender>>,
+    ) -> Self {
+        let senders = senders.into_iter().map(|sender| (sender.channel(), sender)).collect();
+        Self { db, queue, clock, senders: Arc::new(senders) }
+    }
+
+    pub fn install(&self, registry: &mut Registry) {
+        let deliverer = self.clone();
+        registry.add(Kind::new(KIND), move |job| {
+            let deliverer = deliverer.clone();
+            async move { deliverer.deliver(&job).await }
+        });
+    }
+
+    async fn deliver(&self, job: &Job) -> Result<(), Failure> {
+        let message = job.read::<Payload>()?.message;
+        let found = self.look(job, message).await?;
+        match found {
+            Found::Nothing => Ok(()),
+            Found::Unknown => {
+                let why = "the process died while sending; whether it arrived is unknown";
+                self.settle(job, message, OutboxState::Unknown, Some(why.to_owned()), Sent::default()).await
+            }
+            Found::Send(outbound) => {
+                let outcome = self.send(&outbound).await;
+                self.record(job, &outbound, outcome).await
+            }
+        }
+    }
+
+    /// Looks whether it is this message's turn, and writes down that it is being sent.
+    async fn look(&self, job: &Job, message: MessageId) -> Result<Found> {
+        let (id, senders) = (job.id, self.senders.clone());
+        self.db
+            .write(job.tenant, move |tx| {
+                let Some(head) = rows::queue_of(tx, message)?.into_iter().next() else {
+                    return Ok(Found::Nothing);
+                };
+                let is_anothers = head.state == OutboxState::Sending && head.job != Some(id);
+                if head.message != message || is_anothers {
+                    return Ok(Found::Nothing);
+                }
+                let once = senders
+                    .get(&head.outbound.to.channel)
+                    .is_some_and(|sender| sender.sending() == Sending::Once);
+                if head.state == OutboxState::Sending && once {
+                    return Ok(Found::Unknown);
+                }
+                rows::begin(tx, message, id)?;
+                Ok(Found::Send(head.outbound))
+            })
+            .await
+    }
+
+    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+        match self.senders.get(&outbound.to.channel) {
+            Some(sender) => sender.send(outbound).await,
+            None => Err(SendFault {
+                why: format!("nothing sends on {} here: set the channel up", outbound.to.channel),
+                retryable: Retryable::Yes,
+                happened: Happened::No,
+            }),
+        }
+    }
+
+    async fn record(
+        &self,
+        job: &Job,
+        outbound: &Outbound,
+        outcome: Result<Sent, SendFault>,
+    ) -> Result<(), Failure> {
+        let fault = match outcome {
+            Ok(sent) => return self.settle(job, outbound.id, OutboxState::Sent, None, sent).await,
+            Err(fault) => fault,
+        };
+        let once = self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == Sending::Once);
+        let state = match (fault.happened, fault.retryable) {
+            (Happened::Maybe, _) if once => OutboxState::Unknown,
+            (_, Retryable::Yes) if job.attempt < TRIES => OutboxState::Waiting,
+            _ => OutboxState::Failed,
+        };
+        self.settle(job, outbound.id, state, Some(fault.why.clone()), Sent::default()).await?;
+        match state {
+            OutboxState::Waiting => Err(Failure::Passing(fault.why)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes down where the message stands, ends the job unless it is to be tried again, and lets the next one go.
+    async fn settle(
+        &self,
+        job: &Job,
+        message: MessageId,
+        state: OutboxState,
+        why: Option<String>,
+        sent: Sent,
+    ) -> Result<(), Failure> {
+        let (id, lease, now, queue) = (job.id, job.lease, self.clock.now(), self.queue.clone());
+        let detail = why.clone();
+        let unit = move |tx: &mut Tx<'_>| {
+            let detail = detail.map(|why| why.replace('\0', "\u{fffd}"));
+            let outside_id = sent.outside_id.map(|id| id.replace('\0', "\u{fffd}"));
+            let after = After { state, detail: detail.as_deref(), outside_id: outside_id.as_deref(), now };
+            if !rows::set(tx, message, id, &after)? || state == OutboxState::Waiting {
+                return Ok::<(), Error>(());
+            }
+            // The row is no longer among the unsent, so the first of them is the next.
+            if let Some(next) = rows::queue_of(tx, message)?.into_iter().next() {
+                rows::ask(tx, &queue, next.message)?;
+            }
+            lease.done(tx, now)?;
+            Ok(())
+        };
+        self.db.write(job.tenant, unit).await?;
+        tell(message, state, why.as_deref());
+        Ok(())
+    }
+}
+
+fn tell(message: MessageId, state: OutboxState, why: Option<&str>) {
+    counter!("munshi_outbox_total", "outcome" => state.as_str()).increment(1);
+    let why = why.unwrap_or_default();
+    match state {
+        OutboxState::Unknown => {
+            tracing::error!(%message, why, "whether a message was sent is unknown; it is not sent again");
+        }
+        OutboxState::Failed => tracing::error!(%message, why, "a message could not be sent and was given up"),
+        OutboxState::Waiting => tracing::warn!(%message, why, "a message could not be sent; trying again"),
+        OutboxState::Sent | OutboxState::Sending => tracing::debug!(%message, "a message was sent"),
+    }
+}

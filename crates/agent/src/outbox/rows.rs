@@ -1,0 +1,187 @@
+//! The outbox as the store keeps it.
+
+use std::str::FromStr;
+
+use munshi_jobs::{NewJob, Priority, Queue};
+use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::tier::Channel;
+use munshi_types::{Id, JobId, MessageId, Outbound, SessionId, Timestamp};
+use serde::Serialize;
+
+use super::deliver::{KIND, Payload, SPARE, TRIES};
+use crate::columns::{count, json, word};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutboxState {
+    Waiting,
+    Sending,
+    Sent,
+    /// It may have been sent, and sending it again might double it.
+    Unknown,
+    Failed,
+}
+
+impl OutboxState {
+    pub const ALL: [Self; 5] = [Self::Waiting, Self::Sending, Self::Sent, Self::Unknown, Self::Failed];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Unknown => "unknown",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl FromStr for OutboxState {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is no state of a message on its way out"))
+    }
+}
+
+/// A message on its way out, as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutboxView {
+    pub message: MessageId,
+    pub session: SessionId,
+    pub channel: Channel,
+    pub state: OutboxState,
+    pub attempts: u32,
+    /// Why it is not sent yet, or what is not known.
+    pub detail: Option<String>,
+    pub outside_id: Option<String>,
+    pub made_at: Timestamp,
+    pub sent_at: Option<Timestamp>,
+}
+
+/// Writes a message down to be sent, and the job that does it.
+pub(crate) fn put(
+    tx: &mut Tx<'_>,
+    queue: &Queue,
+    session: SessionId,
+    outbound: &Outbound,
+    now: Timestamp,
+) -> crate::Result<()> {
+    tx.execute(
+        "INSERT INTO outbox (tenant_id, message_id, session_id, channel, address, body, state, attempts, made_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', 0, $7)",
+        params![
+            outbound.id,
+            session,
+            outbound.to.channel.as_str(),
+            outbound.to.address,
+            Json::of(outbound)?,
+            now
+        ],
+    )?;
+    ask(tx, queue, outbound.id)
+}
+
+/// Makes the job that sends a message.
+pub(super) fn ask(tx: &mut Tx<'_>, queue: &Queue, message: MessageId) -> crate::Result<()> {
+    let job = NewJob::new(KIND, &Payload { message })?.priority(Priority::Urgent);
+    queue.enqueue(tx, &job.attempts(TRIES + SPARE))?;
+    Ok(())
+}
+
+pub fn find(tx: &mut Tx<'_>, message: MessageId) -> Result<Option<OutboxView>> {
+    tx.optional(
+        "SELECT message_id, session_id, channel, state, attempts, detail, outside_id, made_at, sent_at FROM outbox
+         WHERE tenant_id = $1 AND message_id = $2",
+        params![message],
+        read,
+    )
+}
+
+/// What has not been sent, for whatever reason, newest first.
+pub fn unsent(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<OutboxView>> {
+    let rows = tx.all(
+        "SELECT message_id, session_id, channel, state, attempts, detail, outside_id, made_at, sent_at FROM outbox
+         WHERE tenant_id = $1 AND state <> 'sent' AND (made_at, message_id) < ($2, $3)
+         ORDER BY made_at DESC, message_id DESC LIMIT $4",
+        params![request.after.time, request.after.id, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |row| Cursor { time: row.made_at, id: row.message.as_uuid() }))
+}
+
+fn read(row: &Row<'_>) -> Result<OutboxView> {
+    Ok(OutboxView {
+        message: row.get("message_id")?,
+        session: row.get("session_id")?,
+        channel: word(row, "channel")?,
+        state: word(row, "state")?,
+        attempts: count(row, "attempts")?,
+        detail: row.get("detail")?,
+        outside_id: row.get("outside_id")?,
+        made_at: row.get("made_at")?,
+        sent_at: row.get("sent_at")?,
+    })
+}
+
+/// The oldest unsent message of a session.
+pub(super) struct Head {
+    pub message: MessageId,
+    pub state: OutboxState,
+    /// The job that was at it last.
+    pub job: Option<JobId>,
+    pub outbound: Outbound,
+}
+
+/// What is unsent in a message's session, in the order it was said. Held until the transaction ends, so that whoever is
+/// just done with one of them is waited for.
+pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<Head>> {
+    tx.all(
+        (
+            "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
+             JOIN messages m ON m.tenant_id = $1 AND m.id = o.message_id
+             WHERE o.tenant_id = $1 AND o.state IN ('waiting', 'sending') AND o.session_id = (
+               SELECT mine.session_id FROM outbox mine WHERE mine.tenant_id = $1 AND mine.message_id = $2)
+             ORDER BY m.number",
+            "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
+             JOIN messages m ON m.tenant_id = $1 AND m.id = o.message_id
+             WHERE o.tenant_id = $1 AND o.state IN ('waiting', 'sending') AND o.session_id = (
+               SELECT mine.session_id FROM outbox mine WHERE mine.tenant_id = $1 AND mine.message_id = $2)
+             ORDER BY m.number FOR UPDATE OF o",
+        ),
+        params![message],
+        |row| {
+            Ok(Head { message: row.get(0)?, state: word(row, 1)?, job: row.get(2)?, outbound: json(row, 3)? })
+        },
+    )
+}
+
+/// Says which job is at a message now.
+pub(super) fn begin(tx: &mut Tx<'_>, message: MessageId, job: JobId) -> Result<()> {
+    tx.execute(
+        "UPDATE outbox SET state = 'sending', job = $3, attempts = attempts + 1
+         WHERE tenant_id = $1 AND message_id = $2",
+        params![message, job],
+    )?;
+    Ok(())
+}
+
+/// Where a message stands after a try.
+pub(super) struct After<'a> {
+    pub state: OutboxState,
+    pub detail: Option<&'a str>,
+    pub outside_id: Option<&'a str>,
+    pub now: Timestamp,
+}
+
+/// False where another job has come to another end meanwhile.
+pub(super) fn set(tx: &mut Tx<'_>, message: MessageId, job: JobId, after: &After<'_>) -> Result<bool> {
+    let sent_at = (after.state == OutboxState::Sent).then_some(after.now);
+    let changed = tx.execute(
+        "UPDATE outbox SET state = $4, detail = $5, outside_id = $6, sent_at = $7
+         WHERE tenant_id = $1 AND message_id = $2 AND job = $3 AND state = 'sending'",
+        params![message, job, after.state.as_str(), after.detail, after.outside_id, sent_at],
+    )?;
+    Ok(changed == 1)
+}

@@ -1,0 +1,179 @@
+//! What came of a run, as it is stored.
+
+use std::time::Duration;
+
+use munshi_safety::approvals::State;
+use munshi_store::{Tx, params};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::event::{Event, Usage};
+use crate::follow::is_still;
+use crate::marks::Marks;
+use crate::messages::{self, Message, Standing};
+use crate::runs::{self, Run};
+use crate::state::{Halt, RunState};
+use crate::steps;
+use crate::turn::Timings;
+
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    pub run: RunId,
+    pub session: SessionId,
+    /// The reply's.
+    pub message: Option<MessageId>,
+    pub text: String,
+    pub language: Option<LanguageCode>,
+    pub state: RunState,
+    pub halt: Option<Halt>,
+    pub degraded: bool,
+    pub suggestions: Vec<String>,
+    pub calls: Vec<CallView>,
+    /// What it waits for.
+    pub approval: Option<ApprovalId>,
+    pub usage: Usage,
+    pub timings: Timings,
+    /// The rules that were broken.
+    pub violations: Vec<String>,
+}
+
+/// A call of a tool, as its step tells it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallView {
+    pub tool: String,
+    pub arguments: Value,
+    pub ok: bool,
+    pub result: Value,
+    pub micros: i64,
+}
+
+impl Engine {
+    /// Waits until the run has ended or waits for a person, and tells what came of it.
+    pub async fn outcome(&self, tenant: TenantId, run: RunId) -> Result<Outcome> {
+        let mut pause = PAUSE;
+        loop {
+            if let Some(room) = self.inner.hub.find(run) {
+                // One that somebody forgets, or that hangs, is looked for in the store.
+                let ended = room.changed(|| room.has_ended().then_some(()));
+                let _ = tokio::time::timeout(LONGEST, ended).await;
+            }
+            let found = self.inner.db.read(tenant, move |tx| read(tx, run)).await?;
+            if let Some(outcome) = found {
+                return Ok(outcome);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}
+
+/// None while it goes on.
+fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
+    let run = runs::find(tx, id)?.ok_or(Error::NoRun)?;
+    if !is_still(&run) {
+        return Ok(None);
+    }
+    let reply = run.reply.map(|reply| messages::find(tx, reply)).transpose()?.flatten();
+    let calls = steps::list(tx, id)?.into_iter().filter_map(|step| call(&step.body, step.micros)).collect();
+    let violations = tx.all(
+        "SELECT rule FROM guardrail_violations WHERE tenant_id = $1 AND run_id = $2 ORDER BY at, id",
+        params![id],
+        |row| row.get(0),
+    )?;
+    let timings = timings(tx, id)?;
+    let approval = waits_for(tx, &run)?;
+    Ok(Some(told(run, reply, calls, (approval, timings, violations))))
+}
+
+fn told(
+    run: Run,
+    reply: Option<Message>,
+    calls: Vec<CallView>,
+    (approval, timings, violations): (Option<ApprovalId>, Timings, Vec<String>),
+) -> Outcome {
+    let degraded = reply.as_ref().is_some_and(|reply| reply.standing == Standing::Degraded);
+    let usage = reply.as_ref().map(usage).unwrap_or_default();
+    let (message, text, language, suggestions) = match reply {
+        Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),
+        None => Default::default(),
+    };
+    Outcome {
+        run: run.id,
+        session: run.session,
+        message,
+        text,
+        language,
+        state: run.state,
+        halt: run.halt,
+        degraded,
+        suggestions,
+        calls,
+        approval,
+        usage,
+        timings,
+        violations,
+    }
+}
+
+fn call(body: &Value, micros: i64) -> Option<CallView> {
+    Some(CallView {
+        tool: body.get("tool")?.as_str()?.to_owned(),
+        arguments: body.get("arguments")?.clone(),
+        ok: body.get("ok")?.as_bool()?,
+        result: body.get("result")?.clone(),
+        micros,
+    })
+}
+
+/// As followers were told.
+fn usage(reply: &Message) -> Usage {
+    let marks: Marks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
+    let last = marks.events.into_iter().next_back().map(|mark| mark.event);
+    match last {
+        Some(Event::Done { usage, .. }) => usage,
+        _ => Usage::default(),
+    }
+}
+
+fn waits_for(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId>> {
+    if run.state != RunState::WaitingApproval {
+        return Ok(None);
+    }
+    let pending = munshi_safety::approvals::pending_in(tx, munshi_types::Id::as_uuid(run.session))?;
+    let waits = |id: ApprovalId| {
+        run.snapshot.all().any(|called| {
+            matches!(called.outcome, crate::snapshot::CallOutcome::Waiting { approval } if approval == id)
+        })
+    };
+    let open = pending.iter().filter(|known| known.state == State::Pending && waits(known.id));
+    Ok(open.map(|approval| approval.id).next_back())
+}
+
+fn timings(tx: &mut Tx<'_>, id: RunId) -> Result<Timings> {
+    let found = tx.optional(
+        "SELECT ingest_micros, prepare_micros, think_micros, act_micros, check_micros, respond_micros,
+                first_word_micros, total_micros
+         FROM decisions WHERE tenant_id = $1 AND run_id = $2",
+        params![id],
+        |row| {
+            Ok(Timings {
+                ingest: row.get(0)?,
+                prepare: row.get(1)?,
+                think: row.get(2)?,
+                act: row.get(3)?,
+                check: row.get(4)?,
+                respond: row.get(5)?,
+                first_word: row.get(6)?,
+                total: row.get(7)?,
+            })
+        },
+    )?;
+    Ok(found.unwrap_or_default())
+}

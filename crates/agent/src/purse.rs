@@ -1,0 +1,181 @@
+//! What a turn's model calls may cost: out of what was set aside with the message, and more only where that ends.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_llm::Fault;
+use munshi_llm::gateway::{Budget, Spend};
+use munshi_llm::money::Cost;
+use munshi_safety::budget::{Amount, DurableBudget, RunBudget, RunSpent, RunUse};
+use munshi_types::ReservationId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// How often, and how long, a call that was broken off is waited for.
+const QUIET: u32 = 50;
+const MOMENT: Duration = Duration::from_millis(5);
+
+/// Drawn on in memory, so that a plain turn's call needs no transaction of its own. What came out of the message's
+/// reservation is settled with the reply, once; what had to be set aside beyond it is settled call by call.
+pub(crate) struct Purse {
+    more: DurableBudget,
+    limit: RunBudget,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None where nothing was set aside: after a wait, everything is asked for anew.
+    allowed: Option<Amount>,
+    drawn: Drawn,
+    used: RunUse,
+    output: u64,
+    is_unpriced: bool,
+    held: HashMap<ReservationId, Spend>,
+    next: u128,
+    spent_out: Option<RunSpent>,
+}
+
+/// What the calls took out of the message's reservation; a part of the snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawn {
+    pub tokens: u64,
+    pub output: u64,
+    pub money: Cost,
+    /// Some call had no price; all of it then counts at the worst one.
+    pub is_unpriced: bool,
+}
+
+impl Drawn {
+    fn plus(self, spent: Spend) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(spent.tokens),
+            output: self.output.saturating_add(spent.output),
+            money: self.money.plus(spent.cost.unwrap_or_default()),
+            is_unpriced: self.is_unpriced || (spent.cost.is_none() && spent.tokens > 0),
+        }
+    }
+
+    /// What the reservation is settled with.
+    pub fn amount(self) -> Amount {
+        let money = (!self.is_unpriced).then_some(self.money);
+        Amount { tokens: self.tokens, output: self.output, money, ..Amount::interaction() }
+    }
+}
+
+impl Purse {
+    /// `allowed` is what was set aside for models with the message; `drawn` and `used` are what a run taken up again
+    /// has spent already.
+    pub(crate) fn new(
+        more: DurableBudget,
+        limit: RunBudget,
+        allowed: Option<Amount>,
+        (drawn, used): (Drawn, RunUse),
+    ) -> Self {
+        let (output, is_unpriced, held) = (drawn.output, drawn.is_unpriced, HashMap::new());
+        let state = State { allowed, drawn, used, output, is_unpriced, held, next: 0, spent_out: None };
+        Self { more, limit, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn drawn(&self) -> Drawn {
+        self.lock().drawn
+    }
+
+    /// Tokens and money of all calls.
+    pub(crate) fn used(&self) -> RunUse {
+        self.lock().used
+    }
+
+    /// Of the tokens, those that a model wrote.
+    pub(crate) fn output(&self) -> u64 {
+        self.lock().output
+    }
+
+    pub(crate) fn is_priced(&self) -> bool {
+        !self.lock().is_unpriced
+    }
+
+    /// Waits a moment for calls that were broken off to say what they cost.
+    pub(crate) async fn quiet(&self) {
+        for _ in 0..QUIET {
+            if self.lock().held.is_empty() {
+                return;
+            }
+            tokio::time::sleep(MOMENT).await;
+        }
+        tracing::warn!("a call of this turn has not said what it cost");
+    }
+
+    /// Why the last refusal was this run's own limit, where it was.
+    pub(crate) fn spent_out(&self) -> Option<RunSpent> {
+        self.lock().spent_out
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Some where it is settled here: out of the reservation, or refused by the run's own limit.
+    fn draw(&self, most: Spend) -> Option<Result<ReservationId, Fault>> {
+        let mut state = self.lock();
+        let held = state
+            .held
+            .values()
+            .fold(state.used, |used, held| used.plus(held.tokens, held.cost.unwrap_or_default()));
+        // Steps and seconds are for the loop to count.
+        let so_far = RunUse { iterations: 0, seconds: 0, ..held };
+        if let Err(spent) = self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()) {
+            state.spent_out = Some(spent);
+            return Some(Err(Fault::OverBudget(spent.to_string())));
+        }
+        if most.tokens > 0 && !state.has_room(most) {
+            return None;
+        }
+        state.next += 1;
+        let id = ReservationId::from_uuid(Uuid::from_u128(state.next));
+        state.held.insert(id, most);
+        Some(Ok(id))
+    }
+}
+
+impl State {
+    fn has_room(&self, most: Spend) -> bool {
+        let Some(allowed) = self.allowed else { return false };
+        let after = self.held.values().fold(self.drawn, |drawn, held| drawn.plus(*held)).plus(most);
+        let money = match (allowed.money, after.is_unpriced) {
+            (None, _) => true,
+            (Some(_), true) => false,
+            (Some(limit), false) => after.money <= limit,
+        };
+        after.tokens <= allowed.tokens && money
+    }
+}
+
+#[async_trait]
+impl Budget for Purse {
+    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
+        match self.draw(most) {
+            Some(drawn) => drawn,
+            None => self.more.reserve(most).await,
+        }
+    }
+
+    async fn settle(&self, reservation: ReservationId, spent: Spend) {
+        let is_ours = {
+            let mut state = self.lock();
+            state.used = state.used.plus(spent.tokens, spent.cost.unwrap_or_default());
+            state.output = state.output.saturating_add(spent.output);
+            state.is_unpriced |= spent.cost.is_none() && spent.tokens > 0;
+            let is_ours = state.held.remove(&reservation).is_some();
+            if is_ours {
+                state.drawn = state.drawn.plus(spent);
+            }
+            is_ours
+        };
+        if !is_ours {
+            self.more.settle(reservation, spent).await;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The rules of a binding and the words of its prompt, read once for its versions.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use munshi_tiers::guardrails::{Prompt, RuleSet};
+use munshi_tiers::{Resolution, rule_set};
+use munshi_types::TierId;
+use munshi_types::tier::TierName;
+
+use crate::error::Result;
+
+/// More are not kept at once; a binding's come back with its next turn.
+const KEPT: usize = 1_000;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) set: RuleSet,
+    /// What is the same in every turn.
+    pub(crate) prompt: Arc<Prompt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Versions {
+    tiers: [(TierId, u32); 3],
+    bases: Vec<(TierName, u32)>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Rulebook(Mutex<HashMap<Versions, Rules>>);
+
+impl Rulebook {
+    pub(crate) fn of(&self, place: &Resolution) -> Result<Rules> {
+        let (human, team, agent) = (&place.human, &place.team, &place.agent);
+        let versions = Versions {
+            tiers: [(human.id, human.version), (team.id, team.version), (agent.id, agent.version)],
+            bases: agent.bases.clone(),
+        };
+        if let Some(known) = self.kept().get(&versions) {
+            return Ok(known.clone());
+        }
+        let set = rule_set(&human.body, &team.body, &agent.body)?;
+        let text: Vec<&str> = place.cast.blocks().map(|(_, text, _)| text).collect();
+        let rules = Rules { set, prompt: Arc::new(Prompt::new(&text.join("\n"), Vec::new())) };
+        let mut kept = self.kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(versions, rules.clone());
+        Ok(rules)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<Versions, Rules>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,67 @@
+//! The end of a run, and the beginning of the one behind it.
+
+use munshi_store::{Json, Tx, params};
+use munshi_types::{MessageId, RunId, SessionId, Timestamp};
+
+use super::{Held, LEASE};
+use crate::error::{Error, Result};
+use crate::state::RunState;
+
+/// How a run is left.
+pub(crate) struct End {
+    /// Done, halted, or waiting for a person.
+    pub state: RunState,
+    pub reason: Option<Json>,
+    pub snapshot: Json,
+    pub reply: Option<MessageId>,
+    /// Whether its reservation is settled with this.
+    pub is_settled: bool,
+}
+
+/// Ends or pauses a run, and takes up the next of its session where nobody else is at work there: one statement for
+/// both. The session is held by the caller, so that no message comes in between. `lease_until` goes by `nullif`, which
+/// has the column's type on both engines; `number > 0` holds for all and leads SQLite to the index of what is open.
+pub(crate) fn end(
+    tx: &mut Tx<'_>,
+    held: Held,
+    session: SessionId,
+    end: &End,
+    now: Timestamp,
+) -> Result<Option<Held>> {
+    let ended_at = end.state.has_ended().then_some(now);
+    let touched: Vec<(RunId, i64)> = tx.all(
+        "UPDATE runs SET state = CASE WHEN id = $2 THEN $5 ELSE state END,
+                reason = CASE WHEN id = $2 THEN $6 ELSE reason END,
+                snapshot = CASE WHEN id = $2 THEN $7 ELSE snapshot END,
+                reply_id = CASE WHEN id = $2 THEN coalesce($8, reply_id) ELSE reply_id END,
+                reservation = CASE WHEN id = $2 AND $9 THEN nullif(reservation, reservation) ELSE reservation END,
+                ended_at = CASE WHEN id = $2 THEN $10 ELSE ended_at END,
+                epoch = CASE WHEN id = $2 THEN epoch ELSE epoch + 1 END,
+                lease_until = CASE WHEN id = $2 THEN nullif(lease_until, lease_until) ELSE $11 END
+         WHERE tenant_id = $1 AND ((id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL) OR id = (
+           SELECT q.id FROM runs q WHERE q.tenant_id = $1 AND q.session_id = $4 AND q.number > 0 AND q.ended_at IS NULL
+             AND q.state = 'created' AND q.lease_until IS NULL AND q.id <> $2
+             AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = $1 AND o.session_id = $4 AND o.number > 0
+                               AND o.ended_at IS NULL AND o.lease_until IS NOT NULL AND o.id <> $2)
+           ORDER BY q.number LIMIT 1))
+         RETURNING id, epoch",
+        params![
+            held.run,
+            held.epoch,
+            session,
+            end.state.as_str(),
+            end.reason.as_ref().map(Json::as_str),
+            end.snapshot,
+            end.reply,
+            end.is_settled,
+            ended_at,
+            now.plus(LEASE)
+        ],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    if !touched.iter().any(|(id, _)| *id == held.run) {
+        return Err(Error::LostRun(held.run));
+    }
+    let next = touched.into_iter().find(|(id, _)| *id != held.run);
+    Ok(next.map(|(run, epoch)| Held { tenant: held.tenant, run, epoch }))
+}

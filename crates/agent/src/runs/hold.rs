@@ -1,0 +1,165 @@
+//! Taking a run up, keeping it, and giving it away.
+
+use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
+use munshi_types::{RunId, TenantId, Timestamp};
+
+use super::{Held, LEASE, Run, read};
+use crate::error::{Error, Result};
+use crate::state::RunState;
+
+/// What a holder learns when it renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewed {
+    pub cancel_asked: bool,
+    pub lease_until: Timestamp,
+}
+
+/// Goes on holding. [`Error::LostRun`] where somebody else has taken the run up.
+pub fn renew(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Result<Renewed> {
+    let lease_until = now.plus(LEASE);
+    let asked = tx.optional(
+        "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until IS NOT NULL
+         RETURNING cancel_asked",
+        params![held.run, held.epoch, lease_until],
+        |row| row.get(0),
+    )?;
+    let cancel_asked = asked.ok_or(Error::LostRun(held.run))?;
+    Ok(Renewed { cancel_asked, lease_until })
+}
+
+/// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
+/// ended. One that waited for a person is acting again: it stands in the way of what comes after it. Who calls this for one that waits for the turn before it answers out of order.
+pub fn take_up(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4,
+                state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
+         WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+        params![id, now, now.plus(LEASE)],
+        read,
+    )
+}
+
+/// Ends a run that waits for a person, since another run goes on with what it wanted. None where it does not wait.
+pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
+         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+        params![id, now],
+        read,
+    )
+}
+
+/// What came of asking a run to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelAsked {
+    NoRun,
+    /// Too late.
+    Ended,
+    /// Whoever holds it will see it at its next step.
+    Noted,
+    /// Nobody works on it: whoever asked takes it up and ends it.
+    Unheld,
+}
+
+pub fn ask_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelAsked> {
+    let lease: Option<Option<Timestamp>> = tx.optional(
+        "UPDATE runs SET cancel_asked = TRUE WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL
+         RETURNING lease_until",
+        params![id],
+        |row| row.get(0),
+    )?;
+    match lease {
+        Some(Some(until)) if until > now => return Ok(CancelAsked::Noted),
+        Some(_) => return Ok(CancelAsked::Unheld),
+        None => {}
+    }
+    let found =
+        tx.optional("SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2", params![id], |_| Ok(()))?;
+    Ok(if found.is_some() { CancelAsked::Ended } else { CancelAsked::NoRun })
+}
+
+/// Whose runs are taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Those whose lease has passed.
+    Lapsed,
+    /// All that anybody held: for the one process there is, when it starts.
+    All,
+}
+
+/// Takes up runs of all tenants that their process left behind, the longest left first; what another node is taking up
+/// right now is left to it.
+pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) -> Stored<Vec<Held>> {
+    let latest = match due {
+        Due::Lapsed => now,
+        Due::All => Timestamp::MAX,
+    };
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE (tenant_id, id) IN
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 ORDER BY lease_until LIMIT $3)
+             RETURNING tenant_id, id, epoch",
+            "WITH picked AS MATERIALIZED (
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $1 ORDER BY lease_until LIMIT $3
+               FOR UPDATE SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch",
+        )),
+        params![latest, now.plus(LEASE), i64::from(limit)],
+        held,
+    )
+}
+
+/// Takes up runs that wait for a turn before them though there is none. Whoever ends a run takes up the next in the same
+/// transaction, so there should be none of these; a person would wait for ever if there were.
+pub fn claim_forgotten(tx: &mut PlatformTx<'_>, now: Timestamp, limit: u32) -> Stored<Vec<Held>> {
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE (tenant_id, id) IN
+               (SELECT q.tenant_id, q.id FROM runs q
+                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+                  SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
+                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
+                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
+                LIMIT $3)
+             RETURNING tenant_id, id, epoch",
+            "WITH picked AS MATERIALIZED (
+               SELECT q.tenant_id, q.id FROM runs q
+               WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
+                 SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
+                   AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
+                   AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
+               LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch",
+        )),
+        params![now.minus(LEASE), now.plus(LEASE), i64::from(limit)],
+        held,
+    )
+}
+
+fn held(row: &munshi_store::Row<'_>) -> Stored<Held> {
+    let tenant: TenantId = row.get(0)?;
+    Ok(Held { tenant, run: row.get(1)?, epoch: row.get(2)? })
+}
+
+/// Writes where the run is, under the epoch it was taken up with.
+pub(crate) fn advance(
+    tx: &mut Tx<'_>,
+    held: Held,
+    state: RunState,
+    snapshot: &munshi_store::Json,
+) -> Result<()> {
+    let changed = tx.execute(
+        "UPDATE runs SET state = $4, snapshot = $5
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL",
+        params![held.run, held.epoch, state.as_str(), snapshot],
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::LostRun(held.run)) }
+}

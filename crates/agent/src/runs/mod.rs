@@ -1,0 +1,247 @@
+//! Runs: a turn's durable work, who holds it, and which comes next in its session.
+//!
+//! Whoever works on a run holds it under a lease and an epoch. Taking it up raises the epoch, and every write names the
+//! one it was made under, so that a process which was thought dead can write nothing more. Runs of one session follow
+//! each other by the number of their message; one that waits for a person stands in nobody's way.
+
+mod end;
+mod hold;
+mod view;
+
+pub(crate) use end::{End, end};
+pub(crate) use hold::advance;
+pub use hold::{
+    CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, renew, supersede, take_up,
+};
+pub use view::{RunView, Wanted, list};
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use munshi_store::{Json, Result, Row, Tx, params};
+use munshi_types::tier::Channel;
+use munshi_types::{
+    BindingId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
+};
+
+use crate::columns::{json, json_if_any, word};
+use crate::snapshot::Snapshot;
+use crate::state::{Halt, RunState};
+
+/// How long a run is held before somebody else may take it up.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+/// The kind of run that a message makes.
+pub const MESSAGE: &str = "message";
+
+/// The proof that somebody works on a run. Written down under an older epoch, nothing counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Held {
+    pub tenant: TenantId,
+    pub run: RunId,
+    pub epoch: i64,
+}
+
+/// A run as those who work on it see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub session: SessionId,
+    /// Its message's place in the session.
+    pub number: i64,
+    pub binding: BindingId,
+    pub person: PersonId,
+    pub message: MessageId,
+    pub kind: String,
+    pub channel: Channel,
+    /// Where the answer goes when nobody waits for it.
+    pub reply_to: Option<ReplyTo>,
+    pub state: RunState,
+    pub halt: Option<Halt>,
+    pub epoch: i64,
+    /// None while nobody works on it.
+    pub lease_until: Option<Timestamp>,
+    pub snapshot: Snapshot,
+    pub reservation: Option<ReservationId>,
+    pub reply: Option<MessageId>,
+    pub cancel_asked: bool,
+    pub began_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Run {
+    pub const fn held(&self, tenant: TenantId) -> Held {
+        Held { tenant, run: self.id, epoch: self.epoch }
+    }
+}
+
+impl FromStr for RunState {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is no state of a run"))
+    }
+}
+
+pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
+    tx.optional(
+        "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at
+         FROM runs WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
+/// A run as its message makes it.
+pub(crate) struct NewRun<'a> {
+    pub id: RunId,
+    pub session: SessionId,
+    pub number: i64,
+    pub binding: BindingId,
+    pub person: PersonId,
+    pub message: MessageId,
+    pub kind: &'a str,
+    pub channel: Channel,
+    pub outside_id: &'a str,
+    pub reply_to: Option<&'a ReplyTo>,
+    pub reservation: Option<ReservationId>,
+    pub now: Timestamp,
+}
+
+/// Stores a run. Where nothing is before it in its session it is held at once and the epoch is 1; else it waits, 0. The
+/// session is held by the caller, so that nobody ends the run before it meanwhile.
+pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
+    tx.one(
+        (
+            "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL,
+                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE
+             FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
+                     AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+             RETURNING epoch",
+            "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked)
+             SELECT $1, $2::uuid, $3::uuid, $4::bigint, $5::uuid, $6::uuid, $7::uuid, $8::text, $9::text, $10::text,
+                    $11::jsonb, $12::uuid, $13::timestamptz, 'created',
+                    CASE WHEN ahead.of_it IS NULL THEN 1 ELSE 0 END,
+                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE
+             FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
+                     AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
+             RETURNING epoch",
+        ),
+        params![
+            run.id,
+            run.session,
+            run.number,
+            run.binding,
+            run.person,
+            run.message,
+            run.kind,
+            run.channel.as_str(),
+            run.outside_id,
+            crate::columns::written(run.reply_to)?,
+            run.reservation,
+            run.now,
+            run.now.plus(LEASE)
+        ],
+        |row| row.get(0),
+    )
+}
+
+/// Stores a run that has ended before it began: its message was refused at the door.
+pub(crate) fn add_halted(tx: &mut Tx<'_>, run: &NewRun<'_>, halt: &Halt, reply: MessageId) -> Result<()> {
+    tx.execute(
+        "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
+           outside_id, reply_to, began_at, state, reason, epoch, snapshot, reply_id, cancel_asked, ended_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'halted', $13, 1, '{}', $14, FALSE, $12)",
+        params![
+            run.id,
+            run.session,
+            run.number,
+            run.binding,
+            run.person,
+            run.message,
+            run.kind,
+            run.channel.as_str(),
+            run.outside_id,
+            crate::columns::written(run.reply_to)?,
+            run.now,
+            Json::of(halt)?.as_str(),
+            reply
+        ],
+    )?;
+    Ok(())
+}
+
+/// The run right before a number in its session that is still under way.
+pub(crate) fn before(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result<Option<RunId>> {
+    tx.optional(
+        "SELECT id FROM runs WHERE tenant_id = $1 AND session_id = $2 AND number < $3 AND ended_at IS NULL
+           AND state <> 'waiting_approval' ORDER BY number DESC LIMIT 1",
+        params![session, number],
+        |row| row.get(0),
+    )
+}
+
+pub(crate) fn session_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<SessionId>> {
+    tx.optional("SELECT session_id FROM runs WHERE tenant_id = $1 AND id = $2", params![run], |row| {
+        row.get(0)
+    })
+}
+
+/// A message that was taken before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub run: RunId,
+    pub session: SessionId,
+    pub message: MessageId,
+    pub person: PersonId,
+}
+
+pub(crate) fn seen(
+    tx: &mut Tx<'_>,
+    binding: BindingId,
+    channel: Channel,
+    outside_id: &str,
+) -> Result<Option<Seen>> {
+    tx.optional(
+        "SELECT id, session_id, message_id, person_id FROM runs
+         WHERE tenant_id = $1 AND binding_id = $2 AND channel = $3 AND outside_id = $4",
+        params![binding, channel.as_str(), outside_id],
+        |row| Ok(Seen { run: row.get(0)?, session: row.get(1)?, message: row.get(2)?, person: row.get(3)? }),
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<Run> {
+    Ok(Run {
+        id: row.get("id")?,
+        session: row.get("session_id")?,
+        number: row.get("number")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        message: row.get("message_id")?,
+        kind: row.get("kind")?,
+        channel: word(row, "channel")?,
+        reply_to: json_if_any(row, "reply_to")?,
+        state: word(row, "state")?,
+        halt: halt(row)?,
+        epoch: row.get("epoch")?,
+        lease_until: row.get("lease_until")?,
+        snapshot: json(row, "snapshot")?,
+        reservation: row.get("reservation")?,
+        reply: row.get("reply_id")?,
+        cancel_asked: row.get("cancel_asked")?,
+        began_at: row.get("began_at")?,
+        ended_at: row.get("ended_at")?,
+    })
+}
+
+/// Kept as the JSON of it, so that it reads back whole.
+fn halt(row: &Row<'_>) -> Result<Option<Halt>> {
+    let text: Option<String> = row.get("reason")?;
+    let unreadable = |error: serde_json::Error| munshi_store::Error::Decode(format!("a halt: {error}"));
+    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
+}

@@ -1,0 +1,110 @@
+//! Runs as they are shown.
+
+use munshi_store::{Cursor, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::tier::Channel;
+use munshi_types::{BindingId, Id, MessageId, PersonId, RunId, SessionId, Timestamp};
+use serde::Serialize;
+
+use super::{Run, halt};
+use crate::columns::word;
+use crate::state::{Halt, RunState};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunView {
+    pub id: RunId,
+    pub session: SessionId,
+    pub binding: BindingId,
+    pub person: PersonId,
+    pub message: MessageId,
+    pub kind: String,
+    pub channel: Channel,
+    pub state: RunState,
+    pub halt: Option<Halt>,
+    /// How often it was taken up.
+    pub epoch: i64,
+    pub reply: Option<MessageId>,
+    pub cancel_asked: bool,
+    pub began_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> Self {
+        Self {
+            id: run.id,
+            session: run.session,
+            binding: run.binding,
+            person: run.person,
+            message: run.message,
+            kind: run.kind,
+            channel: run.channel,
+            state: run.state,
+            halt: run.halt,
+            epoch: run.epoch,
+            reply: run.reply,
+            cancel_asked: run.cancel_asked,
+            began_at: run.began_at,
+            ended_at: run.ended_at,
+        }
+    }
+}
+
+/// Which runs a list holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    #[default]
+    All,
+    Session(SessionId),
+    State(RunState),
+}
+
+/// Newest first.
+pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<RunView>> {
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let rows = match wanted {
+        Wanted::All => tx.all(
+            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                    cancel_asked, began_at, ended_at
+             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch],
+            read,
+        )?,
+        Wanted::Session(session) => tx.all(
+            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                    cancel_asked, began_at, ended_at
+             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, session],
+            read,
+        )?,
+        Wanted::State(state) => tx.all(
+            "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
+                    cancel_asked, began_at, ended_at
+             FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5
+             ORDER BY began_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, state.as_str()],
+            read,
+        )?,
+    };
+    Ok(Page::of(rows, request, |run| Cursor { time: run.began_at, id: run.id.as_uuid() }))
+}
+
+fn read(row: &Row<'_>) -> Result<RunView> {
+    Ok(RunView {
+        id: row.get("id")?,
+        session: row.get("session_id")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        message: row.get("message_id")?,
+        kind: row.get("kind")?,
+        channel: word(row, "channel")?,
+        state: word(row, "state")?,
+        halt: halt(row)?,
+        epoch: row.get("epoch")?,
+        reply: row.get("reply_id")?,
+        cancel_asked: row.get("cancel_asked")?,
+        began_at: row.get("began_at")?,
+        ended_at: row.get("ended_at")?,
+    })
+}

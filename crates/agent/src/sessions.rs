@@ -1,0 +1,253 @@
+//! Conversations: one of each person with each binding, whatever the channels.
+
+use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::tier::{Channel, LanguageCode};
+use munshi_types::{BindingId, Id, PersonId, ReplyTo, SessionId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::columns::{json, json_if_any, language, word, written};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Session {
+    pub id: SessionId,
+    pub binding: BindingId,
+    pub person: PersonId,
+    /// The last one somebody wrote on.
+    pub channel: Channel,
+    pub language: Option<LanguageCode>,
+    /// Where something goes that nobody waits for.
+    #[serde(skip)]
+    pub reply_to: Option<ReplyTo>,
+    /// How much was said, and the number of the last of it.
+    pub messages: i64,
+    pub summary: Option<String>,
+    /// Everything up to this number stands in the summary.
+    pub summarised: i64,
+    pub entities: Value,
+    /// What the tokens of a cloud model stand for; never shown to anybody.
+    #[serde(skip)]
+    pub masked: Option<Value>,
+    /// The session this one became part of.
+    pub merged_into: Option<SessionId>,
+    pub began_at: Timestamp,
+    pub last_at: Timestamp,
+}
+
+/// Which sessions a list holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    #[default]
+    All,
+    Binding(BindingId),
+    Person(PersonId),
+}
+
+/// What a turn learned about its session; none leaves what stands there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Learned {
+    pub language: Option<LanguageCode>,
+    pub entities: Option<Value>,
+    pub masked: Option<Value>,
+}
+
+pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
+    tx.optional(
+        "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
+                merged_into, began_at, last_at
+         FROM sessions WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )
+}
+
+/// The session a person has with a binding.
+pub fn of_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
+    tx.optional(
+        "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
+                merged_into, began_at, last_at
+         FROM sessions WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL",
+        params![binding, person],
+        read,
+    )
+}
+
+/// Follows an old id to the session it has become part of; its own id leads to itself.
+pub fn living(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
+    let found = find(tx, id)?;
+    match found.as_ref().and_then(|session| session.merged_into) {
+        // A merge makes every old row lead to its end in one step.
+        Some(end) => find(tx, end),
+        None => Ok(found),
+    }
+}
+
+/// The old ids that lead to a session, for what others keep by them.
+pub fn formerly(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
+    tx.all("SELECT id FROM sessions WHERE tenant_id = $1 AND merged_into = $2", params![id], |row| row.get(0))
+}
+
+/// Those that were not merged into others, the last spoken in first.
+pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Session>> {
+    let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
+    let rows = match wanted {
+        Wanted::All => tx.all(
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch],
+            read,
+        )?,
+        Wanted::Binding(binding) => tx.all(
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+               AND binding_id = $5
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, binding],
+            read,
+        )?,
+        Wanted::Person(person) => tx.all(
+            "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                    masked, merged_into, began_at, last_at
+             FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
+               AND person_id = $5
+             ORDER BY last_at DESC, id DESC LIMIT $4",
+            params![time, id, fetch, person],
+            read,
+        )?,
+    };
+    Ok(Page::of(rows, request, |session| Cursor { time: session.last_at, id: session.id.as_uuid() }))
+}
+
+/// A message that has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    pub binding: BindingId,
+    pub person: PersonId,
+    pub channel: Channel,
+    pub outside_id: &'a str,
+    pub reply_to: Option<&'a ReplyTo>,
+    pub now: Timestamp,
+}
+
+/// Numbers the message in the session there is, and holds the session until the transaction ends: that orders what is
+/// said in it. None where there is no session, or the message was taken before.
+pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &Arrival<'_>) -> Result<Option<Session>> {
+    tx.optional(
+        "UPDATE sessions SET messages = messages + 1, channel = $4, reply_to = coalesce($6, reply_to), last_at = $7
+         WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL
+           AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
+                             AND r.outside_id = $5)
+         RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                   masked, merged_into, began_at, last_at",
+        params![
+            arrival.binding,
+            arrival.person,
+            arrival.channel.as_str(),
+            arrival.outside_id,
+            written(arrival.reply_to)?,
+            arrival.now
+        ],
+        read,
+    )
+}
+
+/// The same where there may be no session yet. The person is held by the caller, so that no merge comes between; of two
+/// first messages at once, the second finds what the first made.
+pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &Arrival<'_>) -> Result<Session> {
+    tx.one(
+        "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, reply_to, messages, summarised, entities,
+           began_at, last_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 1, 0, $7, $8, $8)
+         ON CONFLICT (tenant_id, binding_id, person_id) WHERE merged_into IS NULL DO UPDATE SET
+           messages = sessions.messages + 1, channel = excluded.channel,
+           reply_to = coalesce(excluded.reply_to, sessions.reply_to), last_at = excluded.last_at
+         RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
+                   masked, merged_into, began_at, last_at",
+        params![
+            id,
+            arrival.binding,
+            arrival.person,
+            arrival.channel.as_str(),
+            written(arrival.reply_to)?,
+            Json::of(&Value::Object(serde_json::Map::default()))?,
+            arrival.now
+        ],
+        read,
+    )
+}
+
+/// What a reply needs to know of the session it was numbered in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbered {
+    pub session: SessionId,
+    pub number: i64,
+    pub summarised: i64,
+}
+
+/// Numbers a reply in the session its run belongs to by now, and keeps what was learned.
+pub(crate) fn answer(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    learned: &Learned,
+    now: Timestamp,
+) -> Result<Option<Numbered>> {
+    tx.optional(
+        "UPDATE sessions SET messages = messages + 1, last_at = $3, language = coalesce($4, language),
+                entities = coalesce($5, entities), masked = coalesce($6, masked)
+         WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
+         RETURNING id, messages, summarised",
+        params![
+            session,
+            now,
+            learned.language.as_ref().map(LanguageCode::as_str),
+            written(learned.entities.as_ref())?,
+            written(learned.masked.as_ref())?
+        ],
+        |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
+    )
+}
+
+/// The same for a run that ends without a word.
+pub(crate) fn leave(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    learned: &Learned,
+    now: Timestamp,
+) -> Result<Option<Numbered>> {
+    tx.optional(
+        "UPDATE sessions SET last_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
+                masked = coalesce($6, masked)
+         WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
+         RETURNING id, messages, summarised",
+        params![
+            session,
+            now,
+            learned.language.as_ref().map(LanguageCode::as_str),
+            written(learned.entities.as_ref())?,
+            written(learned.masked.as_ref())?
+        ],
+        |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
+    )
+}
+
+pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
+    Ok(Session {
+        id: row.get("id")?,
+        binding: row.get("binding_id")?,
+        person: row.get("person_id")?,
+        channel: word(row, "channel")?,
+        language: language(row, "language")?,
+        reply_to: json_if_any(row, "reply_to")?,
+        messages: row.get("messages")?,
+        summary: row.get("summary")?,
+        summarised: row.get("summarised")?,
+        entities: json(row, "entities")?,
+        masked: json_if_any(row, "masked")?,
+        merged_into: row.get("merged_into")?,
+        began_at: row.get("began_at")?,
+        last_at: row.get("last_at")?,
+    })
+}

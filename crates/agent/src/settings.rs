@@ -1,0 +1,28 @@
+//! What the installation has decided about turns.
+
+use std::time::Duration;
+
+use munshi_safety::budget::ModelClasses;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How often a turn that takes long renews it.
+    pub renew: Duration,
+    /// How often runs are looked for whose process died, and those whose question was answered.
+    pub sweep: Duration,
+    /// How long turns under way may go on once the process is told to stop.
+    pub grace: Duration,
+    /// Which plans may use which model.
+    pub classes: ModelClasses,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            renew: Duration::from_secs(10),
+            sweep: Duration::from_secs(5),
+            grace: Duration::from_secs(20),
+            classes: ModelClasses::default(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Every transition of a run, in order.
+
+use munshi_store::{Json, Result, Tx, params};
+use munshi_types::{RunId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::columns::{json, word};
+use crate::runs::Held;
+use crate::state::RunState;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewStep {
+    pub state: RunState,
+    pub body: Value,
+    /// How long it took.
+    pub micros: i64,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    pub number: i64,
+    pub epoch: i64,
+    pub state: RunState,
+    pub body: Value,
+    pub micros: i64,
+    pub at: Timestamp,
+}
+
+/// As the statement takes them: times are whole microseconds.
+#[derive(Serialize)]
+struct Row<'a> {
+    state: &'static str,
+    body: &'a Value,
+    micros: i64,
+    at: i64,
+}
+
+/// All of them in one statement, numbered after those that are there. The run is held by the caller.
+pub(crate) fn add(tx: &mut Tx<'_>, held: Held, steps: &[NewStep]) -> Result<()> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Row<'_>> = steps
+        .iter()
+        .map(|step| Row {
+            state: step.state.as_str(),
+            body: &step.body,
+            micros: step.micros,
+            at: step.at.as_micros(),
+        })
+        .collect();
+    tx.execute(
+        (
+            "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+             SELECT $1, $2,
+                    (SELECT coalesce(max(s.number), 0) FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2)
+                      + new.key + 1,
+                    $3, new.value ->> '$.state', new.value -> '$.body', new.value ->> '$.micros', new.value ->> '$.at'
+             FROM json_each($4) AS new",
+            "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
+             SELECT $1, $2::uuid,
+                    (SELECT coalesce(max(s.number), 0) FROM run_steps s WHERE s.tenant_id = $1 AND s.run_id = $2)
+                      + new.place,
+                    $3::bigint, new.value ->> 'state', new.value -> 'body', (new.value ->> 'micros')::bigint,
+                    timestamptz 'epoch' + (new.value ->> 'at')::bigint * interval '1 microsecond'
+             FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS new (value, place)",
+        ),
+        params![held.run, held.epoch, Json::of(&rows)?],
+    )?;
+    Ok(())
+}
+
+/// In their order; a run has few.
+pub fn list(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Step>> {
+    tx.all(
+        "SELECT number, epoch, state, body, micros, at FROM run_steps WHERE tenant_id = $1 AND run_id = $2
+         ORDER BY number",
+        params![run],
+        |row| {
+            Ok(Step {
+                number: row.get(0)?,
+                epoch: row.get(1)?,
+                state: word(row, 2)?,
+                body: json(row, 3)?,
+                micros: row.get(4)?,
+                at: row.get(5)?,
+            })
+        },
+    )
+}

@@ -1,0 +1,136 @@
+//! What the person may want to say next: two to four short lines with every reply, in their language.
+//!
+//! A question that waits comes first: its yes and no, or its choices. Then what the called tools declare as follow-ups, what
+//! the model proposed, and what else can be asked here. What is offered is a wish or a question, never a claim.
+//!
+//! # Layout
+//! - [`suggest`]: the choice; `fit`: what may be offered, and how tools are asked for
+//! - [`Splitter`], [`ASKING`]: the model's own line, and what asks for it
+
+mod fit;
+mod line;
+
+use munshi_lang::{PhraseError, Phrasebook, Voice, fold};
+use munshi_types::ToolSpec;
+
+use crate::choices::{Asked, MOST_SHOWN};
+pub use fit::LONGEST;
+pub use line::{ASKING, Splitter};
+
+pub const LEAST: usize = 2;
+pub const MOST: usize = 4;
+
+/// What a turn knows when it ends.
+#[derive(Clone, Debug)]
+pub struct Hints<'h> {
+    pub voice: Voice,
+    /// What the person wrote: it is not offered back.
+    pub message: &'h str,
+    pub waits: Waits<'h>,
+    /// The tools that were called.
+    pub called: Vec<&'h ToolSpec>,
+    /// The tools the agent has, with those that are named as follow-ups.
+    pub offered: Vec<&'h ToolSpec>,
+    /// The model's own line, as [`Splitter::finish`] gave it; empty where the run has read what others wrote, since
+    /// whoever taps a suggestion makes its words their own.
+    pub proposed: &'h [String],
+}
+
+/// What the reply leaves open.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Waits<'h> {
+    #[default]
+    Nothing,
+    /// An approval that this person may give.
+    Approval,
+    Choice(&'h Asked),
+}
+
+/// Two to four suggestions, the likeliest first.
+pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, PhraseError> {
+    let mut list = List { said: key(hints.message), texts: Vec::new() };
+    let core = |name: &str| book.say(name, hints.voice, &[]);
+    match hints.waits {
+        Waits::Approval => return Ok(vec![core("say-yes")?, core("say-no")?]),
+        Waits::Choice(asked) if asked.choices().len() == 1 => {
+            return Ok(vec![core("say-yes")?, core("say-no")?]);
+        }
+        Waits::Choice(asked) => numbered(asked).into_iter().for_each(|text| list.add(text)),
+        Waits::Nothing => {}
+    }
+    if list.texts.len() >= LEAST {
+        return Ok(list.texts);
+    }
+    for spec in follow_ups(hints) {
+        list.add_some(fit::asking_for(spec, hints.voice, book)?);
+    }
+    let proposed = hints.proposed.iter().filter_map(|text| fit::fit(text));
+    proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
+    // What only looks is offered before what writes.
+    let others = |writes: bool| hints.offered.iter().filter(move |spec| spec.effect.writes() == writes);
+    for spec in others(false).chain(others(true)).filter(|spec| !is_called(hints, spec)) {
+        if list.texts.len() < MOST - 1 {
+            list.add_some(fit::asking_for(spec, hints.voice, book)?);
+        }
+    }
+    for name in ["suggest-help", "suggest-more", "hello"] {
+        if list.texts.len() < LEAST {
+            list.add(core(name)?);
+        }
+    }
+    Ok(list.texts)
+}
+
+/// Those that the called tools declare, if the agent has them, the last call's first.
+fn follow_ups<'h>(hints: &'h Hints<'h>) -> impl Iterator<Item = &'h ToolSpec> {
+    let named = hints.called.iter().rev().flat_map(|spec| &spec.follow_ups);
+    let has = |name: &munshi_types::ToolName| hints.offered.iter().find(|spec| spec.name == *name).copied();
+    named.filter_map(has).filter(|spec| !is_called(hints, spec))
+}
+
+fn is_called(hints: &Hints<'_>, spec: &ToolSpec) -> bool {
+    hints.called.iter().any(|called| called.name == spec.name)
+}
+
+/// `1. Ramesh Kumar`: the number alone where the label holds what nobody should say by a tap.
+fn numbered(asked: &Asked) -> Vec<String> {
+    let shown = (1..).zip(asked.choices().iter().take(MOST_SHOWN));
+    let text = |(number, choice): (usize, &munshi_tools::Choice)| {
+        let full = format!("{number}. {}", choice.label.split_whitespace().collect::<Vec<_>>().join(" "));
+        let cut: String = full.chars().take(LONGEST).collect();
+        if fit::is_plain_label(&choice.label) { cut } else { format!("{number}.") }
+    };
+    shown.map(text).collect()
+}
+
+struct List {
+    /// The key of what the person said.
+    said: String,
+    texts: Vec<String>,
+}
+
+impl List {
+    fn add(&mut self, text: String) {
+        let own = key(&text);
+        let is_new = own != self.said && self.texts.iter().all(|other| key(other) != own);
+        if is_new && self.texts.len() < MOST {
+            self.texts.push(text);
+        }
+    }
+
+    fn add_some(&mut self, text: Option<String>) {
+        if let Some(text) = text {
+            self.add(text);
+        }
+    }
+}
+
+/// What two writings of one wish share.
+fn key(text: &str) -> String {
+    let plain: String =
+        fold::spelling(text).chars().filter(|c| c.is_alphanumeric() || fold::is_indic(*c)).collect();
+    plain
+}
+
+#[cfg(test)]
+mod tests;

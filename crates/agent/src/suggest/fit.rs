@@ -1,0 +1,91 @@
+//! What may be offered as a next step, and how a tool's own phrases are said.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use munshi_lang::{Fill, Form, Language, PhraseError, Phrasebook, Voice, detect, fold};
+use munshi_types::ToolSpec;
+
+/// In letters.
+pub const LONGEST: usize = 60;
+/// Of these in a row, words count together in the list.
+const MOST_WORDS: usize = 3;
+/// So many digits are an amount or a number of somebody's.
+const MOST_DIGITS: usize = 2;
+
+static DONE: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let lines = include_str!("../../words/done.txt").lines().filter(|line| !line.starts_with('#'));
+    let words = lines.flat_map(str::split_whitespace);
+    words.map(|words| words.split('_').map(fold::spelling).collect::<Vec<_>>().join(" ")).collect()
+});
+
+/// A suggestion on one line, if it can be one at all.
+pub(super) fn fit(text: &str) -> Option<String> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.trim_matches(|c: char| matches!(c, '"' | '“' | '”' | '*' | '`' | '-' | '•')).trim();
+    let is_word = line.chars().any(char::is_alphanumeric) && !line.chars().any(char::is_control);
+    (is_word && line.chars().count() <= LONGEST).then(|| line.to_owned())
+}
+
+/// Whether a model's line may be offered. Whoever taps it makes the words their own, so it holds no amount, number, address
+/// or link that a model could have from somebody else; and it is in the person's language.
+pub(super) fn is_harmless(text: &str, voice: Voice) -> bool {
+    let digits = text.chars().filter(|c| c.is_numeric()).count();
+    let leads_away = text.contains(['@', '/', '\\', '<', '>', '{', '}', '₹', '$']) || text.contains("www.");
+    digits <= MOST_DIGITS && !leads_away && !says_done(text) && is_in(text, voice)
+}
+
+/// Words that are sure to be of another language are not the person's; a few short ones tell nothing.
+fn is_in(text: &str, voice: Voice) -> bool {
+    let Some(found) = detect(text) else { return true };
+    let form = if voice.language == Language::English { Form::Latin } else { voice.form };
+    found.form() == form && (!found.is_sure() || found.plausible.contains(&voice.language))
+}
+
+/// Whether it says that something was done. A question may ask for that.
+pub(super) fn says_done(text: &str) -> bool {
+    if text.trim_end().ends_with('?') {
+        return false;
+    }
+    let words: Vec<String> = text
+        .split(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | '!' | '।' | ':' | ';'))
+        .map(fold::spelling)
+        .filter(|word| !word.is_empty())
+        .collect();
+    (1..=MOST_WORDS).any(|count| words.windows(count).any(|some| DONE.contains(&some.join(" "))))
+}
+
+/// How a person would ask for a tool: by its phrases in their language and script, else in the other script, else in
+/// English, else by its name. One that writes is said as a wish.
+pub(super) fn asking_for(
+    spec: &ToolSpec,
+    voice: Voice,
+    book: &Phrasebook,
+) -> Result<Option<String>, PhraseError> {
+    let own = spec.phrases.get(&voice.language).into_iter().flatten();
+    let in_form = |text: &&String| voice.language == Language::English || form_of(text) == voice.form;
+    let best = own.clone().find(in_form).or_else(|| own.clone().next());
+    let english = || spec.phrases.get(&Language::English).and_then(|phrases| phrases.first());
+    let text = best.or_else(english).cloned().unwrap_or_else(|| spec.name.as_str().replace('_', " "));
+    let Some(text) = fit(&capital(&text)) else { return Ok(None) };
+    if !spec.effect.writes() {
+        return Ok((!says_done(&text)).then_some(text));
+    }
+    Ok(fit(&book.say("want-to", voice, &[("what", Fill::Text(&text))])?))
+}
+
+fn form_of(text: &str) -> Form {
+    if text.chars().any(fold::is_indic) { Form::Native } else { Form::Latin }
+}
+
+/// With a great letter, where the script has them.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// A text whose numbers and links are left to what it stands by: for labels that others wrote.
+pub(super) fn is_plain_label(text: &str) -> bool {
+    let digits = text.chars().filter(|c| c.is_numeric()).count();
+    digits <= MOST_DIGITS && !text.contains(['@', '<', '>']) && !text.contains("://")
+}

@@ -1,0 +1,291 @@
+//! Doing what the model asked for, one call after another, each once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use munshi_llm::gateway::Tab;
+use munshi_llm::{Message, Part};
+use munshi_safety::approvals::Approval;
+use munshi_safety::pipeline::{Caller, Concern, Wanted};
+use munshi_tiers::contract;
+use munshi_tools::{Answer, Want};
+use munshi_types::{Effect, Id, ToolName};
+use serde_json::json;
+
+use super::choose::of_call;
+use super::journal::{CallJournal, body};
+use super::{Turn, evidence};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::snapshot::{CallOutcome, Called, Exchange, Place, key};
+use crate::state::{Halt, RunState};
+
+/// The same call is not tried a third time.
+const SAME: u32 = 2;
+/// A denied wish is replanned once.
+const DENIALS: u32 = 2;
+/// How often one asks for an act that somebody else is doing, and for how long.
+const PAUSE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// What came of all calls.
+#[derive(Debug)]
+pub(crate) enum Acted {
+    /// The model is told.
+    On,
+    /// The person is asked which one they mean.
+    Asked,
+    /// A person is asked first.
+    Waiting(Vec<Approval>),
+    Halted(Halt),
+}
+
+impl Turn {
+    /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
+    pub(crate) fn wish(&mut self, asked: Message) -> Option<Halt> {
+        let most = u32::from(self.place.agent.body.limits.tool_calls);
+        if self.snapshot.calls >= most {
+            return Some(Halt::ToolCap);
+        }
+        self.reply.pause();
+        let mut calls = Vec::new();
+        for part in &asked.parts {
+            let Part::ToolCall(call) = part else { continue };
+            self.snapshot.calls += 1;
+            let outcome = match self.snapshot.calls > most {
+                false => CallOutcome::Open,
+                true => CallOutcome::Ended { ok: false, result: capped() },
+            };
+            calls.push(Called {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                arguments: call.arguments.clone(),
+                act: self.engine.ids.next(),
+                outcome,
+            });
+        }
+        self.snapshot.exchanges.push(Exchange { asked, calls });
+        None
+    }
+
+    /// Does every call that has not ended. What a dead process began is asked for, not done again.
+    pub(crate) async fn act(&mut self) -> Result<Acted> {
+        let begun = Instant::now();
+        let acted = self.act_on_all().await;
+        self.timings.act += begun.elapsed();
+        acted
+    }
+
+    async fn act_on_all(&mut self) -> Result<Acted> {
+        let mut waiting = Vec::new();
+        let mut places = std::collections::VecDeque::from(self.snapshot.places());
+        while let Some(place) = places.pop_front() {
+            let Some(called) = self.snapshot.called(place).cloned() else { continue };
+            if matches!(called.outcome, CallOutcome::Ended { .. }) {
+                continue;
+            }
+            if self.stop.is_cancelled() {
+                return Ok(Acted::Halted(Halt::Cancelled));
+            }
+            if self.snapshot.failures_of(&key(&called.tool, &called.arguments)) >= SAME {
+                return Ok(Acted::Halted(Halt::Stuck(called.tool)));
+            }
+            match self.call_tool(place, &called).await? {
+                Answer::Waiting(approval) => waiting.push(*approval),
+                answer => {
+                    if let Some(led) = self.led_to(&called, &answer) {
+                        let known = self.snapshot.places();
+                        match self.follow_lead(&called, &answer, led) {
+                            Some(Ok(())) if waiting.is_empty() => return Ok(Acted::Asked),
+                            Some(Err(halt)) => return Ok(Acted::Halted(halt)),
+                            _ => {}
+                        }
+                        places.extend(
+                            self.snapshot.places().into_iter().filter(|place| !known.contains(place)),
+                        );
+                    } else if let Some(halt) = self.is_enough(&called.tool) {
+                        return Ok(Acted::Halted(halt));
+                    }
+                }
+            }
+        }
+        Ok(if waiting.is_empty() { Acted::On } else { Acted::Waiting(waiting) })
+    }
+
+    /// Whether going on would be trying the same for ever.
+    fn is_enough(&self, tool: &str) -> Option<Halt> {
+        let most = u32::from(self.place.agent.body.limits.tool_failures).max(1);
+        let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
+        if same || self.snapshot.failures_of(tool) >= most {
+            return Some(Halt::Stuck(tool.to_owned()));
+        }
+        (self.snapshot.denials >= DENIALS).then(|| Halt::Stuck("it was refused twice".to_owned()))
+    }
+
+    async fn call_tool(&mut self, place: Place, called: &Called) -> Result<Answer> {
+        let begun = Instant::now();
+        if !self.shown.contains(&called.act) {
+            self.shown.insert(called.act);
+            self.reply.note(Event::ToolCall {
+                call: called.call_id.clone(),
+                tool: called.tool.clone(),
+                arguments: called.arguments.clone(),
+            });
+        }
+        self.enter(RunState::CheckingSafety);
+        let (answer, is_stored) = self.answer(place, called).await?;
+        self.observe(place, &answer);
+        if let Some(called) = self.snapshot.called(place).filter(|_| !is_stored) {
+            let body = body(called);
+            self.step(RunState::Observing, body, begun.elapsed());
+        }
+        Ok(answer)
+    }
+
+    /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
+    async fn answer(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
+        let begun = Instant::now();
+        loop {
+            let (answer, is_stored) = self.ask_for(place, called).await?;
+            if !matches!(answer, Answer::Running { .. }) {
+                return Ok((answer, is_stored));
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(Error::Store(munshi_store::Error::Busy(format!("act {} goes on", called.act))));
+            }
+            self.timings.waited += PAUSE;
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
+        let journal = self.journal(place, called);
+        let conduct = Arc::new(self.place.agent.body.policy.clone());
+        let dispatcher = self.engine.dispatcher.clone();
+        let tools = self.tools();
+        let known = match self.is_known(called) {
+            true => {
+                dispatcher.resume(self.tenant, called.act, conduct.clone(), &tools, journal.clone()).await
+            }
+            false => Ok(None),
+        };
+        let answered = match known {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => {
+                let concerns = self.concerns(called).await?;
+                let want = Want {
+                    act: called.act,
+                    name: called.tool.clone(),
+                    arguments: called.arguments.clone(),
+                    offered: tools.iter().any(|tool| tool.as_str() == called.tool),
+                    wanted: Wanted::Act,
+                    caller: self.caller(),
+                    agent: conduct,
+                    taint: self.snapshot.taint.clone(),
+                    concerns,
+                };
+                dispatcher.call(want, journal.clone()).await
+            }
+            Err(error) => Err(error),
+        };
+        if journal.lost.load(Ordering::SeqCst) {
+            return Err(Error::LostRun(self.held.run));
+        }
+        if !journal.written.load(Ordering::SeqCst) {
+            self.steps.splice(0..0, journal.steps.iter().cloned());
+            journal.calls.iter().for_each(|call| self.tab.add(call.clone()));
+        }
+        let answer = answered?;
+        self.begun.insert(called.act);
+        Ok((answer, journal.observed.load(Ordering::SeqCst)))
+    }
+
+    /// Whether the act may stand in the books: it was begun by this or by another process.
+    fn is_known(&self, called: &Called) -> bool {
+        self.begun.contains(&called.act)
+            || self.taken_up.contains(&called.act)
+            || matches!(called.outcome, CallOutcome::Waiting { .. })
+    }
+
+    fn journal(&mut self, place: Place, called: &Called) -> Arc<CallJournal> {
+        self.sync();
+        let tool = self.engine.dispatcher.registry().get(&called.tool);
+        let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
+        Arc::new(CallJournal {
+            held: self.held,
+            snapshot: self.snapshot.clone(),
+            place,
+            steps: std::mem::take(&mut self.steps),
+            calls: self.tab.take(),
+            is_inside,
+            lost: AtomicBool::new(false),
+            written: Arc::default(),
+            observed: Arc::default(),
+            clock: self.engine.clock.clone(),
+            since: Instant::now(),
+        })
+    }
+
+    pub(crate) fn tools(&self) -> Vec<ToolName> {
+        contract::tools(&self.place.team.body, &self.place.agent.body)
+    }
+
+    fn caller(&self) -> Caller {
+        Caller {
+            principal: self.prepared.principal.clone(),
+            door: self.prepared.scene.door,
+            binding: Some(self.run.binding),
+            run: Some(self.held.run),
+            session: Some(self.run.session.as_uuid()),
+            zone: self.place.zone.clone(),
+            background: false,
+        }
+    }
+
+    /// What packs want confirmed.
+    async fn concerns(&self, called: &Called) -> Result<Vec<Concern>> {
+        if self.engine.house.checks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<Vec<Concern>> {
+            let mut concerns = Vec::new();
+            for check in &house.checks {
+                concerns.extend(check.before(tx, &scene, &tool, &arguments)?);
+            }
+            Ok(concerns)
+        };
+        self.engine.db.read(self.tenant, read).await
+    }
+
+    /// The turn's own record of what the act's transaction has written down already.
+    fn observe(&mut self, place: Place, answer: &Answer) {
+        self.snapshot.note(place, answer);
+        let Some(called) = self.snapshot.called(place).cloned() else { return };
+        match (&called.outcome, answer) {
+            (CallOutcome::Ended { ok, result }, _) => {
+                self.reply.note(Event::ToolResult {
+                    call: called.call_id.clone(),
+                    tool: called.tool.clone(),
+                    ok: *ok,
+                    result: result.clone(),
+                });
+                self.reply.learn(|context| evidence::add(context, result));
+                if let Some((tool, result)) = of_call(&called) {
+                    self.meet(&tool, &result);
+                }
+            }
+            (_, Answer::Waiting(approval)) => {
+                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() })
+            }
+            _ => {}
+        }
+    }
+}
+
+fn capped() -> serde_json::Value {
+    json!({ "ok": false, "code": "tool_cap", "retryable": false,
+            "suggestion": "No more tools may be called in this turn. Answer with what you have." })
+}

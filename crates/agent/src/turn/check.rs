@@ -1,0 +1,70 @@
+//! The last look at a reply before it is stored: the rest of the rules, and what packs have to say.
+
+use std::time::Instant;
+
+use munshi_pack::Objection;
+use munshi_store::Tx;
+use serde_json::Value;
+
+use super::Turn;
+use super::choose::of_call;
+use crate::error::Result;
+
+impl Turn {
+    pub(crate) async fn check(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        self.reply.finish();
+        if !self.engine.house.checks.is_empty() {
+            let mismatches = self.mismatches().await?;
+            for what in mismatches {
+                self.reply.say(&what);
+                self.objections.push(what);
+            }
+            self.object();
+        }
+        self.timings.check += begun.elapsed();
+        Ok(())
+    }
+
+    /// What does not agree after it was done; it is said, never passed over.
+    async fn mismatches(&self) -> Result<Vec<String>> {
+        let done: Vec<(String, Value)> = self.results().collect();
+        if done.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
+        let read = move |tx: &mut Tx<'_>| -> Result<Vec<String>> {
+            let mut found = Vec::new();
+            for check in &house.checks {
+                for (tool, result) in &done {
+                    found.extend(check.after(tx, &scene, tool, result)?);
+                }
+            }
+            Ok(found)
+        };
+        self.engine.db.read(self.tenant, read).await
+    }
+
+    fn object(&mut self) {
+        let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
+        let (scene, draft) = (&self.prepared.scene, self.reply.text());
+        let checks = self.engine.house.checks.iter();
+        let objections: Vec<Objection> =
+            checks.flat_map(|check| check.reply(scene, draft, &results)).collect();
+        if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
+            let words = self.phrase(&instead.phrase, &instead.slots);
+            self.reply.replace(&words);
+        } else {
+            for objection in &objections {
+                let words = self.phrase(&objection.phrase, &objection.slots);
+                self.reply.say(&words);
+            }
+        }
+        self.objections.extend(objections.into_iter().map(|objection| objection.what));
+    }
+
+    /// What the tools of this turn said, as they said it.
+    fn results(&self) -> impl Iterator<Item = (String, Value)> {
+        self.snapshot.all().filter_map(of_call)
+    }
+}

@@ -1,0 +1,222 @@
+//! A message that answers a question of this conversation: yes, no, or which one.
+
+use munshi_lang::answers::{self, Reply as Bare};
+use munshi_llm::{Message, Part, Role, ToolCall};
+use munshi_safety::acts;
+use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
+use munshi_store::Tx;
+use munshi_types::{ActId, ApprovalId, RunId};
+use serde_json::Value;
+
+use super::{End, Turn};
+use crate::commit::{self, Progress};
+use crate::error::{Error, Result};
+use crate::marks::{Marks, Which};
+use crate::messages::Speaker;
+use crate::runs;
+use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
+use crate::state::RunState;
+
+/// More are not offered to choose from.
+const MOST: usize = 9;
+
+/// Why an answer was not taken; everything of it is undone.
+enum Stop {
+    Not(Answered),
+    Failed(Error),
+}
+
+impl From<munshi_store::Error> for Stop {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<munshi_safety::Error> for Stop {
+    fn from(error: munshi_safety::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Turn {
+    /// Answers the question there is, and takes over what waited for it. None where the message is something else.
+    pub(crate) async fn consent(&mut self) -> Result<Option<End>> {
+        if let Some(phrase) = self.snapshot.phrase.clone() {
+            let words = self.phrase(&phrase, &[]);
+            self.reply.say(&words);
+            return Ok(Some(End::Replied));
+        }
+        let now = self.engine.clock.now();
+        let open = |approval: &&Approval| approval.kind == Kind::Act && approval.expires_at > now;
+        let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
+        pending.sort_by_key(|approval| (approval.asked_at, approval.id));
+        let text = self.prepared.message.text.clone();
+        if let Some((which, answer)) = self.chosen(&pending, &text) {
+            return self.answer_question(which, answer).await;
+        }
+        let answer = match answers::reply(&text) {
+            Bare::Yes => Answer::Yes,
+            Bare::No => Answer::No,
+            Bare::Other => return Ok(None),
+        };
+        match pending.as_slice() {
+            [] => Ok(None),
+            [one] => {
+                let one = one.clone();
+                self.answer_question(one, answer).await
+            }
+            several => {
+                let several = several.to_vec();
+                self.ask_which(&several, answer);
+                Ok(Some(End::Replied))
+            }
+        }
+    }
+
+    /// The one of several that a number picks, where the last thing we said was to name one.
+    fn chosen(&self, pending: &[Approval], text: &str) -> Option<(Approval, Answer)> {
+        let last = self.prepared.history.last().filter(|said| said.speaker == Speaker::Persona)?;
+        let marks: Marks = serde_json::from_value(last.marks.clone()).ok()?;
+        let which = marks.which?;
+        let number = number(text)?;
+        let id = which.approvals.get(number.checked_sub(1)?)?;
+        let approval = pending.iter().find(|approval| approval.id == *id)?.clone();
+        Some((approval, if which.is_yes { Answer::Yes } else { Answer::No }))
+    }
+
+    fn ask_which(&mut self, pending: &[Approval], answer: Answer) {
+        let mut words = self.phrase("ask-which-approval", &[]);
+        for (at, approval) in pending.iter().take(MOST).enumerate() {
+            words.push_str(&format!("\n{}. {}", at + 1, approval.words));
+        }
+        self.reply.say(&words);
+        let approvals = pending.iter().take(MOST).map(|approval| approval.id).collect();
+        self.which = Some(Which { is_yes: answer == Answer::Yes, approvals });
+    }
+
+    async fn answer_question(&mut self, approval: Approval, answer: Answer) -> Result<Option<End>> {
+        match self.take_over(&approval, answer).await {
+            Ok(snapshot) => {
+                self.snapshot = snapshot;
+                self.taken_up.extend(self.snapshot.all().map(|called| called.act));
+                self.shown.extend(self.snapshot.all().map(|called| called.act));
+                match self.snapshot.phrase.clone() {
+                    Some(phrase) => {
+                        let words = self.phrase(&phrase, &[]);
+                        self.reply.say(&words);
+                        Ok(Some(End::Replied))
+                    }
+                    None => Ok(None),
+                }
+            }
+            // Somebody else's to answer: they are told that it waits, once more.
+            Err(Stop::Not(Answered::NotYours { .. })) => {
+                let words = self.phrase("waiting-approval", &[]);
+                self.reply.say(&words);
+                Ok(Some(End::Replied))
+            }
+            Err(Stop::Not(_)) => Ok(None),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.
+    async fn take_over(&mut self, approval: &Approval, answer: Answer) -> Result<Snapshot, Stop> {
+        self.sync();
+        let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
+        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
+        let (id, act, tool) = (approval.id, approval.act, approval.tool.clone());
+        let arguments = approval.arguments.clone();
+        let unit = move |tx: &mut Tx<'_>| -> Result<Snapshot, Stop> {
+            let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
+            let theirs = waiting.filter(|run| *run != held.run).map(|run| theirs(tx, run, id, answer, now));
+            let theirs = theirs.transpose()?.flatten();
+            let snapshot = match answer {
+                Answer::Yes => adopted(mine, theirs, act, (tool, arguments)),
+                Answer::No => Snapshot { phrase: Some("cancelled".to_owned()), ..mine },
+            };
+            let progress =
+                Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
+            commit::journal(tx, &progress)?;
+            let said = Said { who: &principal, answer, shown: None, covers: Covers::Act, via: "chat" };
+            match approvals::answer(tx, &office, id, &said, now)? {
+                Answered::Granted(_) | Answered::Refused(_) => Ok(snapshot),
+                other => Err(Stop::Not(other)),
+            }
+        };
+        self.engine.db.write(self.tenant, unit).await
+    }
+}
+
+/// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
+fn theirs(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    answered: ApprovalId,
+    answer: Answer,
+    now: munshi_types::Timestamp,
+) -> Result<Option<Snapshot>, Stop> {
+    let Some(known) = runs::find(tx, run)? else { return Ok(None) };
+    let others = known
+        .snapshot
+        .all()
+        .any(|called| matches!(called.outcome, CallOutcome::Waiting { approval } if approval != answered));
+    if answer == Answer::No && others {
+        return Ok(None);
+    }
+    Ok(runs::supersede(tx, run, now)?.map(|run| run.snapshot))
+}
+
+/// What this run goes on with: all that the other had done, or the one act where the other is gone.
+fn adopted(
+    mine: Snapshot,
+    theirs: Option<Snapshot>,
+    act: ActId,
+    (tool, arguments): (String, Value),
+) -> Snapshot {
+    let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act)) else {
+        let asked = asking(&tool, arguments.clone());
+        let outcome = CallOutcome::Open;
+        let called = Called { call_id: CALL.to_owned(), tool, arguments, act, outcome };
+        return Snapshot { exchanges: vec![Exchange { asked, calls: vec![called] }], calls: 1, ..mine };
+    };
+    let mut taint = mine.taint;
+    taint.sources.extend(theirs.taint.sources);
+    let mut own_words = theirs.taint.own_words;
+    own_words.append(&mut taint.own_words);
+    taint.own_words = own_words;
+    Snapshot {
+        exchanges: theirs.exchanges,
+        calls: theirs.calls,
+        failures: theirs.failures,
+        denials: theirs.denials,
+        model_calls: theirs.model_calls,
+        taint,
+        ..mine
+    }
+}
+
+const CALL: &str = "call-0";
+
+/// A model's message that calls one tool, made here.
+pub(crate) fn asking(tool: &str, arguments: Value) -> Message {
+    let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
+    Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
+}
+
+/// A message that is a number and nothing more, in any script.
+fn number(text: &str) -> Option<usize> {
+    let trimmed = text.trim().trim_end_matches(['.', ')', '।']);
+    if trimmed.chars().count() > 20 {
+        return None;
+    }
+    let found = munshi_lang::understand(trimmed, &munshi_lang::Context::default()).numbers;
+    let [one] = found.as_slice() else { return None };
+    usize::try_from(one.value.as_whole()?).ok()
+}

@@ -1,0 +1,115 @@
+//! The run's own record, in the transactions of its acts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use munshi_llm::gateway::CallRecord;
+use munshi_safety::acts::Begun;
+use munshi_store::Tx;
+use munshi_tools::{Answer, Journal};
+use munshi_types::Clock;
+use serde_json::{Value, json};
+
+use crate::commit::{self, Progress};
+use crate::error::Error;
+use crate::runs::Held;
+use crate::snapshot::{CallOutcome, Called, Place, Snapshot};
+use crate::state::RunState;
+use crate::steps::NewStep;
+
+/// For one call of a tool. What was said to lead to it is stored with its intent, what came of it with its result.
+pub(crate) struct CallJournal {
+    pub(crate) held: Held,
+    /// With the call in it, not ended yet.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) place: Place,
+    /// What was not written down yet.
+    pub(crate) steps: Vec<NewStep>,
+    pub(crate) calls: Vec<CallRecord>,
+    /// Everything happens in one transaction: then once is enough.
+    pub(crate) is_inside: bool,
+    pub(crate) lost: AtomicBool,
+    /// Whether steps and calls are stored.
+    pub(crate) written: Arc<AtomicBool>,
+    /// Whether what came of it is stored, with its step.
+    pub(crate) observed: Arc<AtomicBool>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) since: Instant,
+}
+
+impl CallJournal {
+    fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        state: RunState,
+        snapshot: &Snapshot,
+        (steps, calls): (&[NewStep], &[CallRecord]),
+        stored: &Arc<AtomicBool>,
+    ) -> munshi_store::Result<()> {
+        let progress = Progress { held: self.held, state, snapshot, steps, calls };
+        match commit::journal(tx, &progress) {
+            Ok(()) => {
+                let stored = stored.clone();
+                tx.after_commit(move || stored.store(true, Ordering::SeqCst));
+                Ok(())
+            }
+            Err(Error::Store(error)) => Err(error),
+            // The act's transaction is undone: it is the other's to do.
+            Err(error) => {
+                self.lost.store(true, Ordering::SeqCst);
+                Err(munshi_store::Error::Refused(error.to_string()))
+            }
+        }
+    }
+}
+
+impl Journal for CallJournal {
+    fn begun(&self, tx: &mut Tx<'_>, begun: &Begun) -> munshi_store::Result<()> {
+        if self.is_inside {
+            return Ok(());
+        }
+        let mut snapshot = self.snapshot.clone();
+        let state = match begun {
+            Begun::Wait(approval, _) => {
+                snapshot.note(self.place, &Answer::Waiting(approval.clone()));
+                RunState::Acting
+            }
+            Begun::Go(_) => RunState::Acting,
+            Begun::Refused(_) | Begun::Past(_) => RunState::CheckingSafety,
+        };
+        self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
+    }
+
+    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+        let mut snapshot = self.snapshot.clone();
+        snapshot.note(self.place, answer);
+        let observed = snapshot.called(self.place).map(|called| NewStep {
+            state: RunState::Observing,
+            body: body(called),
+            micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),
+            at: self.clock.now(),
+        });
+        if !self.is_inside {
+            let steps: Vec<NewStep> = observed.into_iter().collect();
+            return self.write(tx, RunState::Observing, &snapshot, (&steps, &[]), &self.observed);
+        }
+        let steps: Vec<NewStep> = self.steps.iter().cloned().chain(observed).collect();
+        self.write(tx, RunState::Observing, &snapshot, (&steps, &self.calls), &self.observed)?;
+        let written = self.written.clone();
+        tx.after_commit(move || written.store(true, Ordering::SeqCst));
+        Ok(())
+    }
+}
+
+/// What a step says of a call.
+pub(crate) fn body(called: &Called) -> Value {
+    let (ok, result) = match &called.outcome {
+        CallOutcome::Ended { ok, result } => (*ok, result.clone()),
+        CallOutcome::Waiting { approval } => {
+            (false, json!({ "ok": false, "code": "waiting_approval", "approval": approval }))
+        }
+        CallOutcome::Open => (false, Value::Null),
+    };
+    json!({ "tool": called.tool, "arguments": called.arguments, "act": called.act, "ok": ok, "result": result })
+}

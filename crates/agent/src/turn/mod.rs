@@ -1,0 +1,408 @@
+//! One turn, from the stored message to the stored answer.
+//!
+//! The stages are methods of [`Turn`], a file each: [`prepare`] reads, [`think`] asks a model, [`act`] calls tools,
+//! [`check`] looks at the reply, [`respond`] stores it. [`consent`] is for messages that answer a question, [`halt`] for
+//! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
+
+mod act;
+mod check;
+mod choose;
+mod consent;
+mod evidence;
+mod halt;
+mod journal;
+mod prepare;
+mod reply;
+mod respond;
+mod think;
+mod timings;
+mod tongue;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use munshi_llm::gateway::{MemoryTab, Route};
+use munshi_pack::Reading;
+use munshi_safety::approvals::Approval;
+use munshi_safety::budget::{Account, DurableBudget, Lane, RunBudget};
+use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::privacy::{self, TokenVeil};
+use munshi_tiers::Resolution;
+use munshi_tiers::guardrails::{Context, Tongue as Allowed};
+use munshi_tiers::prompt::Report;
+use munshi_tools::Next;
+use munshi_types::tier::LanguageLock;
+use munshi_types::{ActId, TenantId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use timings::Clockwork;
+pub use timings::Timings;
+pub(crate) use tongue::Tongue;
+
+use self::act::Acted;
+use self::prepare::Prepared;
+use self::reply::{Manner, Reply};
+use self::think::Thought;
+use crate::engine::Inner;
+use crate::entities::Entities;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::hub::Room;
+use crate::marks::Which;
+use crate::purse::Purse;
+use crate::rules::Rules;
+use crate::runs::{self, Held, Run};
+use crate::snapshot::{CallOutcome, Called, Snapshot};
+use crate::state::{Halt, RunState};
+use crate::steps::NewStep;
+
+/// How a turn came to its end, for now or for good.
+#[derive(Debug)]
+pub(crate) enum End {
+    Replied,
+    Waiting(Vec<Approval>),
+    Halted(Halt),
+}
+
+/// A turn under way, in one process.
+pub(crate) struct Turn {
+    engine: Arc<Inner>,
+    tenant: TenantId,
+    held: Held,
+    run: Run,
+    place: Arc<Resolution>,
+    rules: Rules,
+    prepared: Prepared,
+    route: Arc<Route>,
+    snapshot: Snapshot,
+    reply: Reply,
+    purse: Arc<Purse>,
+    tab: Arc<MemoryTab>,
+    veil: TokenVeil,
+    /// What was not stored yet.
+    steps: Vec<NewStep>,
+    entered: (RunState, Instant),
+    timings: Clockwork,
+    report: Report,
+    /// Who answered last.
+    target: Option<String>,
+    /// What the model wants back with the reply.
+    state: Vec<String>,
+    /// Acts that this process began, and those it found begun.
+    begun: HashSet<ActId>,
+    taken_up: HashSet<ActId>,
+    /// Calls that followers have seen.
+    shown: HashSet<ActId>,
+    /// What the conversation has spoken of.
+    entities: Entities,
+    /// A call that found nothing, what may help, and the search that is made for it.
+    searching: Option<(Called, Next, ActId)>,
+    /// What the model thinks may come next.
+    proposed: Vec<String>,
+    /// What the person is to choose from, where the reply asks which.
+    which: Option<Which>,
+    /// What was found wrong beside what the rules found.
+    objections: Vec<String>,
+    limit: RunBudget,
+    stop: CancellationToken,
+}
+
+impl Turn {
+    /// Reads what the turn needs, on one snapshot.
+    pub(crate) async fn prepare(
+        engine: Arc<Inner>,
+        held: Held,
+        place: Arc<Resolution>,
+        room: Arc<Room>,
+        stop: CancellationToken,
+    ) -> Result<Self> {
+        let begun = Instant::now();
+        let now = engine.clock.now();
+        let (house, office, at) = (engine.house.clone(), engine.office.clone(), place.clone());
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
+            let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+            if run.epoch != held.epoch || run.ended_at.is_some() {
+                return Err(Error::LostRun(held.run));
+            }
+            let prepared = prepare::read(tx, &run, &at, (&house, office.governor.settings()), now)?;
+            Ok((run, prepared))
+        };
+        let (run, prepared) = engine.db.read(held.tenant, read).await?;
+        if run.cancel_asked {
+            stop.cancel();
+        }
+        Self::with(engine, held, (run, prepared, place), (room, stop), begun)
+    }
+
+    fn with(
+        engine: Arc<Inner>,
+        held: Held,
+        (run, prepared, place): (Run, Prepared, Arc<Resolution>),
+        (room, stop): (Arc<Room>, CancellationToken),
+        begun: Instant,
+    ) -> Result<Self> {
+        let rules = engine.rules.of(&place)?;
+        let mut snapshot = run.snapshot.clone();
+        snapshot.started_at.get_or_insert(run.began_at);
+        if snapshot.taint == Taint::default() {
+            snapshot.taint = taint(&prepared);
+        }
+        let manner = Manner {
+            book: engine.book.clone(),
+            voice: prepared.tongue.voice,
+            rules: rules.set.clone(),
+            context: context(&engine, &prepared, &place),
+        };
+        let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
+        let mut reply = Reply::begin(room, epoch, manner);
+        reply.retell(&snapshot.said, &snapshot.marks);
+        let purse = Arc::new(purse(&engine, &run, &place, &snapshot));
+        let permitted = engine.settings.classes.permitted(prepared.plan);
+        let own = munshi_tiers::route(&place.agent.body, &engine.route);
+        let route = Route { permitted, ..own };
+        let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
+        let route = Arc::new(route);
+        let mut entities = Entities::stored(&prepared.session.entities);
+        entities.hear(&prepared.message.text);
+        let veil = veil(&engine, &prepared, &snapshot)?;
+        let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
+        let limit = engine.office.governor.settings().run;
+        let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
+        let timings = Clockwork::begin(begun);
+        let mut turn = Self {
+            engine,
+            tenant: held.tenant,
+            held,
+            run,
+            place,
+            rules,
+            prepared,
+            route,
+            snapshot,
+            reply,
+            purse,
+            tab: Arc::default(),
+            veil,
+            steps: Vec::new(),
+            entered: (RunState::Preparing, begun),
+            timings,
+            report: Report::default(),
+            target: None,
+            state: Vec::new(),
+            begun: HashSet::new(),
+            taken_up: known.clone(),
+            shown: known,
+            entities,
+            searching: None,
+            proposed: Vec::new(),
+            which: None,
+            objections: Vec::new(),
+            limit: RunBudget { seconds, ..limit },
+            stop,
+        };
+        turn.recollect();
+        Ok(turn)
+    }
+
+    /// How long storing the message took, where this process did that.
+    pub(crate) fn took(&mut self, ingest: Duration) {
+        self.timings.ingest = ingest;
+    }
+
+    /// Walks the stages until there is something to store.
+    pub(crate) async fn walk(&mut self) -> Result<End> {
+        self.timings.prepared();
+        if let Some(halt) = self.snapshot.halt.clone() {
+            return Ok(End::Halted(halt));
+        }
+        if self.snapshot.exchanges.is_empty() {
+            if let Some(end) = self.consent().await? {
+                return Ok(end);
+            }
+            if let Some(end) = self.begin_without_model() {
+                return Ok(end);
+            }
+        }
+        loop {
+            if let Some(halt) = self.may_go_on() {
+                return Ok(End::Halted(halt));
+            }
+            match self.act().await? {
+                Acted::On => {}
+                Acted::Asked => return Ok(End::Replied),
+                Acted::Waiting(approvals) => return Ok(End::Waiting(approvals)),
+                Acted::Halted(halt) => return Ok(End::Halted(halt)),
+            }
+            if let Some(halt) = self.may_go_on() {
+                return Ok(End::Halted(halt));
+            }
+            if self.snapshot.is_read && self.engine.here().is_none() {
+                self.say_done();
+                return Ok(End::Replied);
+            }
+            match self.think().await? {
+                Thought::Said => return Ok(End::Replied),
+                Thought::Halted(halt) => return Ok(End::Halted(halt)),
+                Thought::Wants(message) => {
+                    if let Some(halt) = self.wish(message) {
+                        return Ok(End::Halted(halt));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
+    fn begin_without_model(&mut self) -> Option<End> {
+        let is_fresh = |turn: &Self| turn.snapshot.exchanges.is_empty() && turn.snapshot.model_calls == 0;
+        if !is_fresh(self) {
+            return None;
+        }
+        let end = self.pick();
+        if end.is_none() && is_fresh(self) { self.read_by_packs() } else { end }
+    }
+
+    /// Every transition asks: is it still wanted, and is there anything left to go on with?
+    fn may_go_on(&mut self) -> Option<Halt> {
+        if self.stop.is_cancelled() {
+            return Some(Halt::Cancelled);
+        }
+        let money = self.purse.used();
+        let used = self.snapshot.used.again();
+        self.snapshot.used =
+            munshi_safety::budget::RunUse { tokens: money.tokens, money: money.money, ..used }
+                .after(self.timings.worked());
+        self.limit.check(&self.snapshot.used).err().map(|spent| Halt::RunSpent(spent.to_string()))
+    }
+
+    /// How long the turn may still take.
+    fn left(&self) -> Duration {
+        Duration::from_secs(self.limit.seconds).saturating_sub(self.timings.worked())
+    }
+
+    /// A pack may know what the message is without any model.
+    fn read_by_packs(&mut self) -> Option<End> {
+        let scene = self.prepared.scene.clone();
+        let reading = self.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
+        self.snapshot.is_read = true;
+        match reading {
+            Reading::Say { phrase, slots } => {
+                let words = self.phrase(&phrase, &slots);
+                self.reply.say(&words);
+                Some(End::Replied)
+            }
+            Reading::Call { tool, arguments } => {
+                self.snapshot.taint.sources.insert(Source::Document);
+                self.snapshot.taint.own_words.clear();
+                self.route = Arc::new(think::here_only(&self.route, self.engine.here()));
+                self.wish(consent::asking(&tool, arguments)).map(End::Halted)
+            }
+        }
+    }
+
+    /// What a pack had done, where no model of this machine can tell of it.
+    fn say_done(&mut self) {
+        let is_ok = |called: &Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
+        let phrase = if self.snapshot.all().all(is_ok) { "done" } else { "error" };
+        let words = self.phrase(phrase, &[]);
+        self.reply.say(&words);
+    }
+
+    /// A new state, and how long the last one took.
+    fn enter(&mut self, state: RunState) {
+        if self.entered.0 == state {
+            return;
+        }
+        let (before, since) = std::mem::replace(&mut self.entered, (state, Instant::now()));
+        self.step(before, Value::Null, since.elapsed());
+        let what = state.as_str().to_owned();
+        self.reply.mention(Event::Thinking { what });
+    }
+
+    fn step(&mut self, state: RunState, body: Value, took: Duration) {
+        let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
+        self.steps.push(NewStep { state, body, micros, at: self.engine.clock.now() });
+    }
+
+    /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.
+    fn masked(&self) -> Option<Value> {
+        let session = self.veil.session();
+        (!session.is_empty()).then(|| serde_json::to_value(&session).ok()).flatten()
+    }
+
+    /// Brings the snapshot up to what was said and spent.
+    fn sync(&mut self) {
+        self.snapshot.said = self.reply.raw().to_owned();
+        self.snapshot.marks = self.reply.marks().to_vec();
+        self.snapshot.drawn = self.purse.drawn();
+        self.snapshot.generation = self.reply.generation();
+        self.snapshot.masked = self.masked();
+        let used = self.purse.used();
+        (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
+    }
+}
+
+/// The person's own words are no danger to them; a visitor's are to the business.
+fn taint(prepared: &Prepared) -> Taint {
+    let mut taint = Taint::clean(prepared.message.text.as_str());
+    if prepared.principal.role().is_none() {
+        taint.sources.insert(Source::Visitor);
+    }
+    if !prepared.gathered.recall.is_empty() {
+        taint.sources.insert(Source::Document);
+    }
+    taint
+}
+
+/// The conversation's own tokens, as far as they were stored.
+fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
+    let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
+    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
+    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
+    let session = session.filter(|session| session.tenant() == tenant);
+    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
+    let known = engine.people.of(tenant, &prepared.people);
+    let script = prepared.tongue.script();
+    TokenVeil::new(known, session, script)
+        .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
+}
+
+fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {
+    let account = Account {
+        binding: Some(run.binding),
+        person: Some(run.person),
+        lane: Lane::People,
+        zone: place.zone.clone(),
+    };
+    let governor = Arc::new(engine.office.governor.clone());
+    let (db, clock) = (engine.db.clone(), engine.clock.clone());
+    let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
+    let allowed = run.reservation.map(|_| engine.most(place));
+    let limit = engine.office.governor.settings().run;
+    Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
+}
+
+fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -> Context {
+    let speech = &place.human.body.speech;
+    let listed = match speech.lock {
+        LanguageLock::Open => &[],
+        LanguageLock::Listed => speech.languages.as_slice(),
+        LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
+    };
+    let allowed = listed.iter().filter_map(|code| {
+        let form = code.is_latin().then_some(munshi_lang::Form::Latin);
+        Some(Allowed { language: code.language()?, form })
+    });
+    let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
+    Context {
+        persona: Some(place.human.body.name.clone()),
+        model_names: engine.model_names(),
+        lock: allowed.collect(),
+        person_language: Some(prepared.tongue.voice.language),
+        person_said: prepared.message.text.clone(),
+        person_name: name,
+        ..Context::default()
+    }
+}

@@ -1,0 +1,126 @@
+//! What a turn knows before anybody thinks: who wrote, in which language, what was said before.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use munshi_identity::{Person, Principal, persons};
+use munshi_pack::{Gathered, House, Scene};
+use munshi_safety::approvals::{self, Approval};
+use munshi_safety::budget::{self, Plan, Settings as Budgets};
+use munshi_safety::pipeline::Door;
+use munshi_safety::privacy::{self, Entity};
+use munshi_store::Tx;
+use munshi_tiers::Resolution;
+use munshi_types::tier::LanguageCode;
+use munshi_types::{Id, RunId, Timestamp};
+
+use super::tongue::Tongue;
+use crate::error::{Error, Result};
+use crate::messages::{self, Message, Speaker, Standing};
+use crate::runs::Run;
+use crate::sessions::{self, Session};
+
+/// So many messages before this one tell a language.
+const RECENT: usize = 5;
+
+/// All that was read for a turn, on one snapshot of the database.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) session: Session,
+    pub(crate) person: Option<Person>,
+    pub(crate) principal: Principal,
+    pub(crate) message: Message,
+    /// What was said before it, the oldest first.
+    pub(crate) history: Vec<Message>,
+    pub(crate) tongue: Tongue,
+    pub(crate) scene: Scene,
+    pub(crate) gathered: Gathered,
+    /// Whose names and numbers no model elsewhere sees.
+    pub(crate) people: Vec<Entity>,
+    /// Questions of this conversation that nobody has answered.
+    pub(crate) pending: Vec<Approval>,
+    pub(crate) plan: Plan,
+}
+
+pub(crate) fn read(
+    tx: &mut Tx<'_>,
+    run: &Run,
+    place: &Resolution,
+    (house, budgets): (&Arc<House>, &Budgets),
+    now: Timestamp,
+) -> Result<Prepared> {
+    let session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
+    let read = messages::newest(tx, run.session, i64::MAX, messages::READ)?;
+    let (message, history) = before(read, run).ok_or(Error::NoRun)?;
+    let person = persons::find(tx, run.person)?;
+    let principal = principal(tx, run, person.as_ref());
+    let tongue = tongue(&message, &history, person.as_ref(), place);
+    let scene = Scene {
+        principal: principal.clone(),
+        door: Door::from(place.binding.door),
+        binding: run.binding,
+        session: run.session,
+        channel: run.channel,
+        language: Some(tongue.person.clone()),
+        message: message.text.clone(),
+        now,
+        zone: place.zone.clone(),
+    };
+    let mut gathered = Gathered::default();
+    for source in &house.contexts {
+        gathered.add(source.gather(tx, &scene)?);
+    }
+    let mut people = privacy::known_people::people(tx, Some(run.person))?;
+    people.append(&mut gathered.people);
+    let pending = approvals::pending_in(tx, run.session.as_uuid())?;
+    let plan = budget::plan(tx, budgets)?;
+    Ok(Prepared {
+        session,
+        person,
+        principal,
+        message,
+        history,
+        tongue,
+        scene,
+        gathered,
+        people,
+        pending,
+        plan,
+    })
+}
+
+/// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were
+/// given after this one had come.
+fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
+    let earlier: HashSet<RunId> =
+        read.iter().filter(|said| said.number < run.number).map(|said| said.run).collect();
+    let (own, mut others): (Vec<Message>, Vec<Message>) =
+        read.into_iter().partition(|said| said.id == run.message);
+    others.retain(|said| {
+        said.number < run.number || (said.speaker == Speaker::Persona && earlier.contains(&said.run))
+    });
+    Some((own.into_iter().next()?, others))
+}
+
+/// Who has left is nobody, and stays the one who wrote.
+fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
+    let known = person.map_or_else(|| Principal::anonymous(tx.tenant()), |person| person.principal(tx));
+    Principal { person: Some(run.person), ..known }
+}
+
+fn tongue(message: &Message, history: &[Message], person: Option<&Person>, place: &Resolution) -> Tongue {
+    let theirs = history.iter().filter(|said| said.speaker == Speaker::Person);
+    let codes: Vec<LanguageCode> = theirs.filter_map(|said| said.language.clone()).collect();
+    let recent = codes.get(codes.len().saturating_sub(RECENT)..).unwrap_or_default();
+    let profile = person.and_then(|person| person.language);
+    Tongue::of(&message.text, recent, profile, &place.human.body.speech)
+}
+
+impl Prepared {
+    /// What a model is told of what was said: excuses and what was refused are nothing that was said.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &Message> {
+        let whole = |said: &&Message| said.standing == Standing::Whole && !said.text.is_empty();
+        let summarised = self.session.summarised;
+        self.history.iter().filter(move |said| said.number > summarised).filter(whole)
+    }
+}

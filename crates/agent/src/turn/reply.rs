@@ -1,0 +1,232 @@
+//! The reply as it is told: what followers see is what is stored, byte for byte.
+
+use std::sync::Arc;
+
+use munshi_lang::{Phrasebook, Voice};
+use munshi_tiers::guardrails::{Checker, Cleared, Context, Piece, RuleSet, Violation};
+
+use crate::event::{Event, EventId};
+use crate::hub::Room;
+use crate::marks::Mark;
+
+/// So many beginnings has one take-up of a run at most.
+const BEGINNINGS: u32 = 1_000;
+/// Between words that came before a tool was called and those that come after.
+const GAP: &str = "\n\n";
+
+/// One beginning of a reply, and what went out of it.
+pub(crate) struct Reply {
+    room: Arc<Room>,
+    book: Arc<Phrasebook>,
+    voice: Voice,
+    rules: RuleSet,
+    context: Context,
+    generation: u32,
+    number: u32,
+    /// What was shown.
+    text: String,
+    marks: Vec<Mark>,
+    /// What the model said, before any rule looked at it; what a new beginning starts from.
+    raw: String,
+    /// None before the first word and after the last.
+    checker: Option<Checker>,
+    violations: Vec<Violation>,
+}
+
+/// What a reply is told with.
+pub(crate) struct Manner {
+    pub(crate) book: Arc<Phrasebook>,
+    pub(crate) voice: Voice,
+    pub(crate) rules: RuleSet,
+    pub(crate) context: Context,
+}
+
+impl Reply {
+    /// The first beginning of a take-up. Its number is one that no other take-up of the run had.
+    pub(crate) fn begin(room: Arc<Room>, epoch: u32, manner: Manner) -> Self {
+        let generation = epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1);
+        room.begin(generation, "the reply was begun anew");
+        let Manner { book, voice, rules, context } = manner;
+        Self {
+            room,
+            book,
+            voice,
+            rules,
+            context,
+            generation,
+            number: 0,
+            text: String::new(),
+            marks: Vec::new(),
+            raw: String::new(),
+            checker: None,
+            violations: Vec::new(),
+        }
+    }
+
+    /// Tells again what was told before: after a crash, or after a model broke off.
+    pub(crate) fn retell(&mut self, raw: &str, marks: &[Mark]) {
+        (self.text, self.raw, self.number) = (String::new(), String::new(), 0);
+        (self.marks, self.violations, self.checker) = (Vec::new(), Vec::new(), None);
+        let shown = if raw.is_empty() { Cleared::default() } else { self.read(raw) };
+        let shown = self.rendered(shown.pieces);
+        let shown = shown.trim_start();
+        let mut from = 0;
+        for mark in marks {
+            let to = shown.len().min(mark.offset as usize);
+            if let Some(piece) = shown.get(from..to.max(from)) {
+                self.show(piece);
+                from = to.max(from);
+            }
+            self.note(mark.event.clone());
+        }
+        self.show(shown.get(from..).unwrap_or_default());
+    }
+
+    /// All so far is void.
+    pub(crate) fn reset(&mut self, why: &str, raw: &str, marks: &[Mark]) {
+        self.generation = self.generation.saturating_add(1);
+        self.room.begin(self.generation, why);
+        self.retell(raw, marks);
+    }
+
+    /// Forgets what the model began to say; nothing of it was shown.
+    pub(crate) fn rewind(&mut self, raw: &str) {
+        (self.raw, self.checker, self.violations) = (String::new(), None, Vec::new());
+        if !raw.is_empty() {
+            self.read(raw);
+        }
+    }
+
+    /// Something else is said in place of all that was.
+    pub(crate) fn replace(&mut self, words: &str) {
+        let marks = self.marks.clone();
+        let violations = std::mem::take(&mut self.violations);
+        self.reset("the reply was put right", "", &marks);
+        self.violations = violations;
+        self.say(words);
+    }
+
+    /// More of what the model says; what may be shown is shown.
+    pub(crate) fn hear(&mut self, delta: &str) {
+        let cleared = self.read(delta);
+        let text = self.rendered(cleared.pieces);
+        self.show(&text);
+    }
+
+    fn read(&mut self, delta: &str) -> Cleared {
+        self.raw.push_str(delta);
+        let checker = self.checker.get_or_insert_with(|| self.rules.checker(self.context.clone()));
+        let mut cleared = checker.push(delta);
+        self.violations.append(&mut cleared.violations);
+        cleared
+    }
+
+    /// The words before a tool is called are at their end, for now.
+    pub(crate) fn pause(&mut self) {
+        if !self.raw.is_empty() && !self.raw.ends_with(GAP) {
+            self.hear(GAP);
+        }
+    }
+
+    /// What tools have said since, for the rules.
+    pub(crate) fn learn(&mut self, learn: impl Fn(&mut Context)) {
+        learn(&mut self.context);
+        if let Some(checker) = &mut self.checker {
+            checker.learn(learn);
+        }
+    }
+
+    /// The model has said all. What the rules held back comes out.
+    pub(crate) fn finish(&mut self) {
+        let Some(checker) = self.checker.take() else { return };
+        let mut cleared = checker.finish();
+        self.violations.append(&mut cleared.violations);
+        let text = self.rendered(cleared.pieces);
+        self.show(&text);
+    }
+
+    /// Our own words: no rule looks at them. What a model left unfinished before is dropped.
+    pub(crate) fn say(&mut self, words: &str) {
+        self.checker = None;
+        let gap = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { GAP };
+        self.show(&format!("{gap}{words}"));
+    }
+
+    fn rendered(&self, pieces: Vec<Piece>) -> String {
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(words) => text.push_str(&words),
+                Piece::Say(phrase) => match self.book.say(phrase, self.voice, &[]) {
+                    Ok(words) => text.push_str(&words),
+                    Err(error) => tracing::error!(%error, phrase, "a rule's phrase can't be said"),
+                },
+            }
+        }
+        text
+    }
+
+    fn show(&mut self, text: &str) {
+        // A reply does not begin with the line breaks that some models begin with.
+        let text = if self.text.is_empty() { text.trim_start() } else { text };
+        if text.is_empty() {
+            return;
+        }
+        self.text.push_str(text);
+        let id = self.next();
+        self.room.push(id, Event::Token { text: text.to_owned() });
+    }
+
+    /// Something between the words.
+    pub(crate) fn note(&mut self, event: Event) {
+        let id = self.next();
+        self.marks.push(Mark { number: id.number, offset: id.offset, event: event.clone() });
+        self.room.push(id, event);
+    }
+
+    /// Something that passes and is not kept.
+    pub(crate) fn mention(&mut self, event: Event) {
+        let id = self.next();
+        self.room.push(id, event);
+    }
+
+    /// The places of what will be said once the reply is stored.
+    pub(crate) fn planned(&self, events: Vec<Event>) -> Vec<Mark> {
+        let offset = self.offset();
+        let numbered = events.into_iter().zip(self.number + 1..);
+        numbered.map(|(event, number)| Mark { number, offset, event }).collect()
+    }
+
+    fn next(&mut self) -> EventId {
+        self.number += 1;
+        EventId { generation: self.generation, number: self.number, offset: self.offset() }
+    }
+
+    fn offset(&self) -> u32 {
+        u32::try_from(self.text.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    pub(crate) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    pub(crate) const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    pub(crate) fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    pub(crate) fn room(&self) -> &Arc<Room> {
+        &self.room
+    }
+}

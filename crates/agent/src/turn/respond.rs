@@ -1,0 +1,330 @@
+//! The end of a turn, or its pause: everything is stored in one transaction, and only then said to be done.
+
+use std::time::{Duration, Instant};
+
+use munshi_identity::Role;
+use munshi_safety::approvals::Approval;
+use munshi_safety::pipeline::Needs;
+use munshi_tiers::prompt::{Section, Spoken};
+use munshi_types::MessageId;
+use munshi_types::tier::TierKind;
+use serde_json::{Value, json};
+
+use super::halt::is_degraded;
+use super::{End, Turn};
+use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
+use crate::decisions::{Decision, Micros, TierTokens};
+use crate::error::{Error, Result};
+use crate::event::{Event, Usage};
+use crate::marks::Marks;
+use crate::messages::Standing;
+use crate::runs::{self, Held};
+use crate::sessions::Learned;
+use crate::state::{Halt, RunState};
+use crate::suggest::{Hints, Waits, suggest};
+
+/// How often storing is tried while the database can't be reached, and the first pause between; it doubles.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(100);
+
+impl Turn {
+    /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
+    pub(crate) async fn respond(mut self, end: End) -> Result<Option<Held>> {
+        self.enter(RunState::Responding);
+        let end = self.say_end(end).await?;
+        self.purse.quiet().await;
+        let begun = Instant::now();
+        let message: MessageId = self.engine.ids.next();
+        let suggestions = self.suggestions(&end);
+        let last = self.last_events(&end, message, &suggestions);
+        let response = self.response(&end, message, suggestions, &last, begun);
+        let responded = self.store(response, message).await?;
+        for event in last {
+            self.reply.note(event);
+        }
+        self.reply.room().end(self.engine.clock.now());
+        Ok(responded.and_then(|responded| responded.next))
+    }
+
+    /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
+    async fn say_end(&mut self, end: End) -> Result<End> {
+        match end {
+            End::Replied => {
+                self.check().await?;
+                Ok(match self.reply.text().trim().is_empty() {
+                    true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
+                    false => End::Replied,
+                })
+            }
+            End::Waiting(approvals) => {
+                self.reply.finish();
+                self.ask_first(&approvals);
+                Ok(End::Waiting(approvals))
+            }
+            End::Halted(halt) => Ok(self.halted(halt)),
+        }
+    }
+
+    fn halted(&mut self, halt: Halt) -> End {
+        self.excuse(&halt);
+        End::Halted(halt)
+    }
+
+    /// Whoever can say yes themselves is asked; others are told that somebody is.
+    fn ask_first(&mut self, approvals: &[Approval]) {
+        for approval in approvals {
+            self.reply.say(&approval.words);
+        }
+        let phrase = if approvals.iter().all(|approval| self.may_say_yes(approval)) {
+            "ask-go-ahead"
+        } else {
+            "waiting-approval"
+        };
+        let words = self.phrase(phrase, &[]);
+        self.reply.say(&words);
+    }
+
+    fn may_say_yes(&self, approval: &Approval) -> bool {
+        let principal = &self.prepared.principal;
+        let is_own = approval.question.needs == Needs::Asker && principal.person == approval.asked_by;
+        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
+    }
+
+    /// What the person may want to say next.
+    fn suggestions(&self, end: &End) -> Vec<String> {
+        let may_say_yes =
+            |approvals: &[Approval]| approvals.iter().all(|approval| self.may_say_yes(approval));
+        let waits = match (end, self.entities.asked()) {
+            (End::Waiting(approvals), _) if may_say_yes(approvals) => Waits::Approval,
+            (End::Replied, Some(asked)) => Waits::Choice(asked),
+            _ => Waits::Nothing,
+        };
+        let tools = self.tools();
+        // Whoever taps a suggestion makes its words their own: no stranger's words are offered.
+        let proposed = if self.snapshot.taint.is_clean() { self.proposed.as_slice() } else { &[] };
+        let hints = Hints {
+            voice: self.prepared.tongue.voice,
+            message: &self.prepared.message.text,
+            waits,
+            called: self.snapshot.all().filter_map(|called| self.spec(&called.tool)).collect(),
+            offered: tools.iter().filter_map(|tool| self.spec(tool.as_str())).collect(),
+            proposed,
+        };
+        suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
+            tracing::error!(%error, "nothing can be suggested");
+            Vec::new()
+        })
+    }
+
+    fn response(
+        &mut self,
+        end: &End,
+        message: MessageId,
+        suggestions: Vec<String>,
+        last: &[Event],
+        begun: Instant,
+    ) -> Response {
+        self.sync();
+        let is_excuse = matches!(end, End::Halted(halt) if is_degraded(halt));
+        let amount = self.purse.drawn().amount();
+        let spent = if is_excuse { amount.degraded() } else { amount };
+        let mut events = self.reply.marks().to_vec();
+        events.extend(self.reply.planned(last.to_vec()));
+        let marks = Marks { events, state: std::mem::take(&mut self.state), which: self.which.take() };
+        let reply = Reply {
+            id: message,
+            text: self.reply.text().to_owned(),
+            language: Some(self.language_of(end)),
+            tokens: Spoken::new(self.reply.text()).tokens(),
+            standing: if is_excuse { Standing::Degraded } else { Standing::Whole },
+            generation: self.reply.generation(),
+            marks: serde_json::to_value(&marks).unwrap_or_default(),
+            suggestions,
+        };
+        let violations = self.violations(end);
+        let (state, since) = self.entered;
+        self.step(state, end_body(end), since.elapsed());
+        let decision = self.decision(end, is_excuse, violations.len(), begun);
+        Response {
+            held: self.held,
+            session: self.run.session,
+            binding: self.run.binding,
+            channel: self.run.channel,
+            ending: match end {
+                End::Replied => Ending::Done,
+                End::Halted(halt) => Ending::Halted(halt.clone()),
+                End::Waiting(_) => Ending::Waiting(Box::new(self.paused())),
+            },
+            reply: Some(reply),
+            deliver: self.run.reply_to.clone(),
+            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            learned: self.learned(),
+            steps: std::mem::take(&mut self.steps),
+            calls: self.tab.take(),
+            violations,
+            decision: Some(Box::new(decision)),
+            now: self.engine.clock.now(),
+        }
+    }
+
+    /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
+    fn paused(&self) -> crate::snapshot::Snapshot {
+        let mut snapshot = self.snapshot.clone();
+        (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
+        snapshot.drawn = Default::default();
+        snapshot
+    }
+
+    fn learned(&self) -> Learned {
+        Learned {
+            language: Some(self.prepared.tongue.person.clone()),
+            masked: self.masked(),
+            ..Learned::default()
+        }
+    }
+
+    fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {
+        let tongue = &self.prepared.tongue;
+        if matches!(end, End::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
+    }
+
+    fn violations(&self, end: &End) -> Vec<Broken> {
+        let mut broken: Vec<Broken> = self.reply.violations().iter().map(Broken::from).collect();
+        let own = |rule: &str, what: &str| Broken {
+            rule: rule.to_owned(),
+            tier: "agent".to_owned(),
+            severity: "log".to_owned(),
+            what: what.to_owned(),
+        };
+        if matches!(end, End::Halted(Halt::ToolCap)) {
+            broken.push(own("tool-cap", "more calls of tools were wanted than the agent may make"));
+        }
+        broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
+        broken
+    }
+
+    fn decision(&self, end: &End, is_degraded: bool, violations: usize, begun: Instant) -> Decision {
+        let (place, usage) = (&self.place, self.usage());
+        let timings = self.timings.read(begun.elapsed());
+        let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
+        let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
+        let schemas = self.report.tokens(Section::ToolSchemas);
+        let own = self.report.of_tier(TierKind::Agent).saturating_sub(dynamic);
+        Decision {
+            binding_version: place.binding_version,
+            human_version: place.human.version,
+            team_version: place.team.version,
+            agent_version: place.agent.version,
+            slice: place.slice.clone(),
+            language: Some(self.prepared.tongue.person.clone()),
+            outcome: outcome(end).to_owned(),
+            target: self.target.clone(),
+            is_degraded,
+            model_calls: usage.model_calls,
+            tool_calls: usage.tool_calls,
+            violations: u32::try_from(violations).unwrap_or(u32::MAX),
+            tokens: TierTokens {
+                human: self.report.of_tier(TierKind::Human),
+                team: self.report.of_tier(TierKind::Team),
+                agent: own.max(schemas),
+                dynamic,
+            },
+            output_tokens: u32::try_from(usage.output_tokens).unwrap_or(u32::MAX),
+            cost: usage.cost_micros,
+            micros: Micros {
+                ingest: timings.ingest,
+                prepare: timings.prepare,
+                think: timings.think,
+                act: timings.act,
+                check: timings.check,
+                respond: timings.respond,
+                first_word: timings.first_word,
+                total: timings.total,
+            },
+        }
+    }
+
+    /// What all calls of the run came to.
+    fn usage(&self) -> Usage {
+        let (used, output) = (self.purse.used(), self.purse.output());
+        Usage {
+            input_tokens: used.tokens.saturating_sub(output),
+            output_tokens: output,
+            cost_micros: self.purse.is_priced().then(|| used.money.as_micros()),
+            model_calls: self.snapshot.model_calls,
+            tool_calls: self.snapshot.calls,
+        }
+    }
+
+    /// What followers are told once it is stored; it is stored with the reply, so that those who come later are told
+    /// the same.
+    fn last_events(&self, end: &End, message: MessageId, suggestions: &[String]) -> Vec<Event> {
+        let done = Event::Done {
+            run: self.held.run,
+            message,
+            decision_id: self.held.run,
+            usage: self.usage(),
+            state: state(end).as_str().to_owned(),
+            degraded: matches!(end, End::Halted(halt) if is_degraded(halt)),
+        };
+        let suggestions = suggestions.to_vec();
+        match suggestions.is_empty() {
+            true => vec![done],
+            false => vec![Event::Suggestions { suggestions }, done],
+        }
+    }
+
+    /// Tries until it is stored, surely refused, or somebody else's. None where an earlier try turns out to have done it.
+    async fn store(&self, response: Response, message: MessageId) -> Result<Option<Responded>> {
+        let mut pause = PAUSE;
+        for number in 1..=TRIES {
+            let (desk, response) = (self.engine.desk.clone(), response.clone());
+            let stored = self.engine.db.write(self.tenant, move |tx| commit::respond(tx, &desk, &response));
+            match stored.await {
+                Ok(responded) => return Ok(Some(responded)),
+                Err(Error::LostRun(run)) => {
+                    let found = self.engine.db.read(self.tenant, move |tx| runs::find(tx, run)).await?;
+                    let is_ours = found.is_some_and(|run| run.reply == Some(message));
+                    return if is_ours { Ok(None) } else { Err(Error::LostRun(run)) };
+                }
+                Err(Error::Store(error)) if number < TRIES && may_pass(&error) => {
+                    tracing::warn!(run = %self.held.run, %error, "a reply could not be stored; trying again");
+                    tokio::time::sleep(pause).await;
+                }
+                Err(error) => return Err(error),
+            }
+            pause *= 2;
+        }
+        Err(Error::LostRun(self.held.run))
+    }
+}
+
+fn may_pass(error: &munshi_store::Error) -> bool {
+    error.is_retryable() || matches!(error, munshi_store::Error::OutcomeUnknown)
+}
+
+const fn state(end: &End) -> RunState {
+    match end {
+        End::Replied => RunState::Done,
+        End::Waiting(_) => RunState::WaitingApproval,
+        End::Halted(_) => RunState::Halted,
+    }
+}
+
+const fn outcome(end: &End) -> &'static str {
+    match end {
+        End::Halted(halt) => halt.code(),
+        End::Replied | End::Waiting(_) => state(end).as_str(),
+    }
+}
+
+fn end_body(end: &End) -> Value {
+    match end {
+        End::Replied => Value::Null,
+        End::Waiting(approvals) => {
+            let ids: Vec<_> = approvals.iter().map(|approval| approval.id).collect();
+            json!({ "waits_for": ids })
+        }
+        End::Halted(halt) => json!({ "halt": halt }),
+    }
+}

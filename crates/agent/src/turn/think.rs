@@ -1,0 +1,260 @@
+//! Asking a model, and showing what it says while it says it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use munshi_llm::chat::Assembler;
+use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
+use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
+use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
+use munshi_types::Id;
+use munshi_types::tier::Channel;
+
+use super::Turn;
+use crate::error::Result;
+use crate::marks::Marks;
+use crate::messages::{self, Speaker};
+use crate::snapshot::{CallOutcome, Exchange};
+use crate::state::{Halt, RunState};
+use crate::suggest::{ASKING, Splitter};
+
+/// A model that breaks off is asked again so often.
+const AGAIN: u32 = 2;
+
+/// What came of asking.
+#[derive(Debug)]
+pub(crate) enum Thought {
+    /// The reply is whole.
+    Said,
+    /// Tools are to be called first.
+    Wants(Message),
+    Halted(Halt),
+}
+
+impl Turn {
+    pub(crate) async fn think(&mut self) -> Result<Thought> {
+        self.enter(RunState::Thinking);
+        let begun = Instant::now();
+        let thought = self.ask().await;
+        self.timings.think += begun.elapsed();
+        thought
+    }
+
+    async fn ask(&mut self) -> Result<Thought> {
+        let (raw, marks) = (self.reply.raw().to_owned(), self.reply.marks().to_vec());
+        let shown = self.reply.text().len();
+        let mut tries = 0;
+        loop {
+            let request = match self.request() {
+                Ok(request) => request,
+                Err(too_large) => return Ok(Thought::Halted(Halt::Broken(too_large.to_string()))),
+            };
+            match self.listen(request).await {
+                Ok(whole) => return Ok(self.thought(whole)),
+                Err(fault) => {
+                    let was_shown = self.reply.text().len() > shown;
+                    let again = fault == Fault::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
+                    // What was shown is void once nothing follows it, too: half a sentence is no answer.
+                    match was_shown && fault != Fault::Cancelled {
+                        true => self.reply.reset("the model broke off", &raw, &marks),
+                        false if fault != Fault::Cancelled => self.reply.rewind(&raw),
+                        false => {}
+                    }
+                    if !again {
+                        return Ok(Thought::Halted(self.halt_for(&fault)));
+                    }
+                    tries += 1;
+                }
+            }
+        }
+    }
+
+    fn halt_for(&self, fault: &Fault) -> Halt {
+        match fault {
+            Fault::Cancelled if self.stop.is_cancelled() => Halt::Cancelled,
+            Fault::Cancelled => Halt::RunSpent("this turn has taken as long as it may".to_owned()),
+            Fault::OverBudget(what) => match self.purse.spent_out() {
+                Some(spent) => Halt::RunSpent(spent.to_string()),
+                None => Halt::OverBudget(what.clone()),
+            },
+            fault => Halt::NoModel(fault.to_string()),
+        }
+    }
+
+    /// A reply without words and without calls is none.
+    fn thought(&mut self, whole: Whole) -> Thought {
+        if whole.tool_calls().next().is_some() {
+            return Thought::Wants(whole.message);
+        }
+        self.state = states(&whole.message);
+        if self.reply.raw().trim().is_empty() {
+            return Thought::Halted(Halt::NoModel(format!("it said nothing ({})", whole.stop.code())));
+        }
+        Thought::Said
+    }
+
+    /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
+    async fn listen(&mut self, request: ChatRequest) -> Result<Whole, Fault> {
+        let (call, hints) = (self.call(request), self.hints());
+        let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.left());
+        let deadline = tokio::time::sleep(left);
+        tokio::pin!(deadline);
+        let opened = async {
+            let wanted = gateway.choose(&call, hints).await;
+            gateway.stream(Call { wanted, ..call }).await
+        };
+        let mut live = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Fault::Cancelled),
+            () = &mut deadline => return Err(Fault::Cancelled),
+            live = opened => live?,
+        };
+        self.target = Some(live.target().name.clone());
+        let (mut assembler, mut splitter) = (Assembler::default(), Splitter::default());
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(Fault::Cancelled),
+                () = &mut deadline => return Err(Fault::Cancelled),
+                event = live.next() => event,
+            };
+            let Some(event) = event else { break };
+            let event = event?;
+            if let Said::Text(words) = &event {
+                self.hear(&splitter.push(words));
+            }
+            assembler.take(&event)?;
+        }
+        let (rest, proposed) = splitter.finish();
+        self.hear(rest.trim_end());
+        self.proposed = proposed;
+        self.snapshot.model_calls += 1;
+        assembler.finish()
+    }
+
+    fn hear(&mut self, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        let before = self.reply.text().len();
+        self.reply.hear(words);
+        if self.timings.first_word.is_none() && self.reply.text().len() > before {
+            self.timings.first_word = Some(self.timings.begun.elapsed());
+        }
+    }
+
+    fn call(&self, request: ChatRequest) -> Call {
+        let about = About { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
+        Call {
+            wanted: Use::Default,
+            route: self.route.clone(),
+            request: Arc::new(request),
+            veil: Some(Arc::new(self.veil.clone())),
+            account: Account {
+                tenant: self.tenant,
+                about,
+                budget: self.purse.clone(),
+                tab: self.tab.clone(),
+                prices: None,
+            },
+        }
+    }
+
+    fn hints(&self) -> Hints {
+        let language = Some(self.prepared.tongue.voice.language);
+        Hints { is_voice: self.run.channel == Channel::Voice, language }
+    }
+
+    fn request(&mut self) -> Result<ChatRequest, prompt::TooLarge> {
+        let moment = self.moment();
+        let assembled = prompt::assemble(&self.place.cast, &moment)?;
+        let marks = assembled.marks.clone();
+        let words = Arc::new(self.rules.prompt.with_marks(marks));
+        self.reply.learn(|context| context.prompt = Some(words.clone()));
+        self.report = assembled.report.clone();
+        let mut request = assembled.into_request();
+        // Behind the cache boundary: what people may say next is of no use to those who listen.
+        if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
+            dynamic.push_str(ASKING);
+        }
+        self.give_back(&mut request);
+        Ok(request)
+    }
+
+    /// What a model wanted back with its last message goes back with it: only the message right before the person's.
+    fn give_back(&self, request: &mut ChatRequest) {
+        let Some(before) = self.prepared.told().last().filter(|said| said.speaker == Speaker::Persona) else {
+            return;
+        };
+        let marks: Marks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
+        // Each step of this turn is a message of the model and one of tools.
+        let place = request.messages.len().checked_sub(2 + 2 * self.snapshot.exchanges.len());
+        let message = place.and_then(|place| request.messages.get_mut(place));
+        if let Some(message) = message.filter(|message| message.role == Role::Assistant) {
+            message.parts.extend(marks.state.into_iter().map(|data| Part::State { data }));
+        }
+    }
+
+    fn moment(&self) -> prompt::Moment {
+        let prepared = &self.prepared;
+        let gathered = prepared.gathered.clone();
+        prompt::Moment {
+            envelope: prompt::Envelope {
+                now: self.engine.clock.now(),
+                zone: self.place.zone.clone(),
+                channel: self.run.channel,
+                locale: String::new(),
+                language: Some(prepared.tongue.person.clone()),
+                situation: Default::default(),
+            },
+            profile: gathered.profile.into_iter().chain(self.entities.told(&prepared.message.text)).collect(),
+            facts: gathered.facts,
+            recall: gathered.recall,
+            summary: prepared.session.summary.as_deref().map(Data::new),
+            history: prepared.told().map(spoke).collect(),
+            message: Spoken::stored(prepared.message.text.as_str(), prepared.message.tokens),
+            exchanges: self.snapshot.exchanges.iter().map(step).collect(),
+            words: gathered.words,
+            key: self.engine.fence_key,
+        }
+    }
+}
+
+fn spoke(said: &messages::Message) -> Spoke {
+    let speaker = match said.speaker {
+        Speaker::Person => prompt::Speaker::Person,
+        Speaker::Persona => prompt::Speaker::Persona,
+    };
+    Spoke { speaker, text: Spoken::stored(said.text.as_str(), said.tokens) }
+}
+
+fn step(exchange: &Exchange) -> Step {
+    let answers = exchange.calls.iter().map(|called| {
+        let (is_error, text) = match &called.outcome {
+            CallOutcome::Ended { ok, result } => (!ok, result.to_string()),
+            CallOutcome::Open | CallOutcome::Waiting { .. } => {
+                (true, r#"{"ok":false,"code":"running"}"#.to_owned())
+            }
+        };
+        let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
+        prompt::Answer { call_id, tool, text: Data::new(&text), is_error }
+    });
+    Step::new(exchange.asked.clone(), answers.collect())
+}
+
+/// What the model wants back with this message.
+fn states(message: &Message) -> Vec<String> {
+    let parts = message.parts.iter();
+    parts
+        .filter_map(|part| match part {
+            Part::State { data } => Some(data.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Only the model of this machine.
+pub(crate) fn here_only(route: &Route, here: Option<&str>) -> Route {
+    let names = here.map(str::to_owned).into_iter().collect();
+    Route { targets: [(Use::Default, names)].into(), permitted: None, ..route.clone() }
+}

@@ -1,0 +1,76 @@
+//! How long what took.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// In microseconds, by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timings {
+    pub ingest: i64,
+    pub prepare: i64,
+    pub think: i64,
+    pub act: i64,
+    pub check: i64,
+    pub respond: i64,
+    /// Until the first word was shown, from when the message came.
+    pub first_word: Option<i64>,
+    pub total: i64,
+}
+
+/// The clocks of a turn under way.
+#[derive(Debug)]
+pub(crate) struct Clockwork {
+    pub(crate) begun: Instant,
+    pub(crate) ingest: Duration,
+    pub(crate) prepare: Duration,
+    pub(crate) think: Duration,
+    pub(crate) act: Duration,
+    pub(crate) check: Duration,
+    pub(crate) first_word: Option<Duration>,
+    /// Spent on waiting for others, which is nobody's work.
+    pub(crate) waited: Duration,
+}
+
+impl Clockwork {
+    pub(crate) fn begin(begun: Instant) -> Self {
+        let zero = Duration::ZERO;
+        Self {
+            begun,
+            ingest: zero,
+            prepare: zero,
+            think: zero,
+            act: zero,
+            check: zero,
+            first_word: None,
+            waited: zero,
+        }
+    }
+
+    pub(crate) fn prepared(&mut self) {
+        self.prepare = self.begun.elapsed();
+    }
+
+    /// What counts against the turn's own limit.
+    pub(crate) fn worked(&self) -> Duration {
+        self.begun.elapsed().saturating_sub(self.waited)
+    }
+
+    /// With the time that storing the reply took; what is stored with the reply itself can't know it.
+    pub(crate) fn read(&self, respond: Duration) -> Timings {
+        Timings {
+            ingest: micros(self.ingest),
+            prepare: micros(self.prepare),
+            think: micros(self.think),
+            act: micros(self.act),
+            check: micros(self.check),
+            respond: micros(respond),
+            first_word: self.first_word.map(|first| micros(first + self.ingest)),
+            total: micros(self.begun.elapsed() + self.ingest),
+        }
+    }
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}

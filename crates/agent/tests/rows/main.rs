@@ -1,0 +1,21 @@
+//! The rows of turns on both engines: coming in once, order in a session, leases, the end of a turn, what leaves, threads
+//! that become one, and what is kept.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what it saw"
+)]
+
+mod support;
+
+mod coming_in;
+mod counted;
+mod ending;
+
+mod holding;
+mod kept;
+mod leaving;
+mod linked;
+mod order;

@@ -1,0 +1,193 @@
+//! A tenant with a binding, people who write to it, and turns that answer without a model.
+
+use std::sync::Arc;
+
+use munshi_agent::commit::{Ending, Reply, Responded, Response, respond};
+use munshi_agent::ingest::{Desk, Door, Incoming, Ingested, Said, receive};
+use munshi_agent::messages::{self, Message, Standing};
+use munshi_agent::runs::{self, Held, Run};
+use munshi_agent::sessions::Learned;
+use munshi_agent::{Error, Result};
+use munshi_jobs::Queue;
+use munshi_safety::budget::{Amount, Governor, Settings};
+use munshi_store::{Db, Tx};
+use munshi_test_support::TestDb;
+use munshi_types::tier::Channel;
+use munshi_types::{
+    BindingId, Clock, Inbound, ReplyTo, RunId, Sender, SessionId, TenantId, Timestamp, To, Zone,
+};
+use serde_json::json;
+
+/// All tables, in one list for `on_both_engines!`.
+macro_rules! tables {
+    ($($tests:tt)+) => {
+        munshi_test_support::on_both_engines! {
+            with [
+                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::calls::MIGRATIONS,
+                munshi_tiers::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
+                munshi_agent::MIGRATIONS,
+            ];
+            $($tests)+
+        }
+    };
+}
+pub(crate) use tables;
+
+pub(crate) struct Shop {
+    pub test: TestDb,
+    pub tenant: TenantId,
+    pub binding: BindingId,
+    pub desk: Desk,
+}
+
+impl Shop {
+    pub(crate) async fn open(test: TestDb) -> Self {
+        Self::with(test, Settings::default()).await
+    }
+
+    pub(crate) async fn with(test: TestDb, settings: Settings) -> Self {
+        let tenant = test.tenant("sharma").await;
+        let desk = Desk {
+            governor: Arc::new(Governor::new(settings, test.ids.clone())),
+            queue: Queue::new(test.clock.clone(), test.ids.clone()),
+            ids: test.ids.clone(),
+        };
+        let binding = test.ids.next();
+        Self { test, tenant, binding, desk }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.test.clock.now()
+    }
+
+    pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> Incoming {
+        Incoming {
+            inbound: Inbound {
+                channel: Channel::Whatsapp,
+                to: To::Address("handle:sharma".parse().unwrap()),
+                from: Sender { phone: Some(phone.to_owned()), ..Sender::default() },
+                outside_id: outside_id.to_owned(),
+                text: text.to_owned(),
+                attached: Vec::new(),
+                locale: None,
+                sent_at: None,
+                reply_to: None,
+            },
+            binding: self.binding,
+            zone: Zone::default(),
+            most: Amount { tokens: 4000, ..Amount::interaction() },
+            language: None,
+            tokens: 3,
+            door: Door::Open,
+            limit_reached: Arc::new(|refused| Said { text: format!("limit: {refused}"), ..Said::default() }),
+            decision: None,
+            now: self.now(),
+        }
+    }
+
+    pub(crate) async fn receive(&self, incoming: Incoming) -> Result<Ingested> {
+        receive(&self.test.db, self.tenant, &self.desk, Arc::new(incoming)).await
+    }
+
+    pub(crate) async fn say(&self, phone: &str, outside_id: &str, text: &str) -> Ingested {
+        self.receive(self.incoming(phone, outside_id, text)).await.unwrap()
+    }
+
+    pub(crate) async fn say_from(&self, phone: &str, outside_id: &str, to: &ReplyTo) -> Ingested {
+        let mut incoming = self.incoming(phone, outside_id, "hello");
+        incoming.inbound.reply_to = Some(to.clone());
+        self.receive(incoming).await.unwrap()
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        unit: impl FnOnce(&mut Tx<'_>) -> munshi_store::Result<T> + Send + 'static,
+    ) -> T {
+        self.test.db.read(self.tenant, unit).await.unwrap()
+    }
+
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        unit: impl FnOnce(&mut Tx<'_>) -> munshi_store::Result<T> + Send + 'static,
+    ) -> T {
+        self.test.db.write(self.tenant, unit).await.unwrap()
+    }
+
+    pub(crate) async fn run(&self, id: RunId) -> Run {
+        self.read(move |tx| runs::find(tx, id)).await.unwrap()
+    }
+
+    pub(crate) async fn messages(&self, session: SessionId) -> Vec<Message> {
+        self.read(move |tx| messages::newest(tx, session, i64::MAX, 500)).await
+    }
+
+    pub(crate) async fn count(&self, table: &'static str) -> i64 {
+        let sql = match table {
+            "messages" => "SELECT count(*) FROM messages WHERE tenant_id = $1",
+            "runs" => "SELECT count(*) FROM runs WHERE tenant_id = $1",
+            "sessions" => "SELECT count(*) FROM sessions WHERE tenant_id = $1",
+            "persons" => "SELECT count(*) FROM persons WHERE tenant_id = $1",
+            "reservations" => "SELECT count(*) FROM usage_reservations WHERE tenant_id = $1",
+            "held" => "SELECT coalesce(max(held_interactions), 0) FROM usage_counters WHERE tenant_id = $1",
+            "used" => "SELECT coalesce(max(used_interactions), 0) FROM usage_counters WHERE tenant_id = $1",
+            "decisions" => "SELECT count(*) FROM decisions WHERE tenant_id = $1",
+            "violations" => "SELECT count(*) FROM guardrail_violations WHERE tenant_id = $1",
+            "calls" => "SELECT count(*) FROM llm_calls WHERE tenant_id = $1",
+            "outbox" => "SELECT count(*) FROM outbox WHERE tenant_id = $1",
+            other => panic!("{other}"),
+        };
+        self.read(move |tx| tx.one(sql, &[], |row| row.get(0))).await
+    }
+
+    /// What a turn that says `text` stores at its end.
+    pub(crate) async fn response(&self, held: Held, text: &str) -> Response {
+        let run = self.run(held.run).await;
+        Response {
+            held,
+            session: run.session,
+            binding: run.binding,
+            channel: run.channel,
+            ending: Ending::Done,
+            reply: Some(Reply {
+                id: self.test.ids.next(),
+                text: text.to_owned(),
+                language: None,
+                tokens: 2,
+                standing: Standing::Whole,
+                generation: 1,
+                marks: json!([]),
+                suggestions: vec!["balance".to_owned()],
+            }),
+            deliver: run.reply_to,
+            settle: run.reservation.map(|id| (id, Amount { tokens: 900, ..Amount::interaction() })),
+            learned: Learned::default(),
+            steps: Vec::new(),
+            calls: Vec::new(),
+            violations: Vec::new(),
+            decision: None,
+            now: self.now(),
+        }
+    }
+
+    pub(crate) async fn respond(&self, response: Response) -> Result<Responded> {
+        respond_on(&self.test.db, &self.desk, response).await
+    }
+
+    pub(crate) async fn answer(&self, held: Held, text: &str) -> Responded {
+        let response = self.response(held, text).await;
+        self.respond(response).await.unwrap()
+    }
+}
+
+pub(crate) async fn respond_on(db: &Db, desk: &Desk, response: Response) -> Result<Responded> {
+    let desk = desk.clone();
+    db.write(response.held.tenant, move |tx| respond(tx, &desk, &response)).await
+}
+
+pub(crate) fn is_lost<T>(outcome: &Result<T>) -> bool {
+    matches!(outcome, Err(Error::LostRun(_)))
+}
+
+pub(crate) fn held(ingested: &Ingested) -> Held {
+    ingested.begun.as_ref().expect("the run began").held
+}

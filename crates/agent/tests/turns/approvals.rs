@@ -1,0 +1,165 @@
+//! Acts that a person is asked about first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_agent::{Event, Outcome, RunState};
+use munshi_identity::persons;
+use munshi_safety::approvals::{self, Answer, Answered, Covers, Said};
+use munshi_test_support::TestDb;
+use munshi_test_support::models::Turn;
+use munshi_tools::NoJournal;
+use munshi_types::{ApprovalId, Clock, PersonId};
+
+use crate::support::{Shop, arguments};
+
+/// Says yes or no through the API, as somebody.
+async fn answer(test: &TestDb, shop: &Shop, who: PersonId, id: ApprovalId, answer: Answer) -> Answered {
+    let (office, now) = (shop.office.clone(), test.clock.now());
+    let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
+        let who = persons::find(tx, who)?.unwrap().principal(tx);
+        let said = Said { who: &who, answer, shown: None, covers: Covers::Act, via: "api" };
+        approvals::answer(tx, &office, id, &said, now)
+    };
+    shop.db.write(shop.tenant, unit).await.unwrap()
+}
+
+fn waits(outcome: &Outcome) -> ApprovalId {
+    assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");
+    outcome.approval.unwrap()
+}
+
+on_both! {
+    async fn a_yes_in_the_chat_goes_on_with_it(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("drop", &arguments("पुराना")), Turn::text("हटा दिया गया है।")]).await;
+        let first = shop.say("1", "पुराना वाला हटा दीजिए").await;
+        let waiting = shop.outcome(&first).await;
+        waits(&waiting);
+        assert!(waiting.text.contains("पुराना") && waiting.text.contains("हाँ या नहीं"), "{}", waiting.text);
+        assert_eq!((shop.notes().await, waiting.suggestions.len()), (0, 2));
+        let events = shop.events(&first, None).await;
+        assert!(events.iter().any(|(_, event)| matches!(event, Event::Approval { .. })));
+        let done = shop.ask("2", "हाँ").await;
+        assert_eq!((done.text.as_str(), done.state), ("हटा दिया गया है।", RunState::Done));
+        assert_eq!(shop.notes().await, 1);
+        assert!(done.calls.iter().any(|call| call.tool == "drop" && call.ok), "{:?}", done.calls);
+        let ended = shop.outcome(&first).await;
+        assert_eq!(ended.state, RunState::Done, "the run that waited is ended in favour of the other");
+        let asked = shop.model.requests();
+        let last = asked.last().unwrap().request.messages.iter().rev().find(|message| message.parts.iter().any(|part| matches!(part, munshi_llm::Part::ToolResult(result) if !result.is_error)));
+        assert!(last.is_some(), "the model has seen what came of it");
+        // A second yes answers nothing.
+        assert_eq!(shop.ask("3", "हाँ").await.state, RunState::Halted);
+        assert_eq!(shop.notes().await, 1);
+    }
+
+    async fn a_no_in_the_chat_drops_it(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("drop", &arguments("old"))]).await;
+        waits(&shop.ask("1", "purana wala hata dijiye").await);
+        let done = shop.ask("2", "nahi").await;
+        assert_eq!(done.state, RunState::Done);
+        assert!(done.text.starts_with("Radd"), "{}", done.text);
+        assert_eq!((shop.notes().await, shop.model.requests().len()), (0, 1));
+        let waiting = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL";
+        assert_eq!(shop.number(waiting).await, 0);
+    }
+
+    async fn somebody_else_says_yes_elsewhere(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let waiting = shop.outcome(&received).await;
+        let id = waits(&waiting);
+        assert!(waiting.text.contains("waiting for approval"), "{}", waiting.text);
+        let yes = shop.book.say("say-yes", munshi_lang::Voice::all().next().unwrap(), &[]).unwrap();
+        assert!(!waiting.suggestions.contains(&yes), "{:?}", waiting.suggestions);
+        assert!(matches!(answer(&test, &shop, shop.staff, id, Answer::Yes).await, Answered::NotYours { .. }));
+        assert!(matches!(answer(&test, &shop, shop.owner, id, Answer::Yes).await, Answered::Granted(_)));
+        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        let mut done = shop.outcome(&received).await;
+        for _ in 0..100 {
+            if done.state == RunState::Done {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            done = shop.outcome(&received).await;
+        }
+        assert_eq!((done.text.as_str(), done.state), ("It is wiped.", RunState::Done));
+        assert_eq!(shop.world.effects().len(), 1);
+        let events = shop.events(&received, None).await;
+        assert_eq!(crate::support::text_of(&events), "It is wiped.");
+        let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
+        assert_eq!(shop.number(held).await, 0);
+    }
+
+    async fn an_answer_that_nobody_told_us_of_is_found(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let id = waits(&shop.outcome(&received).await);
+        assert_eq!(shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 0);
+        answer(&test, &shop, shop.owner, id, Answer::No).await;
+        // Another process finds it.
+        let other = shop.again(&test, [Turn::text("It was not wanted.")]).await;
+        assert_eq!(other.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 1);
+        let mut following = other.engine.follow(received.tenant, received.run, None).await.unwrap();
+        while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
+        let done = other.outcome(&received).await;
+        assert_eq!((done.text.as_str(), done.state), ("It was not wanted.", RunState::Done));
+        assert_eq!(shop.world.effects().len(), 0);
+        assert_eq!(other.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 0);
+    }
+
+    async fn nobody_answers_in_time(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("Nobody agreed.")]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        waits(&shop.outcome(&received).await);
+        test.clock.advance(Duration::from_secs(40 * 24 * 3600));
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().expired, 1);
+        assert_eq!(shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 1);
+        let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
+        while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
+        assert_eq!(shop.outcome(&received).await.text, "Nobody agreed.");
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+
+    async fn who_may_not_say_yes_is_told_so_and_talks_on(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("We open at nine.")]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        waits(&shop.outcome(&received).await);
+        let told = shop.ask("2", "yes").await;
+        assert!(told.text.contains("waiting for approval"), "{}", told.text);
+        assert_eq!(shop.ask("3", "when do you open").await.text, "We open at nine.");
+        waits(&shop.outcome(&received).await);
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+
+    async fn of_several_questions_one_is_named(test: TestDb) {
+        let script = [
+            Turn::call("drop", &arguments("tea")), Turn::call("drop", &arguments("salt")), Turn::text("Salt is gone."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        waits(&shop.ask("1", "remove tea").await);
+        test.clock.advance(Duration::from_secs(5));
+        waits(&shop.ask("2", "remove salt").await);
+        let which = shop.ask("3", "yes").await;
+        assert_eq!(which.state, RunState::Done);
+        assert!(which.text.contains("1. ") && which.text.contains("2. ") && which.text.contains("salt"), "{}", which.text);
+        assert_eq!(shop.notes().await, 0);
+        let done = shop.ask("4", "2").await;
+        assert_eq!(done.text, "Salt is gone.");
+        let salt = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1 AND text = 'salt'";
+        assert_eq!((shop.notes().await, shop.number(salt).await), (1, 1));
+    }
+
+    async fn a_question_can_be_withdrawn(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        waits(&shop.outcome(&received).await);
+        shop.engine.cancel(received.tenant, received.run).await.unwrap();
+        let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
+        while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
+        let outcome = shop.outcome(&received).await;
+        assert_eq!(outcome.halt, Some(munshi_agent::Halt::Cancelled), "{outcome:?}");
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+}

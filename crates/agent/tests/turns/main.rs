@@ -1,0 +1,32 @@
+//! Turns through the engine, with a scripted model and tools of every effect, on both databases.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
+/// Each test twice, on a database with everything a turn needs.
+macro_rules! on_both {
+    ($($body:tt)+) => {
+        munshi_test_support::on_both_engines! {
+            with [
+                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
+                crate::support::NOTES,
+            ];
+
+            $($body)+
+        }
+    };
+}
+
+mod approvals;
+mod crashes;
+mod ends;
+mod following;
+mod guided;
+mod meter;
+mod offline;
+mod order;
+mod plain;
+mod support;
+/// A shop's tools with the words people use for them.
+#[path = "../../../offline/shop/mod.rs"]
+mod words;

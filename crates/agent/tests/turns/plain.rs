@@ -1,0 +1,121 @@
+//! A message and its answer.
+
+use munshi_agent::{Event, Fate, RunState};
+use munshi_test_support::models::Turn;
+use munshi_test_support::{Engine, TestDb};
+use serde_json::json;
+
+use crate::meter::Writes;
+use crate::support::{Shop, arguments, text_of};
+
+async fn plain_turn_is_two_transactions(engine: Engine) {
+    let writes = Writes::watch();
+    let lists = [
+        munshi_store::MIGRATIONS,
+        munshi_jobs::MIGRATIONS,
+        munshi_llm::MIGRATIONS,
+        munshi_tiers::MIGRATIONS,
+        munshi_identity::MIGRATIONS,
+        munshi_safety::MIGRATIONS,
+        munshi_agent::MIGRATIONS,
+        crate::support::NOTES,
+    ];
+    let test = TestDb::open(engine, &lists).await;
+    let shop = Shop::open(&test, [Turn::text("Hello."), Turn::text("Hello again.")]).await;
+    // The first turn of the day makes the counters; it is no different otherwise.
+    for (id, text) in [("1", "Hello."), ("2", "Hello again.")] {
+        let before = writes.committed();
+        let outcome = shop.ask(id, "hello there, how are you").await;
+        assert_eq!(outcome.text, text);
+        assert_eq!(writes.committed() - before, 2, "ingest and respond, and nothing else");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plain_turn_is_two_transactions_sqlite() {
+    plain_turn_is_two_transactions(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plain_turn_is_two_transactions_postgres() {
+    plain_turn_is_two_transactions(Engine::Postgres).await;
+}
+
+on_both! {
+    async fn a_message_is_answered(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::text("Good morning. The shop opens at nine.")]).await;
+        let received = shop.say("1", "When do you open, please?").await;
+        let events = shop.events(&received, None).await;
+        let outcome = shop.outcome(&received).await;
+        assert_eq!(outcome.text, "Good morning. The shop opens at nine.");
+        assert_eq!(text_of(&events), outcome.text);
+        let Some((_, Event::Done { state, degraded, usage, .. })) = events.last() else { panic!("{events:?}") };
+        assert_eq!((state.as_str(), *degraded, usage.model_calls), ("done", false, 1));
+        assert_eq!((outcome.state, outcome.halt.clone(), outcome.degraded), (RunState::Done, None, false));
+        assert_eq!(outcome.usage.input_tokens, 10);
+        assert!(outcome.timings.total > 0 && outcome.timings.first_word.is_some(), "{:?}", outcome.timings);
+        assert_eq!(shop.number("SELECT COUNT(*) FROM llm_calls WHERE tenant_id = $1").await, 1);
+        assert_eq!(shop.number("SELECT COUNT(*) FROM decisions WHERE tenant_id = $1").await, 1);
+        let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
+        assert_eq!(shop.number(held).await, 0, "what was set aside is settled");
+        let used = "SELECT used_interactions FROM usage_counters WHERE tenant_id = $1 AND slot = 'people 0 2026-11'";
+        assert_eq!(shop.number(used).await, 1);
+    }
+
+    async fn the_conversation_goes_back_to_the_model(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::text("Hello Asha."), Turn::text("Twelve.")]).await;
+        shop.ask("1", "good morning to you").await;
+        shop.ask("2", "how many are left?").await;
+        let asked = shop.model.requests();
+        let texts: Vec<String> = asked[1].request.messages.iter().map(munshi_llm::Message::text).collect();
+        assert_eq!(texts.len(), 3, "{texts:?}");
+        assert_eq!(texts[0], "good morning to you");
+        assert!(!texts[1].contains("Asha"), "no model elsewhere learns a name: {texts:?}");
+        assert!(texts[1].starts_with("Hello "), "{texts:?}");
+    }
+
+    async fn tools_of_every_effect_are_called_once(test: TestDb) {
+        let all = ["count", "note", "fetch", "book", "order", "fax"];
+        let script = all.iter().map(|tool| Turn::call(tool, &arguments("milk"))).chain([Turn::text("All done.")]);
+        let shop = Shop::open(&test, script).await;
+        // Her own words hold every value, so that nothing has to be confirmed.
+        let outcome = shop.ask("1", "milk").await;
+        assert_eq!(outcome.text, "All done.", "{outcome:?}");
+        assert_eq!(outcome.calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(), all);
+        assert!(outcome.calls.iter().all(|call| call.ok), "{:?}", outcome.calls);
+        assert_eq!((shop.notes().await, shop.world.effects().len()), (1, 3));
+        assert_eq!(outcome.usage.tool_calls, 6);
+        let results = shop.model.requests()[6].request.messages.len();
+        assert_eq!(results, 1 + 2 * 6, "the model has seen every result");
+    }
+
+    async fn several_calls_at_once_keep_their_order(test: TestDb) {
+        use munshi_llm::{Event as Said, StopReason, Usage};
+        let call = |index: usize, text: &str| [
+            Said::ToolCallStarted { index, id: format!("c{index}"), name: "note".to_owned() },
+            Said::ToolCallArguments { index, fragment: json!({ "text": text }).to_string() },
+        ];
+        let mut events = vec![Said::Text("One moment.".to_owned())];
+        events.extend(call(0, "tea"));
+        events.extend(call(1, "salt"));
+        events.push(Said::Finished { stop: StopReason::ToolUse, usage: Usage::default() });
+        let shop = Shop::open(&test, [Turn::events(events), Turn::text("Both are noted.")]).await;
+        let received = shop.say("1", "tea and salt").await;
+        let outcome = shop.outcome(&received).await;
+        assert_eq!(outcome.text, "One moment.\n\nBoth are noted.");
+        assert_eq!(shop.notes().await, 2);
+        let events = shop.events(&received, None).await;
+        let named: Vec<&str> = events.iter().map(|(_, event)| event.name()).filter(|name| *name != "thinking").collect();
+        assert_eq!(named, ["token", "tool_call", "tool_result", "tool_call", "tool_result", "token", "suggestions", "done"]);
+    }
+
+    async fn the_same_message_ten_times_is_one_run(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::text("Once.")]).await;
+        let many = (0..10).map(|_| shop.say("same", "hello there"));
+        let received = futures_util::future::join_all(many).await;
+        assert!(received.iter().all(|one| (one.run, one.message) == (received[0].run, received[0].message)));
+        assert_eq!(received.iter().filter(|one| one.fate == Fate::Begun).count(), 1);
+        assert_eq!(shop.outcome(&received[0]).await.text, "Once.");
+        assert_eq!((shop.model.requests().len(), shop.number("SELECT COUNT(*) FROM messages WHERE tenant_id = $1").await), (1, 2));
+    }
+}

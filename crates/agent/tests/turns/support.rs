@@ -1,0 +1,405 @@
+//! A small business with a scripted model and a tool of every effect.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_agent::{Engine, Event, EventId, Parts, Received, Settings};
+use munshi_identity::{Person, Role, persons};
+use munshi_jobs::Queue;
+use munshi_lang::Phrasebook;
+use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::money::PriceBook;
+use munshi_llm::{Gateway, Provider, Target, Wire};
+use munshi_pack::House;
+use munshi_safety::acts::{Office, Permit};
+use munshi_safety::budget::{Governor, Settings as Budgets};
+use munshi_safety::policy;
+use munshi_store::{Db, Migration, Tx, params};
+use munshi_test_support::TestDb;
+use munshi_test_support::database::MORNING;
+use munshi_test_support::models::{Scripted, Turn};
+use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
+use munshi_tools::{
+    Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Write,
+};
+use munshi_types::tier::Channel;
+use munshi_types::{
+    Clock, Effect, Inbound, PersonId, Reach, Sender, SystemRandom, TenantId, To, ToolSpec, Zone,
+};
+use serde_json::{Value, json};
+
+pub(crate) const NOTES: &[Migration] = &[Migration {
+    name: "9001_notes",
+    text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
+           PRIMARY KEY (tenant_id, act_id));",
+}];
+
+/// What was done to the world outside, and how it behaves.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) done: Mutex<Vec<String>>,
+    pub(crate) calls: AtomicU32,
+    pub(crate) looks: AtomicU32,
+    /// Tools hang after their effect.
+    pub(crate) hangs: std::sync::atomic::AtomicBool,
+}
+
+impl World {
+    pub(crate) fn effects(&self) -> Vec<String> {
+        self.done.lock().unwrap().clone()
+    }
+}
+
+struct Outside {
+    world: Arc<World>,
+    effect: Effect,
+}
+
+#[async_trait]
+impl Far for Outside {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.world.calls.fetch_add(1, Ordering::SeqCst);
+        if permit.arguments()["mood"] == "fails" {
+            return Err(Failure::surely("no_such_thing", "there is none"));
+        }
+        let key = permit.key();
+        if self.effect != Effect::Read {
+            let mut done = self.world.done.lock().unwrap();
+            if self.effect != Effect::Keyed || !done.contains(&key) {
+                done.push(key.clone());
+            }
+        }
+        if self.world.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        Ok(Done::with(json!({ "booked": permit.arguments()["text"], "key": key })))
+    }
+
+    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+        let found = self.world.effects().contains(&permit.key());
+        Ok(match (self.effect, found) {
+            (Effect::Checked, true) => Looked::Happened(Done::with(json!({ "found": true }))),
+            (Effect::Checked, false) => Looked::DidNot,
+            _ => Looked::CanNotTell,
+        })
+    }
+}
+
+struct Notes;
+
+impl Write for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let text = permit.arguments()["text"].as_str().unwrap_or_default();
+        tx.execute(
+            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
+            params![permit.act(), text],
+        )?;
+        Ok(Done::with(json!({ "noted": text })))
+    }
+}
+
+struct Count(Arc<World>);
+
+impl Look for Count {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        self.0.looks.fetch_add(1, Ordering::SeqCst);
+        if permit.arguments()["mood"] == "fails" {
+            return Err(Failure::surely("not_found", "nothing is there"));
+        }
+        let count: i64 =
+            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+        Ok(Done::with(json!({ "count": count })))
+    }
+}
+
+/// Knows three people, two of one name.
+struct Balance;
+
+impl Look for Balance {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let of = permit.arguments()["text"].as_str().unwrap_or_default();
+        match of {
+            "Ramesh" => {
+                let choices = vec![
+                    Choice::new("Ramesh Kumar", "Ramesh Kumar"),
+                    Choice::new("Ramesh Gupta", "Ramesh Gupta"),
+                ];
+                Err(Failure::several("text", choices))
+            }
+            "Ramesh Kumar" | "Ramesh Gupta" => {
+                Ok(Done::with(json!({ "customers": [{ "id": "c-17", "name": of, "balance_paise": 45000 }] })))
+            }
+            other => Err(Failure::not_found(other)),
+        }
+    }
+}
+
+fn spec(name: &str, effect: Effect) -> ToolSpec {
+    ToolSpec {
+        parameters: json!({ "type": "object", "properties": {
+            "text": { "type": "string" }, "mood": { "type": "string" }, "nth": { "type": "integer" },
+        } }),
+        effect,
+        reach: Reach::Business,
+        timeout: Duration::from_secs(3),
+        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+    }
+}
+
+fn registry(world: &Arc<World>) -> Registry {
+    let house = || Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None };
+    let foreign =
+        || Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, declares: true, conduct: None };
+    let far = |effect| Body::Far(Arc::new(Outside { world: world.clone(), effect }));
+    let mut registry = Registry::default();
+    let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
+    add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count(world.clone()))));
+    add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes)));
+    let careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
+    add(&mut registry, careful, house(), Body::Write(Arc::new(Notes)));
+    let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
+    add(&mut registry, grave, foreign(), far(Effect::Keyed));
+    add(&mut registry, spec("fetch", Effect::Read), foreign(), far(Effect::Read));
+    add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
+    add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
+    add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
+    add(&mut registry, spec("balance", Effect::Read), house(), Body::Look(Arc::new(Balance)));
+    let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
+    let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
+    add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
+    registry
+}
+
+const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+                      [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop.\"\n\
+                     guardrails = [\"never-human\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\n\
+                     lock = \"open\"\n+++\n\nKind.\n";
+const TEAM: &str =
+    "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
+const AGENT: &str = "name = \"Plain\"\n\
+    tools = [\"count\", \"balance\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
+    guardrails = [\"no-secrets\"]\n[limits]\ntool_calls = 6\ntool_failures = 3\n\
+    [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
+                       keys = [\"handle:shop\"]\n";
+
+/// The business, one process of it.
+pub(crate) struct Shop {
+    pub(crate) engine: Engine,
+    pub(crate) model: Arc<Scripted>,
+    pub(crate) world: Arc<World>,
+    pub(crate) db: Db,
+    pub(crate) tenant: TenantId,
+    pub(crate) owner: PersonId,
+    pub(crate) staff: PersonId,
+    pub(crate) office: Arc<Office>,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) book: Arc<Phrasebook>,
+}
+
+/// What differs from shop to shop.
+#[derive(Clone)]
+pub(crate) struct Plan {
+    pub(crate) budgets: Budgets,
+    pub(crate) agent: String,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) house: House,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            budgets: Budgets::default(),
+            agent: AGENT.to_owned(),
+            targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
+            house: House::default(),
+        }
+    }
+}
+
+impl Shop {
+    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::open_with(test, script, Plan::default()).await
+    }
+
+    pub(crate) async fn open_with(test: &TestDb, script: impl IntoIterator<Item = Turn>, plan: Plan) -> Self {
+        let folder = folder(&test.place.folder(), &plan.agent);
+        let installed = Installed {
+            tools: registry(&Arc::default()).names().map(ToString::to_string).collect(),
+            models: plan.targets.iter().map(|target| target.name.clone()).collect(),
+        };
+        let folder = files::read(&folder, None).unwrap().remove(0);
+        let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+        let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
+        munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
+            .await
+            .unwrap();
+        let find = |tx: &mut munshi_store::PlatformTx<'_>| {
+            munshi_store::tenants::find_by_name(tx, &"shop".parse().unwrap())
+        };
+        let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
+        let ids = test.ids.clone();
+        let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
+            policy::put(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
+            let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", MORNING) };
+            let staff = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha", MORNING) };
+            persons::put(tx, &owner)?;
+            persons::put(tx, &staff)?;
+            Ok((owner.id, staff.id))
+        });
+        let (owner, staff) = people.await.unwrap();
+        let model = Arc::new(Scripted::new(script));
+        Self::process(test, test.db.clone(), (tenant, owner, staff), (model, Arc::default()), plan)
+    }
+
+    /// Another process on the same database and in the same world.
+    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+        let model = Arc::new(Scripted::new(script));
+        let known = (self.tenant, self.owner, self.staff);
+        Self::process(test, test.open_again().await, known, (model, self.world.clone()), Plan::default())
+    }
+
+    fn process(
+        test: &TestDb,
+        db: Db,
+        (tenant, owner, staff): (TenantId, PersonId, PersonId),
+        (model, world): (Arc<Scripted>, Arc<World>),
+        plan: Plan,
+    ) -> Self {
+        Self::with_provider(test, db, (tenant, owner, staff), (model.clone(), model, world), plan)
+    }
+
+    pub(crate) fn with_provider(
+        test: &TestDb,
+        db: Db,
+        (tenant, owner, staff): (TenantId, PersonId, PersonId),
+        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        plan: Plan,
+    ) -> Self {
+        let clock: Arc<dyn Clock> = test.clock.clone();
+        let registry = Arc::new(registry(&world));
+        let governor = Governor::new(plan.budgets, test.ids.clone());
+        let office = Arc::new(Office::new(test.ids.clone(), governor));
+        let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+        let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
+        let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let names: Vec<String> = plan.targets.iter().map(|target| target.name.clone()).collect();
+        let gateway = Gateway::new(GatewayParts {
+            targets: plan.targets,
+            provider,
+            prices: PriceBook::default(),
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+        });
+        let mut book = Phrasebook::core().unwrap();
+        munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+        let book = Arc::new(book);
+        let engine = Engine::new(Parts {
+            db: db.clone(),
+            resolver,
+            gateway,
+            route: Arc::new(Route { targets: [(Use::Default, names)].into(), ..Route::default() }),
+            dispatcher: dispatcher.clone(),
+            office: office.clone(),
+            house: Arc::new(plan.house),
+            queue: Queue::new(clock.clone(), test.ids.clone()),
+            book: book.clone(),
+            clock,
+            random: Arc::new(SystemRandom),
+            fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
+            settings: Settings::default(),
+            senders: Vec::new(),
+        });
+        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book }
+    }
+
+    /// A message of somebody who works here.
+    pub(crate) fn message(&self, person: PersonId, id: &str, text: &str) -> Inbound {
+        Inbound {
+            channel: Channel::Web,
+            to: To::Address("handle:shop".parse().unwrap()),
+            from: Sender { person: Some(person), ..Sender::default() },
+            outside_id: id.to_owned(),
+            text: text.to_owned(),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        }
+    }
+
+    pub(crate) async fn say(&self, id: &str, text: &str) -> Received {
+        self.engine.receive(self.message(self.staff, id, text)).await.unwrap()
+    }
+
+    /// Says something and waits for the end.
+    pub(crate) async fn ask(&self, id: &str, text: &str) -> munshi_agent::Outcome {
+        let received = self.say(id, text).await;
+        self.outcome(&received).await
+    }
+
+    pub(crate) async fn outcome(&self, received: &Received) -> munshi_agent::Outcome {
+        let outcome = self.engine.outcome(received.tenant, received.run);
+        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+    }
+
+    /// All events of a run from behind one.
+    pub(crate) async fn events(&self, received: &Received, after: Option<EventId>) -> Vec<(EventId, Event)> {
+        let mut following = self.engine.follow(received.tenant, received.run, after).await.unwrap();
+        let mut events = Vec::new();
+        while let Some(event) =
+            tokio::time::timeout(Duration::from_secs(20), following.next()).await.expect("no event")
+        {
+            events.push(event);
+        }
+        events
+    }
+
+    pub(crate) async fn notes(&self) -> i64 {
+        let count = |tx: &mut Tx<'_>| {
+            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))
+        };
+        self.db.read(self.tenant, count).await.unwrap()
+    }
+
+    /// One number out of the database.
+    pub(crate) async fn number(&self, sql: &'static str) -> i64 {
+        self.db.read(self.tenant, move |tx| tx.one(sql, params![], |row| row.get(0))).await.unwrap()
+    }
+}
+
+fn folder(place: &std::path::Path, agent: &str) -> PathBuf {
+    let folder = place.join("shop");
+    for (path, text) in [
+        ("humans/meera.md", HUMAN),
+        ("teams/counter.md", TEAM),
+        ("agents/plain.toml", agent),
+        ("bindings/shop.toml", BINDING),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// The words of a stream, as a client puts them together.
+pub(crate) fn text_of(events: &[(EventId, Event)]) -> String {
+    let mut text = String::new();
+    for (_, event) in events {
+        match event {
+            Event::Token { text: more } => text.push_str(more),
+            Event::Reset { .. } => text.clear(),
+            _ => {}
+        }
+    }
+    text
+}
+
+pub(crate) fn arguments(text: &str) -> Value {
+    json!({ "text": text })
+}

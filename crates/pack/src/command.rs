@@ -1,0 +1,173 @@
+//! Commands of a pack: `munshi PACK COMMAND …`. The binary reads the arguments by their description.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use munshi_store::Db;
+use munshi_types::{Ids, TenantId, Timestamp};
+use serde_json::Value;
+
+#[async_trait]
+pub trait Command: Send + Sync {
+    /// A plain word, the only one of its pack: `import`.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one line.
+    fn about(&self) -> &'static str;
+
+    fn arguments(&self) -> &'static [Argument] {
+        &[]
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed>;
+}
+
+/// What may be typed behind a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Small letters and hyphens: `from-file`.
+    pub name: &'static str,
+    pub about: &'static str,
+    pub kind: ArgumentKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// A word by its place, that must be there.
+    Needed,
+    /// A word by its place.
+    Optional,
+    /// All words that are left.
+    Rest,
+    /// `--name VALUE`
+    Value,
+    /// `--name`
+    Flag,
+}
+
+/// What was typed, by the arguments' names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given(BTreeMap<String, Vec<String>>);
+
+impl Given {
+    pub fn add(&mut self, name: &str, value: impl Into<String>) {
+        self.0.entry(name.to_owned()).or_default().push(value.into());
+    }
+
+    /// A flag: it was there.
+    pub fn mark(&mut self, name: &str) {
+        self.0.entry(name.to_owned()).or_default();
+    }
+
+    pub fn one(&self, name: &str) -> Option<&str> {
+        self.all(name).first().map(String::as_str)
+    }
+
+    pub fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+/// What a command is run with.
+pub struct Call<'c> {
+    pub db: &'c Db,
+    pub tenant: TenantId,
+    pub given: &'c Given,
+    pub now: Timestamp,
+    pub ids: &'c Ids,
+    pub out: &'c mut dyn Sink,
+}
+
+/// Where a command's answer goes: to a person in words, to a script as JSON.
+pub trait Sink: Send {
+    fn answer(&mut self, value: &Value, words: &str) -> Result<(), CommandFailed>;
+}
+
+/// What went wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct CommandFailed {
+    pub what: String,
+    pub hint: Option<String>,
+}
+
+impl CommandFailed {
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None }
+    }
+
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<munshi_store::Error> for CommandFailed {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// What can't be typed as it is described, in a few words.
+pub(crate) fn fault(arguments: &[Argument]) -> Option<String> {
+    let mut named: Vec<&str> = Vec::new();
+    let mut last = ArgumentKind::Needed;
+    for argument in arguments {
+        let name = argument.name;
+        if !is_option_name(name) {
+            return Some(format!("`{name}` is no argument's name: use small letters and hyphens"));
+        }
+        if ["help", "json", "config", "no-color", "tenant"].contains(&name) {
+            return Some(format!("`{name}` is an argument of every command"));
+        }
+        if named.contains(&name) {
+            return Some(format!("it has two arguments `{name}`"));
+        }
+        named.push(name);
+        match (last, argument.kind) {
+            (_, ArgumentKind::Value | ArgumentKind::Flag) => continue,
+            (ArgumentKind::Rest, _) => return Some(format!("nothing is left for `{name}` behind all words")),
+            (ArgumentKind::Optional, ArgumentKind::Needed) => {
+                return Some(format!("`{name}` must be there, so it stands before those that need not"));
+            }
+            _ => last = argument.kind,
+        }
+    }
+    None
+}
+
+fn is_option_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.ends_with('-')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_could_not_be_typed_are_named() {
+        let argument = |name, kind| Argument { name, about: "", kind };
+        let good = [
+            argument("file", ArgumentKind::Needed),
+            argument("from-day", ArgumentKind::Value),
+            argument("more", ArgumentKind::Rest),
+            argument("dry", ArgumentKind::Flag),
+        ];
+        assert_eq!(fault(&good), None);
+        for (bad, word) in [
+            (&[argument("File", ArgumentKind::Needed)][..], "no argument's name"),
+            (&[argument("json", ArgumentKind::Flag)], "every command"),
+            (&[argument("a", ArgumentKind::Flag), argument("a", ArgumentKind::Value)], "two arguments"),
+            (&[argument("a", ArgumentKind::Rest), argument("b", ArgumentKind::Optional)], "nothing is left"),
+            (&[argument("a", ArgumentKind::Optional), argument("b", ArgumentKind::Needed)], "must be there"),
+        ] {
+            assert!(fault(bad).unwrap().contains(word), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Pages of a pack, for the console. The web floor asks, frames and sends them.
+
+use munshi_identity::Principal;
+use munshi_store::{Result, Tx};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{Reach, Timestamp, Zone};
+use serde_json::Value;
+
+use crate::html::Html;
+
+pub trait Page: Send + Sync {
+    /// Where it stands below the pack: `overdue`, `contacts/phones`. The pack's first page is at the empty path.
+    fn path(&self) -> &'static str;
+
+    /// What a policy opens and closes, beginning with the pack: `ledger.overdue.read`. Whoever shows the page asks first
+    /// whether the person may see this.
+    fn scope(&self) -> &'static str;
+
+    /// From how far out it may be seen.
+    fn reach(&self) -> Reach {
+        Reach::Business
+    }
+
+    /// The page, or none where what is named by the path's rest is not there. It only reads.
+    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>>;
+}
+
+/// Who looks at a page, and at what of it.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub principal: Principal,
+    /// What follows the page's own path: `17` of `overdue/17`.
+    pub rest: String,
+    /// What was asked behind the `?`, decoded.
+    pub query: Vec<(String, String)>,
+    pub language: Option<LanguageCode>,
+    pub now: Timestamp,
+    /// The tenant's: its days begin by it.
+    pub zone: Zone,
+}
+
+/// What is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    pub title: String,
+    pub body: ShownBody,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShownBody {
+    /// A fragment; the frame around it is the console's.
+    Html(Html),
+    /// For a live part of a page, or a program.
+    Json(Value),
+}
+
+impl Shown {
+    pub fn html(title: impl Into<String>, html: Html) -> Self {
+        Self { title: title.into(), body: ShownBody::Html(html) }
+    }
+
+    pub fn json(title: impl Into<String>, value: Value) -> Self {
+        Self { title: title.into(), body: ShownBody::Json(value) }
+    }
+}

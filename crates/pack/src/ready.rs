@@ -1,0 +1,72 @@
+//! Tenants that come ready with a pack: folders as `munshi apply` takes them.
+
+use munshi_types::TenantName;
+
+/// A folder of a tenant, in the binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyTenant {
+    /// The folder's name, and the tenant's where nobody chooses another.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub about: &'static str,
+    pub files: &'static [ReadyFile],
+}
+
+/// A file of the folder: its path within it, and its text. Make the list with [`ready_files!`](crate::ready_files).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyFile {
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+/// Files of a folder, as they are when the program is built. The folder is named as seen from the file that asks:
+/// `ready_files!("../tenants/kirana", "humans/meera.md", "policy.toml")`.
+#[macro_export]
+macro_rules! ready_files {
+    ($folder:literal, $($path:literal),* $(,)?) => {
+        &[$($crate::ReadyFile { path: $path, text: include_str!(concat!($folder, "/", $path)) }),*]
+    };
+}
+
+/// What is wrong with it, in a few words.
+pub(crate) fn fault(tenant: &ReadyTenant) -> Option<String> {
+    if tenant.name.parse::<TenantName>().is_err() {
+        return Some(format!("`{}` can't be a tenant's name", tenant.name));
+    }
+    if tenant.files.is_empty() {
+        return Some(format!("the ready tenant {} has no files", tenant.name));
+    }
+    let bad = tenant.files.iter().find(|file| !is_inside(file.path));
+    if let Some(file) = bad {
+        return Some(format!("`{}` of the ready tenant {} leads out of its folder", file.path, tenant.name));
+    }
+    let twice = tenant.files.iter().enumerate().find(|(at, file)| {
+        tenant.files.get(..*at).unwrap_or_default().iter().any(|other| other.path == file.path)
+    });
+    twice.map(|(_, file)| format!("the ready tenant {} has `{}` twice", tenant.name, file.path))
+}
+
+fn is_inside(path: &str) -> bool {
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', ':', '\0']);
+    path.split('/').all(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_stays_within_itself() {
+        const GOOD: ReadyFile = ReadyFile { path: "humans/meera.md", text: "" };
+        const OUT: ReadyFile = ReadyFile { path: "humans/../../x", text: "" };
+        const ROOT: ReadyFile = ReadyFile { path: "/etc/x", text: "" };
+        let tenant = |files| ReadyTenant { name: "kirana", about: "", files };
+        assert_eq!(fault(&tenant(&[GOOD])), None);
+        for (files, word) in
+            [(&[][..], "no files"), (&[OUT], "leads out"), (&[ROOT], "leads out"), (&[GOOD, GOOD], "twice")]
+        {
+            assert!(fault(&tenant(files)).unwrap().contains(word), "{files:?}");
+        }
+        assert!(fault(&ReadyTenant { name: "Kirana Shop", ..tenant(&[GOOD]) }).unwrap().contains("name"));
+    }
+}

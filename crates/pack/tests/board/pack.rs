@@ -1,0 +1,338 @@
+//! A small real pack: a shop's notice board. `docs/packs.md` walks through it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_lang::{fold, phrase_files};
+use munshi_pack::{
+    Alert, Argument, ArgumentKind, BadPack, Beat, Call, Check, Command, CommandFailed, ContextSource,
+    Gathered, Heartbeat, Html, Objection, Pack, Page, Reader, Reading, ReadyTenant, Room, Scene, Severity,
+    Shown, Visit, ready_files,
+};
+use munshi_safety::acts::Permit;
+use munshi_safety::pipeline::Concern;
+use munshi_store::{Migration, Result, Row, Tx, params};
+use munshi_tiers::prompt::Data;
+use munshi_tools::{Body, Choice, Done, Failure, Look, Write};
+use munshi_types::{ActId, Autonomy, Clock, Conduct, Effect, Language, Searching, Timestamp, ToolSpec};
+use serde_json::{Value, json};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    name: "9101_notices",
+    text: "CREATE TENANT TABLE notices (
+             tenant_id UUID NOT NULL REFERENCES tenants (id),
+             id UUID NOT NULL,
+             title TEXT NOT NULL,
+             text TEXT NOT NULL,
+             pinned_at TIMESTAMP NOT NULL,
+             PRIMARY KEY (tenant_id, id)
+           );",
+}];
+
+pub(crate) struct Board {
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Pack for Board {
+    fn name(&self) -> &'static str {
+        "board"
+    }
+
+    fn migrations(&self) -> &'static [Migration] {
+        MIGRATIONS
+    }
+
+    fn conduct(&self) -> Conduct {
+        let own: Vec<_> = "board.*".parse().into_iter().collect();
+        Conduct { autonomy: Autonomy::Act, read: own.clone(), write: own, ..Conduct::default() }
+    }
+
+    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+        room.phrases(&phrase_files!("phrases"))?;
+        room.tool(pin_spec(), Body::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
+        room.tool(read_spec(), Body::Look(Arc::new(Read)))?;
+        room.tool(find_spec(), Body::Look(Arc::new(Find)))?;
+        room.context(Waiting);
+        room.reader(Forwarded);
+        room.check(Sober);
+        room.heartbeat(Stale)?;
+        room.page(Notices)?;
+        room.command(Count)?;
+        room.tenant(ReadyTenant {
+            name: "board",
+            about: "A caretaker with a notice board",
+            files: ready_files!("tenants/board", "humans/caretaker.md"),
+        })
+    }
+}
+
+pub(crate) struct Notice {
+    pub(crate) id: ActId,
+    pub(crate) title: String,
+    text: String,
+    pinned_at: Timestamp,
+}
+
+impl Notice {
+    fn of(row: &Row<'_>) -> Result<Self> {
+        Ok(Self {
+            id: row.get("id")?,
+            title: row.get("title")?,
+            text: row.get("text")?,
+            pinned_at: row.get("pinned_at")?,
+        })
+    }
+}
+
+pub(crate) fn all(tx: &mut Tx<'_>) -> Result<Vec<Notice>> {
+    tx.all(
+        "SELECT id, title, text, pinned_at FROM notices WHERE tenant_id = $1 ORDER BY pinned_at, id LIMIT 500",
+        &[],
+        Notice::of,
+    )
+}
+
+/// Those whose title has these words, in whatever script either was written.
+fn called(tx: &mut Tx<'_>, words: &str) -> Result<Vec<Notice>> {
+    let wanted = fold::key(words);
+    let mut found = all(tx)?;
+    found.retain(|notice| !wanted.is_empty() && fold::key(&notice.title).contains(&wanted));
+    Ok(found)
+}
+
+fn pin_spec() -> ToolSpec {
+    ToolSpec {
+        parameters: json!({
+            "type": "object",
+            "properties": { "title": { "type": "string" }, "text": { "type": "string" } },
+            "required": ["title", "text"],
+        }),
+        effect: Effect::Inside,
+        least_autonomy: Autonomy::Propose,
+        phrases: BTreeMap::from([
+            (Language::English, vec!["put up a notice".to_owned()]),
+            (Language::Hindi, vec!["सूचना लगाओ".to_owned(), "suchna lagao".to_owned()]),
+        ]),
+        follow_ups: "find_notice".parse().into_iter().collect(),
+        reply: Some("board-pinned".to_owned()),
+        ..spec("pin_notice", "Puts a notice up on the board.", "board.notice.add")
+    }
+}
+
+struct Pin {
+    clock: Arc<dyn Clock>,
+}
+
+impl Write for Pin {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let [title, text] =
+            ["title", "text"].map(|name| permit.arguments()[name].as_str().unwrap_or_default());
+        tx.execute(
+            "INSERT INTO notices (tenant_id, id, title, text, pinned_at) VALUES ($1, $2, $3, $4, $5)",
+            params![permit.act(), title, text, self.clock.now()],
+        )?;
+        Ok(Done::with(json!({ "notice": { "id": permit.act(), "title": title }, "title": title })))
+    }
+
+    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let is_there = all(tx)?.iter().any(|notice| notice.id == permit.act());
+        Ok((!is_there).then(|| "the notice is not on the board".to_owned()))
+    }
+}
+
+fn read_spec() -> ToolSpec {
+    ToolSpec {
+        parameters: words("title"),
+        search: "find_notice".parse().ok().map(|tool| Searching { tool, argument: "words".to_owned() }),
+        ..spec("read_notice", "Reads one notice, by its title or id.", "board.notice.read")
+    }
+}
+
+struct Read;
+
+impl Look for Read {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let wanted = permit.arguments()["title"].as_str().unwrap_or_default();
+        let known = all(tx)?;
+        let mut exact: Vec<&Notice> = known.iter().filter(|one| one.id.to_string() == wanted).collect();
+        if exact.is_empty() {
+            exact = known.iter().filter(|one| fold::key(&one.title) == fold::key(wanted)).collect();
+        }
+        match exact.as_slice() {
+            [] => Err(Failure::not_found(wanted)),
+            [one] => Ok(Done::with(json!({ "id": one.id, "title": one.title, "text": one.text }))),
+            several => {
+                let choices = several
+                    .iter()
+                    .map(|one| Choice::new(one.id.to_string(), &one.title).with_detail(&one.text));
+                Err(Failure::several("title", choices.collect()))
+            }
+        }
+    }
+}
+
+fn find_spec() -> ToolSpec {
+    ToolSpec {
+        parameters: words("words"),
+        phrases: BTreeMap::from([
+            (Language::English, vec!["look for a notice".to_owned()]),
+            (Language::Hindi, vec!["सूचना ढूँढिए".to_owned(), "suchna dhoondhiye".to_owned()]),
+        ]),
+        ..spec("find_notice", "Finds notices by words of their titles.", "board.notice.find")
+    }
+}
+
+struct Find;
+
+impl Look for Find {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let found = called(tx, permit.arguments()["words"].as_str().unwrap_or_default())?;
+        let notices: Vec<Value> =
+            found.iter().map(|one| json!({ "id": one.id, "title": one.title })).collect();
+        Ok(Done::with(json!({ "count": notices.len(), "notices": notices })))
+    }
+}
+
+fn spec(name: &str, what: &str, scope: &str) -> ToolSpec {
+    ToolSpec::read(name.parse().expect("a plain name"), what, scope)
+}
+
+fn words(argument: &str) -> Value {
+    json!({ "type": "object", "properties": { argument: { "type": "string" } }, "required": [argument] })
+}
+
+/// The prompt is told how full the board is.
+struct Waiting;
+
+impl ContextSource for Waiting {
+    fn gather(&self, tx: &mut Tx<'_>, _scene: &Scene) -> Result<Gathered> {
+        let count = all(tx)?.len();
+        Ok(Gathered {
+            profile: vec![Data::new(&format!("Notices on the board: {count}"))],
+            ..Gathered::default()
+        })
+    }
+}
+
+/// `NOTICE: title: text`, as a housing society forwards it.
+struct Forwarded;
+
+impl Reader for Forwarded {
+    fn read(&self, scene: &Scene) -> Option<Reading> {
+        let rest = scene.message.strip_prefix("NOTICE:")?;
+        let Some((title, text)) = rest.split_once(':') else {
+            return Some(Reading::Say { phrase: "board-unreadable".to_owned(), slots: Vec::new() });
+        };
+        let arguments = json!({ "title": title.trim(), "text": text.trim() });
+        Some(Reading::Call { tool: "pin_notice".to_owned(), arguments })
+    }
+}
+
+/// Nothing is put up twice, and nobody is told it was when it was not.
+struct Sober;
+
+impl Check for Sober {
+    fn before(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, arguments: &Value) -> Result<Vec<Concern>> {
+        let title = arguments["title"].as_str().unwrap_or_default();
+        let is_again = tool == "pin_notice" && all(tx)?.iter().any(|notice| notice.title == title);
+        let concern = || Concern {
+            phrase: "board-again".to_owned(),
+            slots: vec![("title".to_owned(), title.to_owned())],
+        };
+        Ok(is_again.then(concern).into_iter().collect())
+    }
+
+    fn after(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, result: &Value) -> Result<Option<String>> {
+        let id = result["notice"]["id"].as_str().unwrap_or_default();
+        let is_missing = tool == "pin_notice" && !all(tx)?.iter().any(|notice| notice.id.to_string() == id);
+        Ok(is_missing.then(|| "the notice is no longer there".to_owned()))
+    }
+
+    fn reply(&self, _: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
+        let is_pinned = results.iter().any(|result| result.get("notice").is_some());
+        if is_pinned || !draft.to_lowercase().contains("on the board now") {
+            return Vec::new();
+        }
+        let (what, phrase) =
+            ("it says that a notice is up, and none is".to_owned(), "board-unreadable".to_owned());
+        vec![Objection { what, phrase, slots: Vec::new(), replaces: true }]
+    }
+}
+
+/// A notice that hangs for more than thirty days.
+struct Stale;
+
+impl Heartbeat for Stale {
+    fn name(&self) -> &'static str {
+        "stale"
+    }
+
+    fn beat(&self, tx: &mut Tx<'_>, beat: &Beat) -> Result<Vec<Alert>> {
+        const MONTH: i64 = 30 * 86_400 * 1_000_000;
+        let stale =
+            all(tx)?.into_iter().filter(|one| beat.now.as_micros() - one.pinned_at.as_micros() > MONTH);
+        let alert = |notice: Notice| Alert {
+            key: notice.id.to_string(),
+            severity: Severity::Notice,
+            phrase: "board-stale".to_owned(),
+            slots: vec![("title".to_owned(), notice.title)],
+        };
+        Ok(stale.map(alert).collect())
+    }
+}
+
+struct Notices;
+
+impl Page for Notices {
+    fn path(&self) -> &'static str {
+        "notices"
+    }
+
+    fn scope(&self) -> &'static str {
+        "board.notice.read"
+    }
+
+    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
+        let known = all(tx)?;
+        if visit.rest.is_empty() {
+            let list = known.iter().fold(Html::new().markup("<ul>"), |list, notice| {
+                list.markup("<li>").text(&notice.title).markup("</li>")
+            });
+            return Ok(Some(Shown::html("Notices", list.markup("</ul>"))));
+        }
+        let one = known.iter().find(|notice| notice.id.to_string() == visit.rest);
+        Ok(one.map(|one| Shown::html(&one.title, Html::new().markup("<p>").text(&one.text).markup("</p>"))))
+    }
+}
+
+/// `munshi board count [WORDS…]`
+struct Count;
+
+#[async_trait]
+impl Command for Count {
+    fn name(&self) -> &'static str {
+        "count"
+    }
+
+    fn about(&self) -> &'static str {
+        "Count the notices on the board"
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        &[Argument {
+            name: "words",
+            about: "Only those with these words in their titles",
+            kind: ArgumentKind::Rest,
+        }]
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+        let words = call.given.all("words").join(" ");
+        let count = call.db.read(call.tenant, move |tx| -> Result<usize> {
+            Ok(if words.is_empty() { all(tx)? } else { called(tx, &words)? }.len())
+        });
+        let count = count.await?;
+        call.out.answer(&json!({ "count": count }), &format!("Notices: {count}"))
+    }
+}

@@ -1,0 +1,175 @@
+//! What can't work is refused when the packs are installed, by name and with what to do.
+
+use std::sync::Arc;
+
+use munshi_lang::{Form, Language, Voice, phrase_files};
+use munshi_pack::{
+    Argument, ArgumentKind, BadPack, Call, Command, CommandFailed, House, Pack, ReadyFile, ReadyTenant, Room,
+};
+use munshi_safety::acts::Permit;
+use munshi_store::{Migration, Tx};
+use munshi_tools::{Body, Connector, Done, Failure, Look, Maker};
+use munshi_types::{FakeClock, Searching, Timestamp, ToolSpec};
+use serde_json::json;
+
+use crate::pack::Board;
+
+type Install = fn(&mut Room<'_>) -> Result<(), BadPack>;
+
+struct Odd {
+    name: &'static str,
+    migrations: &'static [Migration],
+    install: Install,
+}
+
+impl Pack for Odd {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn migrations(&self) -> &'static [Migration] {
+        self.migrations
+    }
+
+    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+        (self.install)(room)
+    }
+}
+
+struct Nothing;
+
+impl Look for Nothing {
+    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+        Ok(Done::with(json!({})))
+    }
+}
+
+struct Typed;
+
+#[async_trait::async_trait]
+impl Command for Typed {
+    fn name(&self) -> &'static str {
+        "typed"
+    }
+
+    fn about(&self) -> &'static str {
+        ""
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        &[Argument { name: "tenant", about: "", kind: ArgumentKind::Value }]
+    }
+
+    async fn run(&self, _: Call<'_>) -> Result<(), CommandFailed> {
+        Ok(())
+    }
+}
+
+fn board() -> Arc<dyn Pack> {
+    Arc::new(Board { clock: Arc::new(FakeClock::at(Timestamp::from_micros(0))) })
+}
+
+fn odd(install: Install) -> Odd {
+    Odd { name: "odd", migrations: &[], install }
+}
+
+fn spec(name: &str, scope: &str) -> ToolSpec {
+    ToolSpec::read(name.parse().unwrap(), "Looks.", scope)
+}
+
+fn look() -> Body {
+    Body::Look(Arc::new(Nothing))
+}
+
+fn refusal(odd: Odd) -> String {
+    match House::install_all(&[board(), Arc::new(odd)]) {
+        Ok(_) => panic!("it was installed"),
+        Err(bad) => bad.to_string(),
+    }
+}
+
+#[test]
+fn a_pack_alone_and_beside_another_is_installed() {
+    let house =
+        House::install_all(&[board(), Arc::new(odd(|room| room.tool(spec("look", "odd.x"), look())))])
+            .unwrap();
+    assert_eq!(house.tools.names().count(), 4);
+    assert_eq!((house.tenants[0].1.name, house.tenants[0].1.files[0].path), ("board", "humans/caretaker.md"));
+    assert!(house.book.names().any(|name| name == "ask-name"), "the core's phrases are there too");
+    house.book.check().unwrap();
+}
+
+#[test]
+fn clashes_between_packs_are_refused() {
+    let twin = |name| Odd { name, ..odd(|_| Ok(())) };
+    assert_eq!(refusal(twin("board")), "there are two packs called board: leave one out");
+    assert!(refusal(twin("Odd Pack")).contains("small letters"));
+    let clash = refusal(odd(|room| room.tool(spec("find_notice", "odd.x"), look())));
+    assert_eq!(clash, "pack odd: the tool find_notice can't be installed: board brings one of that name");
+    const TAKEN: &[Migration] = &[Migration { name: "9101_other", text: "" }];
+    let number = refusal(Odd { migrations: TAKEN, ..odd(|_| Ok(())) });
+    assert_eq!(
+        number,
+        "pack odd: the migrations 9101_other and 9101_notices have the same number: give it the next free one"
+    );
+    const NONE: &[Migration] = &[Migration { name: "other", text: "" }];
+    assert!(refusal(Odd { migrations: NONE, ..odd(|_| Ok(())) }).contains("must begin with its number"));
+}
+
+#[test]
+fn phrases_are_whole_and_the_packs_own() {
+    let english = "odd-hello = Hello.";
+    let one_voice: Install =
+        |room| room.phrases(&[(Voice::new(Language::English, Form::Latin), "odd-hello = Hello.")]);
+    assert_eq!(refusal(odd(one_voice)), "pack odd: the phrase `odd-hello` has no hi text");
+    let all_voices: Install = |room| {
+        let files: Vec<(Voice, &str)> = Voice::all().map(|voice| (voice, "odd-hello = Hello.")).collect();
+        room.phrases(&files)
+    };
+    assert!(
+        House::install_all(&[Arc::new(odd(all_voices))])
+            .unwrap()
+            .book
+            .names()
+            .any(|name| english.starts_with(name))
+    );
+    let anothers: Install = |room| room.phrases(&phrase_files!("phrases"));
+    assert!(refusal(odd(anothers)).contains("must begin with `odd-`"));
+    let unsaid: Install =
+        |room| room.tool(ToolSpec { reply: Some("odd-gone".to_owned()), ..spec("look", "odd.x") }, look());
+    assert!(refusal(odd(unsaid)).contains("the phrase `odd-gone`, which is nowhere"));
+}
+
+#[test]
+fn what_a_pack_may_not_or_can_not_is_refused() {
+    let cases: [(Install, &str); 8] = [
+        (|room| room.tool(spec("look", "board.notice.read"), look()), "must begin with `odd.`"),
+        (
+            |room| {
+                let connector =
+                    Connector { name: "far".to_owned(), maker: Maker::House, declares: true, conduct: None };
+                room.foreign_tool(spec("look", "odd.x"), connector, look())
+            },
+            "no foreign one",
+        ),
+        (|room| room.tool(searching("nowhere", "words"), look()), "which is not installed"),
+        (|room| room.tool(searching("pin_notice", "title"), look()), "does more than look"),
+        (|room| room.tool(searching("find_notice", "title"), look()), "has no argument `title`"),
+        (|room| room.command(Typed), "is an argument of every command"),
+        (|room| room.tenant(ready("board")), "board brings a ready tenant board too"),
+        (|room| room.tenant(ready("No Name")), "can't be a tenant's name"),
+    ];
+    for (install, word) in cases {
+        let said = refusal(odd(install));
+        assert!(said.contains("odd") && said.contains(word), "{said}");
+    }
+}
+
+fn searching(tool: &str, argument: &str) -> ToolSpec {
+    let search = Searching { tool: tool.parse().unwrap(), argument: argument.to_owned() };
+    ToolSpec { search: Some(search), ..spec("look", "odd.x") }
+}
+
+fn ready(name: &'static str) -> ReadyTenant {
+    ReadyTenant { name, about: "", files: &[ReadyFile { path: "humans/a.md", text: "" }] }
+}

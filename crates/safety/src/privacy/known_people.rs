@@ -1,0 +1,209 @@
+//! Whom a tenant's calls are about: the people of its own and those its packs know, ready to be found.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use munshi_identity::persons::{self, Reached};
+use munshi_identity::{Address, AddressKind};
+use munshi_store::{Result, Tx};
+use munshi_types::{Id, PersonId, TenantId};
+use sha2::{Digest, Sha256};
+
+use super::kind::Kind;
+use super::known::{Entity, Known};
+
+/// Lists kept ready at most, whoever's they are.
+const MOST_LISTS: usize = 512;
+/// Entities in all of them together: a list of a thousand takes some megabytes.
+const MOST_ENTITIES: usize = 100_000;
+
+/// A channel's own id for somebody that is shorter could be any number.
+const SHORTEST_ID: usize = 6;
+
+/// Those who work for the tenant and the person who writes, with how they are reached. One question to the store.
+pub fn people(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Vec<Entity>> {
+    Ok(persons::reached(tx, person)?.into_iter().map(entity).collect())
+}
+
+fn entity(reached: Reached) -> Entity {
+    let mut entity = Entity { names: vec![reached.name], values: Vec::new() };
+    for address in &reached.addresses {
+        match address.kind() {
+            AddressKind::Phone => entity.values.push((Kind::Phone, address.as_str().to_owned())),
+            AddressKind::Email => entity.values.push((Kind::Email, address.as_str().to_owned())),
+            // A handle is a name somebody goes by, and may be an everyday word just as one.
+            AddressKind::Handle => entity.names.push(address.as_str().to_owned()),
+            AddressKind::Channel => entity.values.extend(channel_id(address.as_str())),
+        }
+    }
+    entity.names.retain(|name| !name.trim().is_empty());
+    entity
+}
+
+/// What a channel calls somebody: often their phone.
+fn channel_id(address: &str) -> Option<(Kind, String)> {
+    let (_, id) = address.split_once(':')?;
+    let digits = id.strip_prefix('+').unwrap_or(id);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && digits.len() >= 10 && Address::phone(id).is_ok() {
+        return Some((Kind::Phone, id.to_owned()));
+    }
+    if id.contains('@') && Address::email(id).is_ok() {
+        return Some((Kind::Email, id.to_owned()));
+    }
+    (id.len() >= SHORTEST_ID).then(|| (Kind::Account, id.to_owned()))
+}
+
+/// Lists that were made ready. Making one takes long (11 ms for a thousand contacts), so it is kept until the entities
+/// change: by what they are and not by when they were read, so that nobody added a moment ago is missed.
+#[derive(Default)]
+pub struct KnownPeople {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    lists: HashMap<[u8; 32], List>,
+    entities: usize,
+    /// Counts questions, to know which list was longest not asked for.
+    asked: u64,
+}
+
+struct List {
+    known: Arc<Known>,
+    entities: usize,
+    asked: u64,
+}
+
+impl KnownPeople {
+    /// The entities, ready to be found.
+    pub fn of(&self, tenant: TenantId, entities: &[Entity]) -> Arc<Known> {
+        let key = fingerprint(tenant, entities);
+        if let Some(known) = self.with(|kept| kept.find(key)) {
+            return known;
+        }
+        // Made outside the lock: others need not wait, and at worst two make the same.
+        let known = Arc::new(Known::new(tenant, entities));
+        self.with(|kept| kept.keep(key, &known, entities.len()));
+        known
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&mut Kept) -> T) -> T {
+        read(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Kept {
+    fn find(&mut self, key: [u8; 32]) -> Option<Arc<Known>> {
+        self.asked += 1;
+        let list = self.lists.get_mut(&key)?;
+        list.asked = self.asked;
+        Some(list.known.clone())
+    }
+
+    fn keep(&mut self, key: [u8; 32], known: &Arc<Known>, entities: usize) {
+        if entities > MOST_ENTITIES || self.lists.contains_key(&key) {
+            return;
+        }
+        while self.lists.len() >= MOST_LISTS || self.entities + entities > MOST_ENTITIES {
+            let Some(oldest) = self.lists.iter().min_by_key(|(_, list)| list.asked).map(|(key, _)| *key)
+            else {
+                break;
+            };
+            self.entities -= self.lists.remove(&oldest).map_or(0, |list| list.entities);
+        }
+        self.entities += entities;
+        self.lists.insert(key, List { known: known.clone(), entities, asked: self.asked });
+    }
+}
+
+/// Lengths stand before texts, so that no two lists share one.
+fn fingerprint(tenant: TenantId, entities: &[Entity]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let add = |hash: &mut Sha256, text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    hash.update(tenant.as_uuid().as_bytes());
+    for entity in entities {
+        hash.update((entity.names.len() as u64).to_le_bytes());
+        entity.names.iter().for_each(|name| add(&mut hash, name));
+        hash.update((entity.values.len() as u64).to_le_bytes());
+        for (kind, value) in &entity.values {
+            hash.update([*kind as u8]);
+            add(&mut hash, value);
+        }
+    }
+    hash.finalize().into()
+}
+
+impl fmt::Debug for KnownPeople {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (lists, entities) = self.with(|kept| (kept.lists.len(), kept.entities));
+        f.debug_struct("KnownPeople").field("lists", &lists).field("entities", &entities).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenant(last: u128) -> TenantId {
+        TenantId::from_uuid(uuid::Uuid::from_u128(last))
+    }
+
+    fn named(name: &str) -> Entity {
+        Entity { names: vec![name.to_owned()], values: vec![(Kind::Phone, "9876543210".to_owned())] }
+    }
+
+    #[test]
+    fn a_list_is_made_once_until_it_changes() {
+        let people = KnownPeople::default();
+        let first = people.of(tenant(1), &[named("Raju")]);
+        assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &[named("Raju")])));
+        let split = Entity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
+        let kind = Entity { values: vec![(Kind::Account, "9876543210".to_owned())], ..named("Raju") };
+        for other in
+            [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]]
+        {
+            assert!(!Arc::ptr_eq(&first, &people.of(tenant(1), &other)), "{other:?}");
+        }
+        let theirs = people.of(tenant(2), &[named("Raju")]);
+        assert_eq!((first.tenant(), theirs.tenant()), (tenant(1), tenant(2)), "never another tenant's");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_longest_unused_goes() {
+        let people = KnownPeople::default();
+        let first = people.of(tenant(0), &[named("Raju")]);
+        for last in 1..=MOST_LISTS as u128 + 50 {
+            people.of(tenant(last), &[named("Raju")]);
+            assert!(
+                Arc::ptr_eq(&first, &people.of(tenant(0), &[named("Raju")])),
+                "it is asked for again and again"
+            );
+        }
+        people.with(|kept| assert_eq!((kept.lists.len(), kept.entities), (MOST_LISTS, MOST_LISTS)));
+
+        let mut kept = Kept::default();
+        let known = Arc::new(Known::new(tenant(1), &[]));
+        for key in 0..5 {
+            kept.find([key; 32]);
+            kept.keep([key; 32], &known, MOST_ENTITIES / 2);
+        }
+        assert_eq!((kept.lists.len(), kept.entities), (2, MOST_ENTITIES));
+        kept.keep([9; 32], &known, MOST_ENTITIES + 1);
+        assert!(!kept.lists.contains_key(&[9; 32]), "too large to keep");
+    }
+
+    #[test]
+    fn a_channels_id_is_a_phone_where_it_is_one() {
+        let phone = |text: &str| Some((Kind::Phone, text.to_owned()));
+        assert_eq!(channel_id("whatsapp:919812345678"), phone("919812345678"));
+        assert_eq!(channel_id("sms:+14155550100"), phone("+14155550100"));
+        assert_eq!(channel_id("telegram:88123456"), Some((Kind::Account, "88123456".to_owned())));
+        assert_eq!(channel_id("mail:a@b.example"), Some((Kind::Email, "a@b.example".to_owned())));
+        assert_eq!(channel_id("telegram:12"), None);
+    }
+}

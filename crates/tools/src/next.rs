@@ -1,0 +1,163 @@
+//! What helps where a tool could not: words to search for, or the things that may have been meant.
+
+use munshi_safety::privacy::Scrubber;
+use munshi_types::{Searching, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::result::{clean, said_in};
+
+/// Nobody chooses among more.
+const MOST_CHOICES: usize = 20;
+/// In letters.
+const LONGEST_WORDS: usize = 200;
+const LONGEST_LABEL: usize = 120;
+/// In bytes, as JSON.
+const LONGEST_VALUE: usize = 1024;
+
+/// What to do next about a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// Nothing goes by these words; a search may know them. `by` is the tool's own and filled in when it is called.
+    Search { words: String, by: Option<Searching> },
+    /// Several things go by what `argument` said; a person chooses.
+    Choose { argument: String, choices: Vec<Choice> },
+}
+
+/// One of the things that may have been meant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What the argument has to be for this one.
+    pub value: Value,
+    /// What a person knows it by.
+    pub label: String,
+    /// What tells it from others of the same name: a town, the last digits of a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl Choice {
+    pub fn new(value: impl Into<Value>, label: impl Into<String>) -> Self {
+        Self { value: value.into(), label: label.into(), detail: None }
+    }
+
+    #[must_use]
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: Some(detail.into()), ..self }
+    }
+}
+
+impl Next {
+    /// Made fit to be stored and shown, as a result is. What is no choice any more is nothing.
+    pub(crate) fn fit(self, scrubber: &Scrubber) -> Option<Self> {
+        match self {
+            Self::Search { words, by } => {
+                let words = said_in(&words, scrubber, LONGEST_WORDS);
+                (!words.trim().is_empty()).then_some(Self::Search { words, by })
+            }
+            Self::Choose { argument, choices } => {
+                let choices: Vec<Choice> =
+                    choices.into_iter().filter_map(|one| one.fit(scrubber)).take(MOST_CHOICES).collect();
+                (choices.len() > 1).then_some(Self::Choose { argument, choices })
+            }
+        }
+    }
+
+    /// With the tool that searches, where there is one. A tool can't name another than its specification does.
+    pub(crate) fn of(self, spec: Option<&ToolSpec>) -> Self {
+        match self {
+            Self::Search { words, .. } => {
+                Self::Search { words, by: spec.and_then(|spec| spec.search.clone()) }
+            }
+            choose @ Self::Choose { .. } => choose,
+        }
+    }
+
+    /// The call that searches.
+    pub fn search(&self) -> Option<(&Searching, Value)> {
+        match self {
+            Self::Search { words, by: Some(by) } => Some((by, json!({ &by.argument: words }))),
+            _ => None,
+        }
+    }
+
+    /// Adds to what a model is told of the failure.
+    pub(crate) fn tell(&self, told: &mut Value) {
+        match self {
+            Self::Search { .. } => match self.search() {
+                Some((by, arguments)) => {
+                    told["search"] = json!({ "tool": by.tool, "arguments": arguments });
+                    told["suggestion"] =
+                        json!("Nothing was found. Search for it, or ask what exactly is meant.");
+                }
+                None => {
+                    told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.")
+                }
+            },
+            Self::Choose { argument, choices } => {
+                let numbered = choices.iter().zip(1..).map(|(choice, number)| {
+                    json!({ "number": number, "label": choice.label, "detail": choice.detail, "value": choice.value })
+                });
+                told["choices"] = json!({ "argument": argument, "of": numbered.collect::<Vec<_>>() });
+                told["suggestion"] = json!(
+                    "Several fit. Ask which one is meant, with their numbers. Don't choose by yourself."
+                );
+            }
+        }
+    }
+}
+
+impl Choice {
+    /// One whose value would be cut or holds a secret is none.
+    fn fit(self, scrubber: &Scrubber) -> Option<Self> {
+        let mut value = self.value.clone();
+        clean(&mut value, scrubber);
+        let label = said_in(&self.label, scrubber, LONGEST_LABEL);
+        let detail = self.detail.map(|detail| said_in(&detail, scrubber, LONGEST_LABEL));
+        let fits =
+            value == self.value && value.to_string().len() <= LONGEST_VALUE && !label.trim().is_empty();
+        fits.then_some(Self { value, label, detail })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_bounded_and_hold_no_secret() {
+        const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
+        let scrubber = Scrubber::default();
+        let many = (0..50).map(|number| Choice::new(number, "क".repeat(500))).collect();
+        let Some(Next::Choose { choices, .. }) =
+            (Next::Choose { argument: "to".to_owned(), choices: many }).fit(&scrubber)
+        else {
+            unreachable!()
+        };
+        assert_eq!(choices.len(), MOST_CHOICES);
+        assert!(choices.iter().all(|choice| choice.label.chars().count() <= LONGEST_LABEL + 1));
+        let bad = vec![
+            Choice::new(KEY, "a"),
+            Choice::new("x".repeat(2000), "b"),
+            Choice::new(1, " "),
+            Choice::new(1, KEY),
+        ];
+        assert_eq!((Next::Choose { argument: "to".to_owned(), choices: bad }).fit(&scrubber), None);
+        assert_eq!((Next::Search { words: " ".to_owned(), by: None }).fit(&scrubber), None);
+    }
+
+    #[test]
+    fn the_search_is_the_specifications_own() {
+        let own = Searching { tool: "find".parse().unwrap(), argument: "words".to_owned() };
+        let other = Searching { tool: "wipe".parse().unwrap(), argument: "words".to_owned() };
+        let spec = ToolSpec {
+            search: Some(own.clone()),
+            ..ToolSpec::read("balance".parse().unwrap(), "What somebody owes.", "ledger.balance.read")
+        };
+        let next = Next::Search { words: "raju".to_owned(), by: Some(other) };
+        let next = next.of(Some(&spec));
+        assert_eq!(next.search(), Some((&own, json!({ "words": "raju" }))));
+        assert_eq!(next.of(None).search(), None);
+    }
+}
