@@ -14,6 +14,7 @@ mod import;
 mod jobs;
 mod migrate;
 mod models;
+pub(crate) mod pack;
 mod person;
 mod policy;
 mod prompt;
