@@ -31,7 +31,7 @@ use serde_json::Value;
 pub use ask::{Ask, Caller, Concern, Proposal, Wanted};
 pub use consent::{Needs, Question, Reason, Risk};
 pub use door::Door;
-pub use ground::{Given, Ground};
+pub use ground::{Full, Given, Ground};
 pub use known::{BadTool, Connector, Known, Maker};
 pub use refusal::{Code, Refusal};
 pub use taint::{Source, Taint};

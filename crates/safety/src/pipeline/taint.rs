@@ -60,12 +60,12 @@ impl Own {
         Self { keys: keys(text), text: text.to_lowercase() }
     }
 
-    /// The words in their order, in any script. Signs change what a value means (`-500`, `../7`), so a value that has
-    /// any must stand there as it is.
+    /// The words in their order, in any script. Signs and line breaks change what a value means (`-500`, `../7`), so a
+    /// value that has any must stand there as it is.
     fn holds(&self, wanted: &[String], text: &str) -> bool {
         self.keys.windows(wanted.len().max(1)).any(|part| part == wanted)
-            && (text.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || is_mark(c))
-                || self.text.contains(&text.trim().to_lowercase()))
+            && (text.chars().all(|c| c.is_alphanumeric() || c == ' ' || is_mark(c))
+                || self.text.contains(&text.to_lowercase()))
     }
 }
 
@@ -120,9 +120,10 @@ fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) ->
     }
 }
 
+/// Nobody says a space before or behind, and to a tool it may be another value.
 fn stands(text: &str, words: &[Own]) -> bool {
     let wanted = keys(text);
-    !wanted.is_empty() && words.iter().any(|said| said.holds(&wanted, text))
+    !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.holds(&wanted, text))
 }
 
 /// In what a field counts.
@@ -179,6 +180,9 @@ mod tests {
             (json!({ "note": "दिया, note: second" }), true),
             (json!({ "note": "../second shelf" }), false),
             (json!({ "name": "-राजू" }), false),
+            (json!({ "name": " राजू" }), false),
+            (json!({ "name": "राजू\u{a0}" }), false),
+            (json!({ "note": "second\nshelf" }), false),
             (json!({ "name": "Ramesh", "amount": 500 }), false),
             (json!({ "name": "राजू", "amount": 5000 }), false),
             (json!({ "amount": 500, "everyone": true }), false),
