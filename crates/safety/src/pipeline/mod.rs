@@ -14,6 +14,7 @@ mod door;
 mod ground;
 mod known;
 mod limits;
+mod numbers;
 mod permission;
 mod redaction;
 mod refusal;

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use munshi_lang::fold;
 use munshi_lang::number::Number;
-use munshi_lang::{Certainty, Context, fold, understand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::numbers;
 
 /// Where foreign text came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,10 +43,12 @@ impl Taint {
     pub fn said(&self, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
-        holds_value(arguments) && texts_stand(arguments, &words, &is_named) && {
-            let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
-            numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
-        }
+        holds_value(arguments)
+            && texts_stand(arguments, &words, &is_named)
+            && (!holds_number(arguments) || {
+                let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
+                numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
+            })
     }
 }
 
@@ -87,15 +91,6 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{0900}'..='\u{0DFF}' | '\u{200c}' | '\u{200d}') && !matches!(c, '\u{0964}' | '\u{0965}')
 }
 
-fn numbers(text: &str) -> Vec<Number> {
-    let found = understand(text, &Context::default()).numbers;
-    found
-        .into_iter()
-        .filter(|amount| amount.certainty == Certainty::Exact)
-        .map(|amount| amount.value)
-        .collect()
-}
-
 /// Whether there is anything in it that could have been said.
 fn holds_value(value: &Value) -> bool {
     match value {
@@ -104,6 +99,15 @@ fn holds_value(value: &Value) -> bool {
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(items) => items.iter().any(holds_value),
         Value::Object(inner) => inner.values().any(holds_value),
+    }
+}
+
+fn holds_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().any(holds_number),
+        Value::Object(inner) => inner.values().any(holds_number),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
