@@ -7,7 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
-//! - [`packs`]: the packs there are
+//! - [`packs`]: the packs there are; [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
@@ -15,6 +15,7 @@
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod database;
+pub(crate) mod engine;
 pub(crate) mod folder;
 pub(crate) mod gateway;
 pub(crate) mod installed;
@@ -42,6 +43,7 @@ pub(crate) fn migrations() -> Result<Migrations> {
         munshi_identity::MIGRATIONS,
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
+        munshi_agent::MIGRATIONS,
     ];
     lists.extend(packs::migrations());
     Ok(Migrations::new(&lists)?)

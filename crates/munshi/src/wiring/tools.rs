@@ -30,12 +30,6 @@ pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> Office {
     Office::new(ids.clone(), Governor::new(budget::settings(config), ids))
 }
 
-pub(crate) fn dispatcher(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Result<Dispatcher> {
-    let registry = Arc::new(registry(clock.clone())?);
-    let office = Arc::new(office(config, clock.clone()));
-    Ok(Dispatcher::new(db.clone(), office, registry, clock))
-}
-
 /// The job that takes up acts whose process died and questions nobody answered in time.
 pub(crate) fn register(kinds: &mut Kinds, dispatcher: Dispatcher) {
     kinds.add(Kind::new(SWEEP).limit(1), move |_| {
