@@ -8,10 +8,10 @@ use std::time::Instant;
 use anyhow::Result;
 use munshi_identity::{Principal, Role};
 use munshi_safety::pipeline::{
-    Ask, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted, decide,
+    Ask, Full, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted, decide,
 };
 use munshi_safety::privacy::Profile;
-use munshi_types::{Effect, Ids, TenantId};
+use munshi_types::{Effect, Ids, TenantId, TenantStatus};
 use serde_json::json;
 
 use super::{caller, conduct, connector, shop_policy, spec};
@@ -27,7 +27,7 @@ const GOAL: f64 = 50.0;
 struct Room;
 
 impl Ground for Room {
-    fn take(&mut self, _ask: &Ask<'_>) -> munshi_safety::Result<Option<String>> {
+    fn take(&mut self, _ask: &Ask<'_>) -> munshi_safety::Result<Option<Full>> {
         Ok(None)
     }
 
@@ -93,7 +93,7 @@ fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Resul
     };
     let mut policy = shop_policy()?;
     policy.redaction.profile = profile;
-    let ask = Ask { proposal: &proposal, policy: &policy };
+    let ask = Ask { proposal: &proposal, policy: &policy, tenant: TenantStatus::Active };
     let found = decide(&ask, &mut Room)?;
     let word = match found {
         Verdict::Apply(_) => "apply",

@@ -82,7 +82,7 @@ fn conduct() -> Result<Conduct> {
 
 /// As a shop has it, but for the rates: nobody is to wait here.
 fn shop_policy() -> Result<Policy> {
-    let rates = Rates { calls_per_minute: u32::MAX, writes_per_minute: u32::MAX };
+    let rates = Rates { calls_per_minute: u32::MAX, writes_per_minute: u32::MAX, ..Rates::default() };
     Ok(Policy { connectors: [("ledger".to_owned(), conduct()?)].into(), rates, ..Policy::default() })
 }
 

@@ -9,17 +9,13 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
 
-    /// What was given can't be used as written: the words say what can.
+    /// What was given can't be used as it is, be it a file, a name, a secret or a limit: the words say what can.
     #[error("{0}")]
     Invalid(String),
 
     /// A limit is used up. The unit may go on: nothing of the reservation was written.
     #[error("{0}")]
     OverBudget(Box<Refused>),
-
-    /// A limit or plan that can't be set; the text says what can.
-    #[error("{0}")]
-    Limit(String),
 
     /// The installation's key is not there, not readable, too widely readable, or not the right one. Somebody has to
     /// look after the key; the words say which and how.

@@ -28,5 +28,10 @@ pub use error::{Error, Result};
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0007_audit"), migration!("0008_vault"), migration!("0009_usage"), migration!("0010_acts")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0007_audit"),
+    migration!("0008_vault"),
+    migration!("0009_usage"),
+    migration!("0010_acts"),
+    migration!("0015_refusals"),
+];

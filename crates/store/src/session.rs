@@ -40,6 +40,13 @@ impl Session {
         Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
     }
 
+    pub(crate) fn engine_name(&self) -> &'static str {
+        match self.engine {
+            Engine::Sqlite(_) => "sqlite",
+            Engine::Postgres(_) => "postgres",
+        }
+    }
+
     /// Forgets the unit before.
     pub(crate) fn reset(&mut self) {
         self.hooks.clear();

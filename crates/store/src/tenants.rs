@@ -7,7 +7,7 @@ use crate::page::{Cursor, Page, PageRequest};
 use crate::params;
 use crate::row::Row;
 use crate::sql::across_tenants;
-use crate::tx::{Door, PlatformTx};
+use crate::tx::{Door, PlatformTx, Tx};
 
 /// Managing tenants: adding, listing, pausing, archiving.
 pub const TENANTS: Door = Door::new("tenants");
@@ -43,6 +43,13 @@ pub fn find_by_name(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Option
         params![name.as_str()],
         read,
     )
+}
+
+/// How the transaction's own tenant stands; none for the installation itself. A transaction that may not see it gets
+/// none either, so take none for a no.
+pub fn status(tx: &mut Tx<'_>) -> Result<Option<TenantStatus>> {
+    let own = across_tenants("SELECT status FROM tenants WHERE id = $1");
+    tx.optional(own.0, &[], |row| row.get::<String>(0)?.parse().map_err(Error::Decode))
 }
 
 /// Newest first.

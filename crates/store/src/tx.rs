@@ -41,6 +41,11 @@ impl Tx<'_> {
         self.tenant
     }
 
+    /// `sqlite` or `postgres`: for the few who save a round trip where one statement can do what takes two elsewhere.
+    pub fn engine(&self) -> &'static str {
+        self.session.engine_name()
+    }
+
     /// Runs a statement and says how many rows it touched. Parameters begin at `$2`.
     pub fn execute(&mut self, sql: impl Into<Sql>, params: &[Param<'_>]) -> Result<u64> {
         self.session.execute(sql.into(), Some(self.tenant.to_param()), params)

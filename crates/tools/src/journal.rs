@@ -1,6 +1,7 @@
 //! What a turn writes in the transactions of its acts, so that its own record never disagrees with them.
 
 use munshi_safety::acts::Begun;
+use munshi_safety::approvals::Expiry;
 use munshi_store::{Result, Tx};
 
 use crate::answer::Answer;
@@ -11,6 +12,13 @@ pub trait Journal: Send + Sync + 'static {
 
     /// With what came of it.
     fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> Result<()>;
+
+    /// Nobody answered a question in time, or made use of an answer: it goes to somebody above, or its act is dropped.
+    /// In the transaction that notes it, so that those whom it concerns are told if and only if it is so. Whoever keeps
+    /// no conversation has nobody to tell; it is logged and stands in the audit all the same.
+    fn expired(&self, _tx: &mut Tx<'_>, _expiry: &Expiry) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// For calls outside a turn.

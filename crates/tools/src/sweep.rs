@@ -1,9 +1,10 @@
-//! What a dead process left behind: acts without a result, questions without an answer.
+//! What is taken up later: acts whose process died, questions without an answer, refusals that were only counted.
 
 use std::sync::Arc;
 
-use munshi_safety::acts::{self, ACTS, Lapsed, Recovery};
-use munshi_safety::approvals;
+use munshi_safety::acts::{self, ACTS, Lapsed, Recovery, Unheard};
+use munshi_safety::approvals::{self, Expired, Expiry, Fate};
+use munshi_types::Timestamp;
 
 use crate::attempts;
 use crate::body::Body;
@@ -21,19 +22,21 @@ pub struct Swept {
     pub ended: u32,
     /// Marked unknown; a person is asked.
     pub unknown: u32,
-    /// Questions whose time was over.
+    /// Questions nobody answered in time that went to somebody above.
+    pub escalated: u32,
+    /// Questions whose time was over for good.
     pub expired: u32,
+    /// Refused proposals that had only been counted, told to the audit together.
+    pub refused: u64,
 }
 
 impl Dispatcher {
-    /// Takes up what lapsed, of all tenants. Safe to run on every node at once: each act is taken by one.
+    /// Takes up what lapsed, of all tenants. Safe to run on every node at once: each act is taken by one. One thing that
+    /// fails keeps no other waiting; the first failure is told at the end.
     pub async fn sweep(&self, journal: Arc<dyn Journal>) -> Result<Swept> {
-        let mut swept = Swept::default();
-        let now = self.clock.now();
-        let lapsed = self.db.platform(ACTS).read(move |tx| acts::lapsed(tx, MOST, now)).await?;
+        let (mut swept, now, platform) = (Swept::default(), self.clock.now(), self.db.platform(ACTS));
         let mut failed = None;
-        for act in lapsed {
-            // One act that can't be taken up keeps no other waiting.
+        for act in platform.read(move |tx| acts::lapsed(tx, MOST, now)).await? {
             match self.take_over(act, journal.clone()).await {
                 Ok(Some(true)) => swept.ended += 1,
                 Ok(Some(false)) => swept.unknown += 1,
@@ -41,16 +44,61 @@ impl Dispatcher {
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        let due = self.db.platform(ACTS).read(move |tx| approvals::due(tx, MOST, now)).await?;
-        for question in due {
-            let office = self.office.clone();
-            let expire = move |tx: &mut munshi_store::Tx<'_>| approvals::expire(tx, &office, question, now);
-            if self.db.write(question.tenant, expire).await? {
-                tracing::warn!(approval = %question.approval, act = %question.act, "nobody answered in time; the act is dropped");
-                swept.expired += 1;
+        for question in platform.read(move |tx| approvals::due(tx, MOST, now)).await? {
+            match self.expire(question, journal.clone(), now).await {
+                Ok(Some(Fate::Escalated(_))) => swept.escalated += 1,
+                Ok(Some(Fate::Dropped)) => swept.expired += 1,
+                Ok(None) => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        for count in platform.read(move |tx| acts::unheard(tx, MOST, now)).await? {
+            match self.tell_refusals(count, now).await {
+                Ok(refused) => swept.refused += refused,
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
         failed.map_or(Ok(swept), Err)
+    }
+
+    async fn expire(
+        &self,
+        question: Expired,
+        journal: Arc<dyn Journal>,
+        now: Timestamp,
+    ) -> Result<Option<Fate>> {
+        let office = self.office.clone();
+        let expiry = self.db.write(question.tenant, move |tx| -> Result<_> {
+            let Some((expiry, untold)) = approvals::expire(tx, &office, question, now)? else {
+                return Ok(None);
+            };
+            journal.expired(tx, &expiry)?;
+            untold.tell(tx, &office, now)?;
+            Ok(Some(expiry))
+        });
+        let Some(Expiry { approval, fate, .. }) = expiry.await? else { return Ok(None) };
+        // The job that sweeps is the installation's, so the tenant is named here.
+        let Expired { tenant, act, .. } = question;
+        match &fate {
+            Fate::Escalated(to) => {
+                tracing::warn!(%tenant, approval = %approval.id, %act, to = to.len(), until = %approval.expires_at,
+                    "nobody answered in time; somebody above is asked");
+            }
+            Fate::Dropped => {
+                tracing::warn!(%tenant, approval = %approval.id, %act, "nobody answered in time; the act is dropped");
+            }
+        }
+        Ok(Some(fate))
+    }
+
+    async fn tell_refusals(&self, count: Unheard, now: Timestamp) -> Result<u64> {
+        let office = self.office.clone();
+        let told = self.db.write(count.tenant, move |tx| -> Result<u64> {
+            let (refused, untold) = acts::tell_together(tx, &count.source, now)?;
+            untold.tell(tx, &office, now)?;
+            Ok(refused)
+        });
+        told.await
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.

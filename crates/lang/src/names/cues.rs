@@ -366,6 +366,10 @@ impl<'t> Reading<'t> {
 
     /// X 500 gave, X what owes: the first word of a sentence about giving and owing, where no measure makes goods of it.
     fn by_place(&self, at: usize) -> bool {
+        // First, since the rest looks at the whole sentence, which may be the whole text.
+        if !self.parted(at) {
+            return false;
+        }
         let mut sentence = at + 1..at + 1;
         while sentence.end < self.words.all.len() && !self.parted(sentence.end) {
             sentence.end += 1;
@@ -375,8 +379,7 @@ impl<'t> Reading<'t> {
                 self.seen(at).is_some_and(|seen| seen.senses.iter().any(|sense| wanted(sense.meaning)))
             })
         };
-        self.parted(at)
-            && means(|meaning| meaning == Meaning::Money)
+        means(|meaning| meaning == Meaning::Money)
             && !means(|meaning| matches!(meaning, Meaning::Unit(_)))
             && !self.is_free(at + 1)
     }

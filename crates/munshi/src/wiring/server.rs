@@ -1,4 +1,4 @@
-//! The web server, the job runner and the watch over tiers: started together, stopped together.
+//! The web server, the job runner, the turns and the watch over tiers: started together, stopped together.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use munshi_web::{App, Metrics, Server};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::engine::Turns;
 use super::readiness::Parts;
 use super::{audit, installed};
 use crate::failure::{Failure, Result};
@@ -38,8 +39,10 @@ impl Front {
     ) -> Result<()> {
         super::budget::schedule(&db, clock.as_ref()).await?;
         super::tools::schedule(&db, clock.as_ref()).await?;
-        let runner = Arc::new(runner(config, &db, clock.clone()).await?);
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
+        let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
+        let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone()).await?;
+        let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
         let parts = Parts {
             db,
             runner: runner.clone(),
@@ -64,6 +67,10 @@ impl Front {
             let stop = stop.clone();
             async move { resolver.watch(stop).await }
         });
+        tasks.spawn({
+            let (engine, stop) = (turns.engine, stop.clone());
+            async move { engine.serve(stop).await }
+        });
         wait(&mut tasks, &stop).await
     }
 }
@@ -83,9 +90,13 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
     broken.map_or(Ok(()), |failure| Err(failure.hint("the log says more; start Munshi again")))
 }
 
-async fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Result<Runner> {
-    let random = Arc::new(SystemRandom);
-    let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), random.clone()));
+async fn runner(
+    config: &Config,
+    db: &Db,
+    clock: Arc<dyn Clock>,
+    queue: &Queue,
+    turns: &Turns,
+) -> Result<Runner> {
     let options = munshi_jobs::Options {
         workers: config.job_workers(),
         poll: config.jobs.poll,
@@ -93,18 +104,25 @@ async fn runner(config: &Config, db: &Db, clock: Arc<dyn Clock>) -> Result<Runne
         keep_done: config.jobs.keep_done,
         grace: config.server.shutdown_grace,
     };
-    let registry = kinds(config, db, &queue, clock).await?;
-    Ok(Runner::new(db.clone(), &queue, random, registry, options))
+    let registry = kinds(config, db, queue, clock, turns).await?;
+    Ok(Runner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
 }
 
 /// Every kind of work there is, with its schedules. A crate that has jobs adds its own here.
-async fn kinds(config: &Config, db: &Db, queue: &Queue, clock: Arc<dyn Clock>) -> Result<Registry> {
+async fn kinds(
+    config: &Config,
+    db: &Db,
+    queue: &Queue,
+    clock: Arc<dyn Clock>,
+    turns: &Turns,
+) -> Result<Registry> {
     let mut registry = Registry::default();
     let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
     super::budget::register(&mut registry, config, db, clock.clone());
-    super::tools::register(&mut registry, super::tools::dispatcher(config, db, clock)?);
+    super::tools::register(&mut registry, turns.dispatcher.clone());
+    turns.engine.install(&mut registry, None);
     Ok(registry)
 }
 

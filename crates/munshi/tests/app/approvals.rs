@@ -218,6 +218,20 @@ async fn who_answers_has_to_be_clear() {
     shop.refused(&["refuse", &id, "--as", "Meera", "--tenant", "shop"], 7, "refused");
 }
 
+impl Shop {
+    /// The server sweeps, as its schedule would have it a minute later, until the question is as it should be.
+    async fn swept(&self, id: &str, is_so: impl Fn(&Value) -> bool) {
+        let queue = Queue::new(Arc::new(SystemClock), Ids::system());
+        let sweep = NewJob::new("acts.sweep", &()).unwrap();
+        self.db.write(TenantId::PLATFORM, move |tx| queue.enqueue(tx, &sweep)).await.unwrap();
+        let began = Instant::now();
+        while !is_so(&self.json(&["show", id])) {
+            assert!(began.elapsed() < Duration::from_secs(20), "not swept");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
 /// A question asked two days ago: it can't be answered any more, and the server takes it up.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_answered_is_dropped_by_the_server() {
@@ -226,15 +240,25 @@ async fn what_nobody_answered_is_dropped_by_the_server() {
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
     assert!(shop.refused(&["grant", &id], 7, "refused").contains("its time was over"));
     let _server = shop.installation.serve();
-    let queue = Queue::new(Arc::new(SystemClock), Ids::system());
-    // As its schedule would a minute later.
-    let sweep = NewJob::new("acts.sweep", &()).unwrap();
-    shop.db.write(TenantId::PLATFORM, move |tx| queue.enqueue(tx, &sweep)).await.unwrap();
-    let began = Instant::now();
-    while shop.json(&["show", &id])["state"] != "expired" {
-        assert!(began.elapsed() < Duration::from_secs(20), "not swept");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    shop.swept(&id, |shown| shown["state"] == "expired").await;
     let tail = shop.installation.json(&["audit", "tail", "--tenant", "shop"]);
     assert!(tail.to_string().contains("approval.expired"), "{tail} {}", shop.tenant);
+}
+
+/// With an admin between, the owner is asked before it is dropped, and the lists say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_admin_did_not_answer_goes_to_the_owner() {
+    let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
+    let shop = Shop::open(Engine::Sqlite, Arc::new(before)).await;
+    shop.installation.json(&["person", "add", "Meena", "--role", "admin"]);
+    let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
+    let _server = shop.installation.serve();
+    shop.swept(&id, |shown| shown["escalated_at"].is_string()).await;
+    let shown = shop.json(&["show", &id]);
+    assert_eq!((&shown["state"], &shown["escalated_to_names"]), (&json!("pending"), &json!(["Asha"])));
+    let listed = shop.installation.run(&["approvals", "list"]).ok();
+    assert!(listed.contains(", escalated"), "{listed}");
+    let words = shop.installation.run(&["approvals", "show", &id]).ok();
+    assert!(words.contains("since nobody had answered, to Asha"), "{words}");
+    assert_eq!(shop.json(&["grant", &id, "--as", "Asha"])["state"], "granted");
 }

@@ -74,7 +74,7 @@ async fn usage_is_told_and_limits_are_set(engine: Engine) {
     assert_eq!(standing("money", "month"), Some((1_500, 998_500)));
 
     let ceiling = ["usage", "limit", "sharma", "tenant.month.money", "none", "--json"];
-    installation.run(&ceiling).refused_as(7, "refused");
+    installation.run(&ceiling).refused_as(2, "usage");
 }
 
 #[tokio::test(flavor = "multi_thread")]

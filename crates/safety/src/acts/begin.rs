@@ -1,13 +1,14 @@
 //! From a proposal to a permit, a question or a no.
 
 use munshi_store::Tx;
-use munshi_types::{ReservationId, Timestamp};
+use munshi_types::{BindingId, ReservationId, Timestamp};
 use serde_json::{Value, json};
 
 use super::books::Books;
 use super::digest::Digest;
 use super::office::Office;
 use super::permit::{Mode, Permit};
+use super::refusals::{self, Heard};
 use super::row::{self, Act, Decided, State};
 use super::untold::Untold;
 use super::{limits, words};
@@ -43,7 +44,7 @@ pub fn begin(
     let known = row::find_held(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
-            return Ok(changed(proposal));
+            return changed(tx, office, proposal, now);
         }
         let approved =
             act.state == State::Waiting && approvals::granted_for(tx, proposal.act, digest, now)?.is_some();
@@ -52,7 +53,7 @@ pub fn begin(
         }
     }
     let policy = office.policy(tx)?;
-    let ask = Ask { proposal, policy: &policy };
+    let ask = Ask { proposal, policy: &policy, tenant: office.standing(tx)? };
     let mut books = Books { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
@@ -67,11 +68,19 @@ pub fn begin(
 }
 
 /// Another proposal under the name of a known act: told, and the known act stays as it is.
-fn changed(proposal: &Proposal) -> (Begun, Untold) {
+fn changed(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Timestamp) -> Result<(Begun, Untold)> {
+    let most = office.policy(tx)?.rates.refused_per_minute;
+    if let Heard::Counted(again_at, untold) = refusals::hear(tx, proposal, most, now)? {
+        return Ok((Begun::Refused(refusals::too_many(again_at)), untold));
+    }
     let what = "This was proposed before, otherwise. Propose it as a new act.";
     let refusal = Refusal::new(StageName::Schema, Code::Changed, what);
-    let payload = json!({ "stage": refusal.stage, "code": refusal.code });
-    (Begun::Refused(refusal), untold(proposal, Event::ACT_REFUSED, payload))
+    let untold = untold(proposal, Event::ACT_REFUSED, refused(&refusal));
+    Ok((Begun::Refused(refusal), untold))
+}
+
+fn refused(refusal: &Refusal) -> Value {
+    json!({ "stage": refusal.stage, "code": refusal.code })
 }
 
 fn untold(proposal: &Proposal, event: Event, mut payload: Value) -> Untold {
@@ -80,7 +89,7 @@ fn untold(proposal: &Proposal, event: Event, mut payload: Value) -> Untold {
         payload.insert("person".to_owned(), json!(proposal.caller.principal.person));
         payload.insert("door".to_owned(), json!(proposal.caller.door));
     }
-    let actor = Actor::new(ActorKind::Agent, actor(proposal));
+    let actor = Actor::new(ActorKind::Agent, speaker(proposal.caller.binding));
     Untold::of(NewEntry { actor, event, subject: proposal.act.to_string(), payload })
 }
 
@@ -98,12 +107,25 @@ struct Desk<'a, 't> {
 }
 
 impl Desk<'_, '_> {
+    /// What a person approved is not lost to what passes by itself: it goes on waiting, until its approval expires.
     fn refuse(&mut self, refusal: Refusal) -> Result<(Begun, Untold)> {
         self.release()?;
-        let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
-        self.write(&Decided { stopped, ..Decided::of(State::Refused) })?;
-        let payload = json!({ "stage": refusal.stage, "code": refusal.code });
-        Ok((Begun::Refused(refusal), self.untold(Event::ACT_REFUSED, payload)))
+        let was_waiting = self.shown.is_some();
+        let waits = was_waiting && refusal.code.passes();
+        if waits || !was_waiting {
+            let most = self.policy.rates.refused_per_minute;
+            if let Heard::Counted(again_at, untold) = refusals::hear(self.tx, self.proposal, most, self.now)?
+            {
+                let refusal = if waits { refusal } else { refusals::too_many(again_at) };
+                return Ok((Begun::Refused(refusal), untold));
+            }
+        }
+        if !waits {
+            let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
+            self.write(&Decided { stopped, ..Decided::of(State::Refused) })?;
+        }
+        let untold = self.untold(Event::ACT_REFUSED, refused(&refusal));
+        Ok((Begun::Refused(refusal), untold))
     }
 
     fn ask(&mut self, question: Question) -> Result<(Begun, Untold)> {
@@ -179,7 +201,7 @@ impl Desk<'_, '_> {
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,
-            actor: actor(self.proposal),
+            actor: speaker(self.proposal.caller.binding),
         }
     }
 
@@ -203,6 +225,6 @@ impl Desk<'_, '_> {
 }
 
 /// Which agent it was: the binding through which it spoke.
-fn actor(proposal: &Proposal) -> String {
-    proposal.caller.binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string())
+pub(super) fn speaker(binding: Option<BindingId>) -> String {
+    binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string())
 }

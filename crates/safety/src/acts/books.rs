@@ -9,7 +9,7 @@ use super::limits::{self, Room};
 use super::office::Office;
 use crate::approvals;
 use crate::error::Result;
-use crate::pipeline::{Ask, Given, Ground, Reason};
+use crate::pipeline::{Ask, Full, Given, Ground, Reason};
 
 pub(super) struct Books<'a, 't> {
     pub tx: &'a mut Tx<'t>,
@@ -21,13 +21,13 @@ pub(super) struct Books<'a, 't> {
 }
 
 impl Ground for Books<'_, '_> {
-    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<String>> {
+    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<Full>> {
         match limits::take(self.tx, self.office, ask, self.now)? {
             Room::Taken(held) => {
                 self.held = held;
                 Ok(None)
             }
-            Room::None(which) => Ok(Some(which)),
+            Room::None(full) => Ok(Some(full)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::pipeline::{Ask, Proposal, Trace, trace};
 /// way is undone, and no act is written.
 pub fn consider(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Timestamp) -> Result<Trace> {
     let policy = office.policy(tx)?;
-    let ask = Ask { proposal, policy: &policy };
+    let ask = Ask { proposal, policy: &policy, tenant: office.standing(tx)? };
     let undone = tx.attempt(|tx| -> Result<(), Undone> {
         let mut books = Books { tx, office, digest: Digest::of(proposal), now, held: None };
         Err(match trace(&ask, &mut books) {

@@ -1,5 +1,7 @@
 //! Room for an act: how often tools may be called, and what a call costs.
 
+use std::time::Duration;
+
 use munshi_store::Tx;
 use munshi_types::{Money, ReservationId, Timestamp};
 
@@ -7,12 +9,11 @@ use super::office::Office;
 use crate::budget::rate::{self, Rate, Take};
 use crate::budget::{Account, Amount, Lane};
 use crate::error::{Error, Result};
-use crate::pipeline::{Ask, Wanted};
+use crate::pipeline::{Ask, Full, Wanted};
 
 pub(super) enum Room {
     Taken(Option<ReservationId>),
-    /// Which limit, and when it frees.
-    None(String),
+    None(Full),
 }
 
 /// Counts the call, and sets its cost aside where it has one.
@@ -25,13 +26,7 @@ pub(super) fn take(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, now: Timesta
     }
     for (name, limit) in buckets {
         if let Take::Wait(wait) = rate::take(tx, name, Rate::per_minute(limit), now)? {
-            return Ok(Room::None(match limit {
-                0 => format!("No calls to {name} are permitted."),
-                _ => format!(
-                    "No more than {limit} calls a minute to {name}: free in {} s.",
-                    wait.as_secs().saturating_add(1)
-                ),
-            }));
+            return Ok(Room::None(full(name, limit, wait, now)));
         }
     }
     match tool.spec.cost {
@@ -39,6 +34,15 @@ pub(super) fn take(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, now: Timesta
         Some(cost) if ask.wanted == Wanted::Act => set_aside(tx, office, ask, cost, now),
         _ => Ok(Room::Taken(None)),
     }
+}
+
+fn full(name: &str, limit: u32, wait: Duration, now: Timestamp) -> Full {
+    if limit == 0 {
+        return Full { which: format!("No calls to {name} are permitted."), frees_at: None };
+    }
+    let seconds = wait.as_secs().saturating_add(1);
+    let which = format!("No more than {limit} calls a minute to {name}: free in {seconds} s.");
+    Full { which, frees_at: Some(now.plus(wait)) }
 }
 
 fn set_aside(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, cost: Money, now: Timestamp) -> Result<Room> {
@@ -51,7 +55,9 @@ fn set_aside(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, cost: Money, now: 
     };
     match office.governor.reserve(tx, &account, &price(office, cost), now) {
         Ok(reserved) => Ok(Room::Taken(Some(reserved.id))),
-        Err(Error::OverBudget(refused)) => Ok(Room::None(format!("{refused}."))),
+        Err(Error::OverBudget(refused)) => {
+            Ok(Room::None(Full { which: format!("{refused}."), frees_at: refused.frees.at() }))
+        }
         Err(error) => Err(error),
     }
 }

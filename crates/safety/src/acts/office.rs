@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use munshi_store::Tx;
-use munshi_types::{Ids, TenantId};
+use munshi_store::{Tx, tenants};
+use munshi_types::{Ids, TenantId, TenantStatus};
 
 use crate::budget::Governor;
 
@@ -44,6 +44,11 @@ impl Office {
         }
         kept.insert(tenant, (version, policy.clone()));
         Ok(policy)
+    }
+
+    /// How the tenant stands in this transaction. One that is not there is not active.
+    pub(crate) fn standing(&self, tx: &mut Tx<'_>) -> Result<TenantStatus> {
+        Ok(tenants::status(tx)?.unwrap_or(TenantStatus::Archived))
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, (i64, Arc<Policy>)>> {

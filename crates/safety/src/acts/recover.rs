@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Door, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, Timestamp};
+use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, TenantStatus, Timestamp};
 use serde_json::json;
 
 use super::limits;
@@ -70,6 +70,10 @@ pub fn recover(
         row::end(tx, id, State::Rehearsing, State::Rehearsed, Some(&nothing), None, now)?;
         return Ok(Recovery::Gone);
     }
+    // It may have been paused since the act was found: what it left waits with it.
+    if office.standing(tx)? != TenantStatus::Active {
+        return Ok(Recovery::Gone);
+    }
     let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
     let cost = tool.and_then(|tool| tool.spec.cost);
     if act.state != State::Intended || !row::lease_again(tx, &act, now.plus(Office::lease(timeout)), now)? {
@@ -120,7 +124,7 @@ fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
         began_at: act.began_at,
         cost,
         reservation: act.reservation,
-        actor: act.binding.map_or_else(|| "installation".to_owned(), |binding| binding.to_string()),
+        actor: super::begin::speaker(act.binding),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 pub struct Untold(Vec<NewEntry>);
 
 impl Untold {
-    pub(super) fn of(entry: NewEntry) -> Self {
+    pub(crate) fn of(entry: NewEntry) -> Self {
         Self(vec![entry])
     }
 

@@ -1,15 +1,14 @@
 //! Saying yes or no.
 
-use munshi_identity::{Principal, Role, may_approve};
+use munshi_identity::{Principal, Role};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, Timestamp};
 use serde_json::json;
 
-use super::{Approval, Kind, State, row};
+use super::{Approval, Kind, State, row, whom};
 use crate::acts::{self, Digest, Office};
 use crate::audit::{self, Actor, ActorKind, Event, NewEntry};
 use crate::error::Result;
-use crate::pipeline::Needs;
 
 /// What somebody said, and what they had before them.
 #[derive(Clone, Debug)]
@@ -107,21 +106,8 @@ pub fn answer(
     })
 }
 
-/// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
-/// approve others' acts may not approve its own: that is for owners and admins.
 fn may_answer(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Principal) -> Result<bool> {
-    if who.tenant != tx.tenant() {
-        return Ok(false);
-    }
-    let own = who.person.is_some() && who.person == approval.asked_by;
-    if own && approval.question.needs == Needs::Asker {
-        return Ok(true);
-    }
-    if own && !matches!(who.role(), Some(Role::Owner | Role::Admin)) {
-        return Ok(false);
-    }
-    let policy = office.policy(tx)?;
-    Ok(may_approve(who, &policy.roles, &approval.scope))
+    Ok(who.tenant == tx.tenant() && whom::may_answer(approval, who, &office.policy(tx)?.roles))
 }
 
 /// What the answer means for the act itself.

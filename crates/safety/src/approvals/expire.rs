@@ -1,12 +1,17 @@
-//! Questions nobody answered in time, and answers nobody made use of in time: the act is dropped, and whoever sweeps tells.
+//! Questions nobody answered in time, and answers nobody made use of in time. A question goes to somebody above, once;
+//! after that, and where nobody is above, the act is dropped.
 
-use munshi_store::{PlatformTx, Tx, across_tenants, params};
-use munshi_types::{ActId, ApprovalId, TenantId, Timestamp};
-use serde_json::json;
+use std::time::Duration;
 
-use super::{Kind, row};
-use crate::acts::{self, Office};
-use crate::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_store::{Json, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{ActId, ApprovalId, PersonId, TenantId, TenantStatus, Timestamp};
+use serde_json::{Value, json};
+
+use super::row::{self, OUTCOME_HOURS};
+use super::whom::{Whom, whom};
+use super::{Approval, Kind, State};
+use crate::acts::{self, Office, Untold};
+use crate::audit::{Actor, ActorKind, Event, NewEntry};
 use crate::error::Result;
 
 /// A question whose time is over.
@@ -17,40 +22,110 @@ pub struct Expired {
     pub act: ActId,
 }
 
-/// Those that are due, of all tenants; each is then ended in its own tenant's transaction by [`expire`].
+/// What was done about it, for those who are to be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expiry {
+    /// As it is now: its act, who wanted it, and until when it waits where it does.
+    pub approval: Approval,
+    /// Whom it was put to until now.
+    pub asked: Vec<PersonId>,
+    pub fate: Fate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits as long again, for these: the owners first.
+    Escalated(Vec<PersonId>),
+    /// The act is not done.
+    Dropped,
+}
+
+/// Those that are due, of all tenants but those that are paused: what waits there waits with its tenant. Each is then
+/// dealt with in its own tenant's transaction by [`expire`].
 pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Expired>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT tenant_id, id, act_id FROM approvals
-             WHERE used_at IS NULL AND (state = 'pending' OR (state = 'granted' AND kind = 'act')) AND expires_at <= $1
-             ORDER BY expires_at LIMIT $2",
+            "SELECT a.tenant_id, a.id, a.act_id FROM approvals a JOIN tenants t ON t.id = a.tenant_id
+             WHERE a.used_at IS NULL AND (a.state = 'pending' OR (a.state = 'granted' AND a.kind = 'act'))
+               AND a.expires_at <= $1 AND t.status <> 'paused'
+             ORDER BY a.expires_at LIMIT $2",
         ),
         params![now, most],
         |row| Ok(Expired { tenant: row.get(0)?, approval: row.get(1)?, act: row.get(2)? }),
     )?)
 }
 
-/// Ends one; false when it was answered or used meanwhile. Whoever calls escalates.
-pub fn expire(tx: &mut Tx<'_>, office: &Office, expired: Expired, now: Timestamp) -> Result<bool> {
-    let Some(approval) = row::find(tx, expired.approval)? else { return Ok(false) };
+/// Escalates one or ends it; none when it was answered, used or dealt with meanwhile.
+pub fn expire(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    expired: Expired,
+    now: Timestamp,
+) -> Result<Option<(Expiry, Untold)>> {
+    let Some(approval) = row::find(tx, expired.approval)? else { return Ok(None) };
+    let Whom { first, above } = whom(tx, office, &approval)?;
+    let asked: Vec<PersonId> = match &approval.escalated_to {
+        Some(later) => first.iter().chain(later.iter().filter(|one| !first.contains(one))).copied().collect(),
+        None => first,
+    };
+    let may_wait = approval.state == State::Pending
+        && approval.escalated_at.is_none()
+        && office.standing(tx)? == TenantStatus::Active;
+    let (done, event, fate) = if may_wait && !above.is_empty() {
+        (escalate(tx, office, &approval, &above, now)?, Event::APPROVAL_ESCALATED, Fate::Escalated(above))
+    } else {
+        (end(tx, &approval, now)?, Event::APPROVAL_EXPIRED, Fate::Dropped)
+    };
+    if !done {
+        return Ok(None);
+    }
+    let untold = Untold::of(entry(&approval, event, &fate));
+    let approval = row::find(tx, approval.id)?.unwrap_or(approval);
+    Ok(Some((Expiry { approval, asked, fate }, untold)))
+}
+
+fn escalate(
+    tx: &mut Tx<'_>,
+    office: &Office,
+    approval: &Approval,
+    to: &[PersonId],
+    now: Timestamp,
+) -> Result<bool> {
+    let hours = match approval.kind {
+        Kind::Act => office.policy(tx)?.approvals.hours,
+        Kind::Outcome => OUTCOME_HOURS,
+    };
+    let until = now.plus(Duration::from_secs(u64::from(hours) * 3600));
+    let escalated = tx.execute(
+        "UPDATE approvals SET expires_at = $4, escalated_at = $3, escalated_to = $5
+         WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND escalated_at IS NULL AND expires_at <= $3",
+        params![approval.id, now, until, Json::of(&to)?],
+    )?;
+    Ok(escalated > 0)
+}
+
+fn end(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<bool> {
     let ended = tx.execute(
         "UPDATE approvals SET state = 'expired', answered_at = $3
          WHERE tenant_id = $1 AND id = $2 AND expires_at <= $3 AND used_at IS NULL
            AND (state = 'pending' OR (state = 'granted' AND kind = 'act'))",
-        params![expired.approval, now],
+        params![approval.id, now],
     )?;
-    if ended == 0 {
-        return Ok(false);
-    }
-    if approval.kind == Kind::Act {
+    if ended > 0 && approval.kind == Kind::Act {
         acts::note_answer(tx, approval.act, acts::State::Waiting, acts::State::Dropped, now)?;
     }
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::System, "approvals"),
-        event: Event::APPROVAL_EXPIRED,
-        subject: approval.act.to_string(),
-        payload: json!({ "approval": approval.id, "tool": approval.tool }),
+    Ok(ended > 0)
+}
+
+fn entry(approval: &Approval, event: Event, fate: &Fate) -> NewEntry {
+    let to: Value = match fate {
+        Fate::Escalated(to) => json!(to),
+        Fate::Dropped => Value::Null,
     };
-    audit::append(tx, &entry, now, &office.ids)?;
-    Ok(true)
+    NewEntry {
+        actor: Actor::new(ActorKind::System, "approvals"),
+        event,
+        subject: approval.act.to_string(),
+        payload: json!({ "approval": approval.id, "tool": approval.tool, "to": to }),
+    }
 }

@@ -5,6 +5,7 @@
 mod answer;
 mod expire;
 mod row;
+mod whom;
 
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
 use serde::Serialize;
@@ -15,9 +16,10 @@ use crate::acts::Digest;
 use crate::pipeline::Question;
 
 pub use answer::{Answer, Answered, Covers, Said, answer};
-pub use expire::{Expired, due, expire};
+pub use expire::{Expired, Expiry, Fate, due, expire};
 pub use row::{Wanted, beginning_with, find, list, of_act, pending_in};
 pub(crate) use row::{ask_outcome, attach, granted_for, open, take_up, waived};
+pub use whom::{Whom, whom};
 
 /// A question as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,6 +53,9 @@ pub struct Approval {
     pub answered_via: Option<String>,
     pub answered_at: Option<Timestamp>,
     pub used_at: Option<Timestamp>,
+    /// Since when it waits for somebody above, and for whom: nobody had answered until then.
+    pub escalated_at: Option<Timestamp>,
+    pub escalated_to: Option<Vec<PersonId>>,
 }
 
 fn shown<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {

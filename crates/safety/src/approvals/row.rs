@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Needs, Question, Risk};
 
 /// How long anybody is asked whether something happened.
-const OUTCOME_HOURS: u16 = 24 * 30;
+pub(super) const OUTCOME_HOURS: u16 = 24 * 30;
 
 pub(crate) fn open(tx: &mut Tx<'_>, office: &Office, new: &NewApproval, now: Timestamp) -> Result<Approval> {
     let id: ApprovalId = office.ids.next();
@@ -138,7 +138,7 @@ pub(super) fn set_answer(
 pub fn find(tx: &mut Tx<'_>, id: ApprovalId) -> Result<Option<Approval>> {
     Ok(tx.optional(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
                 (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
                 (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND id = $2",
@@ -159,7 +159,7 @@ pub fn beginning_with(tx: &mut Tx<'_>, beginning: &str) -> Result<Vec<Approval>>
     };
     Ok(tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
                 (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
                 (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT 20",
@@ -189,7 +189,7 @@ pub enum Wanted {
 pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Approval>> {
     let rows = tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
                 (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
                 (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals
@@ -205,7 +205,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
 pub fn pending_in(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
     Ok(tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
-                asked_at, expires_at, answered_by, answered_via, answered_at, used_at,
+                asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
                 (SELECT arguments FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS arguments,
                 (SELECT leaving FROM acts WHERE acts.tenant_id = $1 AND acts.id = act_id) AS leaving
          FROM approvals WHERE tenant_id = $1 AND session_id = $2 AND state = 'pending'
@@ -241,5 +241,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
         answered_via: row.get("answered_via")?,
         answered_at: row.get("answered_at")?,
         used_at: row.get("used_at")?,
+        escalated_at: row.get("escalated_at")?,
+        escalated_to: row.get::<Option<Json>>("escalated_to")?.map(|json| json.read()).transpose()?,
     })
 }

@@ -64,12 +64,15 @@ impl Event {
     pub const ACT_INTENDED: Self = Self::known("act.intended");
     pub const ACT_APPLIED: Self = Self::known("act.applied");
     pub const ACT_REFUSED: Self = Self::known("act.refused");
+    /// Several at once, past the rate of refusals.
+    pub const ACTS_REFUSED: Self = Self::known("acts.refused");
     pub const ACT_FAILED: Self = Self::known("act.failed");
     pub const ACT_REHEARSED: Self = Self::known("act.rehearsed");
     pub const ACT_UNKNOWN: Self = Self::known("act.unknown");
     pub const APPROVAL_ASKED: Self = Self::known("approval.asked");
     pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");
     pub const APPROVAL_REFUSED: Self = Self::known("approval.refused");
+    pub const APPROVAL_ESCALATED: Self = Self::known("approval.escalated");
     pub const APPROVAL_EXPIRED: Self = Self::known("approval.expired");
     pub const PERSON_ADDED: Self = Self::known("person.added");
     pub const PERSON_CHANGED: Self = Self::known("person.changed");

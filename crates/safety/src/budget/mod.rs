@@ -8,7 +8,7 @@
 //! # Layout
 //! - [`Plan`], [`ModelClasses`]: what a tenant has agreed to; [`Settings`]: what the installation has decided
 //! - [`Account`], [`Amount`]: who pays how much; `rates`: how rupees and unknown prices become dollars
-//! - [`Governor`]: `reserve`, `settle` and `release`; `counters`: the rows; `expire`: what nobody settled
+//! - [`Governor`]: `reserve`, `settle` and `release`; `counters`, `reservations`: the rows; `expire`: what nobody settled
 //! - `stored`: a tenant's plan and own limits; `usage`: reading the ledger
 //! - [`DurableBudget`]: the same for the gateway; [`RunBudget`]: a pure value for one run; [`rate`]: how often
 
@@ -21,6 +21,7 @@ mod plan;
 pub mod rate;
 mod rates;
 mod refusal;
+mod reservations;
 mod reserve;
 mod run;
 mod settings;

@@ -123,10 +123,10 @@ pub fn set_limit(tx: &mut Tx<'_>, on: LimitOn, to: LimitTo, now: Timestamp) -> R
     let is_ceiling = on.scope == Scope::Tenant && on.period == Period::Month && on.measure == Measure::Money;
     if is_ceiling && to == LimitTo::Unlimited {
         let text = "a tenant always has a ceiling in money for the month: give a higher one instead";
-        return Err(Error::Limit(text.to_owned()));
+        return Err(Error::Invalid(text.to_owned()));
     }
     if on.scope == Scope::Tenant && on.id.is_some() {
-        return Err(Error::Limit("a tenant's limit names no binding and no person".to_owned()));
+        return Err(Error::Invalid("a tenant's limit names no binding and no person".to_owned()));
     }
     note_change(tx, now)?;
     let id = on.id.unwrap_or_else(Uuid::nil);

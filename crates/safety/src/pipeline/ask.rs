@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_types::{ActId, BindingId, Conduct, RunId, Zone};
+use munshi_types::{ActId, BindingId, Conduct, RunId, TenantStatus, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -39,6 +39,8 @@ pub struct Proposal {
 pub struct Ask<'a> {
     pub proposal: &'a Proposal,
     pub policy: &'a Policy,
+    /// How the tenant stands at this moment.
+    pub tenant: TenantStatus,
 }
 
 impl Deref for Ask<'_> {

@@ -1,6 +1,6 @@
 //! What a decision reads and sets aside: the database in the turn's own transaction, or memory in a test.
 
-use munshi_types::ApprovalId;
+use munshi_types::{ApprovalId, Timestamp};
 
 use super::ask::Ask;
 use super::consent::{Needs, Reason};
@@ -15,9 +15,18 @@ pub enum Given {
     Session(ApprovalId),
 }
 
+/// No room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Full {
+    /// Which limit, and when it frees, in words.
+    pub which: String,
+    /// None where nobody can tell.
+    pub frees_at: Option<Timestamp>,
+}
+
 pub trait Ground {
-    /// Counts a call and sets its cost aside. What is too much comes back as words: which limit, and when it frees.
-    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<String>>;
+    /// Counts a call and sets its cost aside; or says what is full.
+    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<Full>>;
 
     /// What a person has said about this act: found by the act itself, never by anything the model says.
     fn given(&mut self, ask: &Ask<'_>, reasons: &[Reason]) -> Result<Option<Given>>;

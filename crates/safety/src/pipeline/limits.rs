@@ -7,10 +7,9 @@ use crate::error::Result;
 pub(super) fn run(ask: &Ask<'_>, _draft: &mut Draft, ground: &mut dyn Ground) -> Result<Step> {
     match ground.take(ask)? {
         None => Ok(Step::On),
-        Some(which) => refuse(Refusal::new(
-            StageName::Limits,
-            Code::OverLimit,
-            format!("{which} Tell the person when to try again."),
-        )),
+        Some(full) => {
+            let what = format!("{} Tell the person when to try again.", full.which);
+            refuse(Refusal::new(StageName::Limits, Code::OverLimit, what).again_at(full.frees_at))
+        }
     }
 }

@@ -1,12 +1,17 @@
-//! Second: may this person, in their role?
+//! Second: may anybody here, and may this person, in their role?
 
-use munshi_identity::permits;
+use munshi_identity::{Role, permits};
+use munshi_types::TenantStatus;
 
 use super::refusal::{Code, Refusal};
 use super::{Ask, Draft, Ground, StageName, Step, refuse};
 use crate::error::Result;
 
 pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+    if ask.tenant != TenantStatus::Active {
+        let what = "Nothing is done here while the account is paused. Say so; the owner can have it resumed.";
+        return refuse(Refusal::new(StageName::Permission, Code::Paused, what).ask(Some(Role::Owner)));
+    }
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
     let spec = &tool.spec;
     let (who, rules) = (&ask.caller.principal, &ask.policy.roles);

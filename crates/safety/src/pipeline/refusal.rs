@@ -1,6 +1,7 @@
 //! A no, for the model and for the person.
 
 use munshi_identity::Role;
+use munshi_types::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ pub struct Refusal {
     pub suggestion: String,
     /// Who could do it or allow it.
     pub ask: Option<Role>,
+    /// When it may pass, where that is known: the same call before then is refused again.
+    pub again_at: Option<Timestamp>,
 }
 
 /// What kind of no; a later caller acts on it.
@@ -31,6 +34,10 @@ pub enum Code {
     ReadOnly,
     TooFar,
     OverLimit,
+    /// The tenant is paused, or archived.
+    Paused,
+    /// So much was refused that no more is looked at for a while.
+    TooManyRefused,
     /// What may not leave can't be left out either.
     Hidden,
     NoRehearsal,
@@ -54,6 +61,8 @@ impl Code {
             Self::ReadOnly => "read_only",
             Self::TooFar => "too_far",
             Self::OverLimit => "over_limit",
+            Self::Paused => "paused",
+            Self::TooManyRefused => "too_many_refused",
             Self::Hidden => "hidden",
             Self::NoRehearsal => "no_rehearsal",
             Self::Outgrown => "outgrown",
@@ -63,7 +72,12 @@ impl Code {
 
     /// Whether the same call may pass later or in another form without anybody changing the policy.
     pub const fn retryable(self) -> bool {
-        matches!(self, Self::BadArguments | Self::OverLimit | Self::Outgrown)
+        matches!(self, Self::BadArguments | Self::OverLimit | Self::TooManyRefused | Self::Outgrown)
+    }
+
+    /// Whether it passes by itself. An act that a person approved waits for that, and is not refused for good.
+    pub const fn passes(self) -> bool {
+        matches!(self, Self::OverLimit | Self::Paused)
     }
 
     /// The phrase that tells the person.
@@ -72,7 +86,7 @@ impl Code {
             Self::UnknownTool | Self::NotOffered | Self::BadArguments | Self::NoRehearsal | Self::Changed => {
                 "not-understood"
             }
-            Self::OverLimit => "limit-reached",
+            Self::OverLimit | Self::TooManyRefused => "limit-reached",
             _ => "not-permitted",
         }
     }
@@ -80,20 +94,28 @@ impl Code {
 
 impl Refusal {
     pub(crate) fn new(stage: StageName, code: Code, suggestion: impl Into<String>) -> Self {
-        Self { stage, code, suggestion: suggestion.into(), ask: None }
+        Self { stage, code, suggestion: suggestion.into(), ask: None, again_at: None }
     }
 
     pub(super) fn ask(self, ask: Option<Role>) -> Self {
         Self { ask, ..self }
     }
 
+    pub(crate) fn again_at(self, again_at: Option<Timestamp>) -> Self {
+        Self { again_at, ..self }
+    }
+
     /// As a tool's answer to the model.
     pub fn for_model(&self) -> Value {
-        json!({
+        let mut told = json!({
             "ok": false,
             "code": self.code.as_str(),
             "retryable": self.code.retryable(),
             "suggestion": self.suggestion,
-        })
+        });
+        if let Some(at) = self.again_at {
+            told["again_at"] = json!(at);
+        }
+        told
     }
 }

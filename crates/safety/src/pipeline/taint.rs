@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use munshi_lang::fold;
 use munshi_lang::number::Number;
-use munshi_lang::{Certainty, Context, fold, understand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::numbers;
 
 /// Where foreign text came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,10 +43,12 @@ impl Taint {
     pub fn said(&self, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
-        holds_value(arguments) && texts_stand(arguments, &words, &is_named) && {
-            let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers(text)).collect();
-            numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
-        }
+        holds_value(arguments)
+            && texts_stand(arguments, &words, &is_named)
+            && (!holds_number(arguments) || {
+                let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
+                numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
+            })
     }
 }
 
@@ -60,12 +64,12 @@ impl Own {
         Self { keys: keys(text), text: text.to_lowercase() }
     }
 
-    /// The words in their order, in any script. Signs change what a value means (`-500`, `../7`), so a value that has
-    /// any must stand there as it is.
+    /// The words in their order, in any script. Signs and line breaks change what a value means (`-500`, `../7`), so a
+    /// value that has any must stand there as it is.
     fn holds(&self, wanted: &[String], text: &str) -> bool {
         self.keys.windows(wanted.len().max(1)).any(|part| part == wanted)
-            && (text.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || is_mark(c))
-                || self.text.contains(&text.trim().to_lowercase()))
+            && (text.chars().all(|c| c.is_alphanumeric() || c == ' ' || is_mark(c))
+                || self.text.contains(&text.to_lowercase()))
     }
 }
 
@@ -87,15 +91,6 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{0900}'..='\u{0DFF}' | '\u{200c}' | '\u{200d}') && !matches!(c, '\u{0964}' | '\u{0965}')
 }
 
-fn numbers(text: &str) -> Vec<Number> {
-    let found = understand(text, &Context::default()).numbers;
-    found
-        .into_iter()
-        .filter(|amount| amount.certainty == Certainty::Exact)
-        .map(|amount| amount.value)
-        .collect()
-}
-
 /// Whether there is anything in it that could have been said.
 fn holds_value(value: &Value) -> bool {
     match value {
@@ -104,6 +99,15 @@ fn holds_value(value: &Value) -> bool {
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(items) => items.iter().any(holds_value),
         Value::Object(inner) => inner.values().any(holds_value),
+    }
+}
+
+fn holds_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().any(holds_number),
+        Value::Object(inner) => inner.values().any(holds_number),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
@@ -120,9 +124,10 @@ fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) ->
     }
 }
 
+/// Nobody says a space before or behind, and to a tool it may be another value.
 fn stands(text: &str, words: &[Own]) -> bool {
     let wanted = keys(text);
-    !wanted.is_empty() && words.iter().any(|said| said.holds(&wanted, text))
+    !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.holds(&wanted, text))
 }
 
 /// In what a field counts.
@@ -179,6 +184,9 @@ mod tests {
             (json!({ "note": "दिया, note: second" }), true),
             (json!({ "note": "../second shelf" }), false),
             (json!({ "name": "-राजू" }), false),
+            (json!({ "name": " राजू" }), false),
+            (json!({ "name": "राजू\u{a0}" }), false),
+            (json!({ "note": "second\nshelf" }), false),
             (json!({ "name": "Ramesh", "amount": 500 }), false),
             (json!({ "name": "राजू", "amount": 5000 }), false),
             (json!({ "amount": 500, "everyone": true }), false),

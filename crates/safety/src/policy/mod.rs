@@ -50,12 +50,22 @@ pub struct Authorised {
 pub struct Rates {
     pub calls_per_minute: u32,
     pub writes_per_minute: u32,
+    /// Of each person at each binding; past it refusals are only counted.
+    #[serde(deserialize_with = "at_least_one")]
+    pub refused_per_minute: u32,
 }
 
 impl Default for Rates {
     fn default() -> Self {
-        Self { calls_per_minute: 600, writes_per_minute: 120 }
+        Self { calls_per_minute: 600, writes_per_minute: 120, refused_per_minute: 30 }
     }
+}
+
+fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let given = i64::deserialize(deserializer)?;
+    u32::try_from(given).ok().filter(|most| *most > 0).ok_or_else(|| {
+        serde::de::Error::custom("rates.refused_per_minute is 1 or more: so many refusals are told each")
+    })
 }
 
 /// How long an approval is waited for.

@@ -32,6 +32,7 @@ pub fn schema() -> Value {
             "rates": table("How often tools may be called in a minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; 600 unless given.", 0, u32::MAX),
                 "writes_per_minute": number("Calls that write; 120 unless given.", 0, u32::MAX),
+                "refused_per_minute": number("Refused proposals of one person at one binding; past it they are counted and not looked at one by one. 30 unless given.", 1, u32::MAX),
             })),
             "approvals": table("How a person is asked.", &json!({
                 "hours": number("How long an answer is waited for; 24 unless given.", 1, MOST_HOURS.into()),
@@ -136,6 +137,7 @@ mod tests {
             json!({ "connectors": { "x": { "read": ["a b"] } } }),
             json!({ "roles": { "boss": {} } }),
             json!({ "approvals": { "hours": 721 } }),
+            json!({ "rates": { "refused_per_minute": 0 } }),
             json!({ "messages": [{ "tool": "send" }] }),
         ] {
             assert!(serde_json::from_value::<crate::policy::Policy>(bad.clone()).is_err(), "{bad}");

@@ -68,7 +68,7 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
     }
     let tables: [(&str, &[&str]); 3] = [
         ("redaction", &["profile", "fields"]),
-        ("rates", &["calls_per_minute", "writes_per_minute"]),
+        ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
         ("approvals", &["hours"]),
     ];
     for (key, order) in tables {
@@ -180,8 +180,11 @@ pub(super) mod tests {
         let message = ("[a-z][a-z_]{0,8}", text(), text()).prop_map(|(tool, template, audience)| {
             Authorised { tool: tool.parse().unwrap(), template, audience }
         });
-        let rates = (0..700u32, 0..200u32)
-            .prop_map(|(calls_per_minute, writes_per_minute)| Rates { calls_per_minute, writes_per_minute });
+        let rates = (0..700u32, 0..200u32, 1..90u32).prop_map(|(calls, writes, refused)| Rates {
+            calls_per_minute: calls,
+            writes_per_minute: writes,
+            refused_per_minute: refused,
+        });
         let waiting = (1..=720u16).prop_map(|hours| Waiting { hours });
         (
             option::of(autonomy()),

@@ -1,6 +1,6 @@
 //! Aadhaar numbers, which are refused at the door: they are neither stored nor sent on.
 
-use super::digits::{Group, Run, is_round, runs, span, values, words_before};
+use super::digits::{Group, Run, fours, is_round, runs, span, values, words_before};
 use super::kind::{Found, Kind};
 use munshi_lang::fold;
 use munshi_lang::sums::verhoeff;
@@ -127,11 +127,7 @@ fn is_in_fours(groups: &[Group]) -> bool {
 
 /// Whether the number goes on beside a window: a card has four fours.
 fn continues_in_fours(run: &Run, groups: &[Group]) -> bool {
-    let range = span(groups);
-    run.groups.iter().any(|group| {
-        let outside = group.range.end <= range.start || group.range.start >= range.end;
-        outside && group.values.len() >= 4 && !is_round(&[group.clone(), group.clone()])
-    })
+    run.fours > fours(groups)
 }
 
 #[cfg(test)]

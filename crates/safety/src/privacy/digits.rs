@@ -24,6 +24,8 @@ pub(crate) struct Run {
     pub amount: bool,
     /// A letter stands right before, or right after it.
     pub glued: bool,
+    /// How many of the groups could be a part of a long number.
+    pub fours: usize,
 }
 
 impl Run {
@@ -52,8 +54,16 @@ pub(crate) fn span(groups: &[Group]) -> Range<usize> {
 
 /// Amounts side by side are round: 75000 25000.
 pub(crate) fn is_round(groups: &[Group]) -> bool {
-    groups.len() > 1
-        && groups.iter().all(|group| matches!(group.values.as_slice(), [.., 0 | 5, 0] | [.., 2 | 7, 5]))
+    groups.len() > 1 && groups.iter().all(ends_round)
+}
+
+fn ends_round(group: &Group) -> bool {
+    matches!(group.values.as_slice(), [.., 0 | 5, 0] | [.., 2 | 7, 5])
+}
+
+/// How many groups have four digits or more and are no amount.
+pub(crate) fn fours(groups: &[Group]) -> usize {
+    groups.iter().filter(|group| group.values.len() >= 4 && !ends_round(group)).count()
 }
 
 /// Signs that may lie between the groups of one number.
@@ -108,6 +118,7 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
     }
     for run in &mut found {
         let start = run.groups.first().map_or(0, |group| group.range.start);
+        run.fours = fours(&run.groups);
         run.amount |= is_short(run) && follows_comma(text.get(..start).unwrap_or_default());
     }
     found

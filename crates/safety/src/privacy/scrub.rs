@@ -269,7 +269,9 @@ fn named(text: &str, found: &mut Vec<Range<usize>>) {
         let range = one.end() + value.start..one.end() + value.end;
         let said = text.get(range.clone()).unwrap_or_default();
         let opaque = !header || said.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-        if said.len() >= *least && opaque && !said.starts_with("[secret") {
+        if text.get(range.start..).is_some_and(|rest| rest.starts_with(HIDDEN)) {
+            from = range.start + HIDDEN.len();
+        } else if said.len() >= *least && opaque {
             from = range.end;
             found.push(range);
         }
@@ -279,9 +281,12 @@ fn named(text: &str, found: &mut Vec<Range<usize>>) {
 /// The word after spaces.
 fn after_space(rest: &str) -> Option<Range<usize>> {
     let spaces = rest.bytes().take_while(|byte| *byte == b' ').count();
+    if spaces == 0 {
+        return None;
+    }
     let length =
         rest.bytes().skip(spaces).take_while(|byte| is_key(*byte) || b".~+/=".contains(byte)).count();
-    (spaces > 0 && length > 0).then_some(spaces..spaces + length)
+    (length > 0).then_some(spaces..spaces + length)
 }
 
 /// The value after a colon or an equals sign, in quotes or not.

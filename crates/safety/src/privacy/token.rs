@@ -13,6 +13,9 @@ use super::kind::Kind;
 /// So many signs may lie between the letters and the digits: `XNM\_101`, `XNM 101`.
 const WIDEST: usize = 3;
 
+/// What is longer, with what nobody sees in it, is no token: a stream that goes on so is not held back without end.
+const LONGEST: usize = 64;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     Token {
@@ -45,11 +48,12 @@ pub(crate) fn begins(letter: char) -> bool {
 
 /// The token a text begins with, however a model dressed it: small letters, digits of another script, marks between.
 pub(crate) fn read(text: &str) -> Read {
-    let mut letters = text.char_indices().filter(|(_, letter)| !unseen(*letter));
+    let unfinished = || if text.chars().nth(LONGEST).is_some() { Read::None } else { Read::Unfinished };
+    let mut letters = text.char_indices().take(LONGEST).filter(|(_, letter)| !unseen(*letter));
     let mut code = [0u8; 3];
     let mut small = false;
     for at in 0..code.len() {
-        let Some((_, letter)) = letters.next() else { return Read::Unfinished };
+        let Some((_, letter)) = letters.next() else { return unfinished() };
         let Some(plain) = plain(letter) else { return Read::None };
         small |= letter.is_lowercase();
         code[at] = plain as u8;
@@ -84,7 +88,7 @@ pub(crate) fn read(text: &str) -> Read {
             });
         }
     }
-    Read::Unfinished
+    unfinished()
 }
 
 /// The place that digits name once they are whole; the inner none when they name none.
@@ -139,6 +143,14 @@ mod tests {
             }
         }
         assert_eq!(write(Kind::Name, 1_009_800), None);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_token_without_end() {
+        for front in ["X", "XN", "XNM", "XNM1"] {
+            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(50))), Read::Unfinished);
+            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(500))), Read::None);
+        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ on_both_engines! {
         let ceiling = on(Lane::People, Scope::Tenant, Period::Month, Measure::Money);
         let now = scene.now();
         let set = move |tx: &mut munshi_store::Tx<'_>| set_limit(tx, ceiling, LimitTo::Unlimited, now);
-        assert!(matches!(scene.db.write(scene.tenant, set).await, Err(Error::Limit(_))));
+        assert!(matches!(scene.db.write(scene.tenant, set).await, Err(Error::Invalid(_))));
         scene.limit(ceiling, LimitTo::AtMost(2_000_000_000)).await;
         scene.spend(&account, cents(2)).await;
     }

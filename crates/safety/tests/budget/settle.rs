@@ -87,7 +87,7 @@ on_both_engines! {
         let (governor, now) = (scene.governor.clone(), scene.now());
         let failed = scene.db.write(scene.tenant, move |tx| {
             governor.reserve(tx, &tenant_alone(Lane::People), &tokens(10), now)?;
-            Err::<(), _>(Error::Limit("the message could not be stored".to_owned()))
+            Err::<(), _>(Error::Invalid("the message could not be stored".to_owned()))
         });
         assert!(failed.await.is_err());
         assert_eq!(scene.month(Measure::Tokens).await, (1, 0));

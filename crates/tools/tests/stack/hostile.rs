@@ -39,6 +39,8 @@ use victim::{CALLS, Tally, Victim};
 const PROPOSALS: usize = 3_000;
 /// Writes a minute of each tenant.
 const RATES: [u32; 3] = [120, 40, 6];
+/// Refusals a minute of each person there.
+const REFUSALS: [u32; 3] = [30, 4, 8];
 
 /// Enough money for a few calls of the paid tools, which cost a tenth of a dollar.
 fn settings() -> Settings {
@@ -61,7 +63,11 @@ struct Stage {
 async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let tenant = test.tenant(&format!("shop-{number}")).await;
     let seed = 20_261_115 + number as u64;
-    let rates = Rates { calls_per_minute: 600, writes_per_minute: RATES[number] };
+    let rates = Rates {
+        calls_per_minute: 600,
+        writes_per_minute: RATES[number],
+        refused_per_minute: REFUSALS[number],
+    };
     let policy = attack::policy(&Dice::new(seed), rates);
     let (first, ids) = (policy.clone(), test.ids.clone());
     let made = test.db.write(tenant, move |tx| -> Result<Vec<Principal>, munshi_safety::Error> {
@@ -114,11 +120,12 @@ fn judge(tallies: &[Tally]) {
         tallies.iter().map(|tally| tally.attempted.get(&invariant).copied().unwrap_or_default()).sum()
     };
     let figures = format!(
-        "{} proposals: {} done, {} waited, {} refused",
+        "{} proposals: {} done, {} waited, {} refused, of which {} were only counted",
         sum(|tally| tally.proposals),
         sum(|tally| tally.done),
         sum(|tally| tally.waited),
-        sum(|tally| tally.refused)
+        sum(|tally| tally.refused),
+        sum(|tally| tally.counted)
     );
     println!("{figures}");
     for invariant in ALL {
@@ -126,6 +133,7 @@ fn judge(tallies: &[Tally]) {
     }
     assert!(sum(|tally| tally.done) > 300 && sum(|tally| tally.waited) > 100, "{figures}");
     assert!(sum(|tally| tally.notes) > 30, "too little was written to tell: {}", sum(|tally| tally.notes));
+    assert!(sum(|tally| tally.counted) > 50, "{figures}");
     let tools: BTreeSet<&String> = tallies.iter().flat_map(|tally| &tally.tools).collect();
     // All but the one that never may: its connector says nothing of what it does.
     assert_eq!(tools.len(), TOOLS.len() - 1, "{tools:?}");

@@ -10,5 +10,7 @@
 mod acts;
 mod answers;
 mod crashes;
+mod escalation;
 mod hostile;
+mod refusals;
 mod support;

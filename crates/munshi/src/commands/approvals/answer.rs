@@ -134,8 +134,14 @@ fn already(tx: &mut Tx<'_>, approval: Approval, person: &Person, typed: &Typed) 
 }
 
 fn expired(approval: &Approval) -> Failure {
-    Failure::refused(format!("its time was over at {} UTC; the act is dropped", moment(approval.expires_at)))
-        .hint("ask the agent again: it will propose it anew")
+    let over = format!("its time was over at {} UTC", moment(approval.expires_at));
+    match approval.state {
+        State::Pending => Failure::refused(format!("{over}; nothing was answered")).hint(
+            "within a minute it waits for somebody above, or is dropped: `munshi approvals show` says which",
+        ),
+        _ => Failure::refused(format!("{over}; the act is dropped"))
+            .hint("ask the agent again: it will propose it anew"),
+    }
 }
 
 fn told(

@@ -64,6 +64,9 @@ fn words(listing: &Listing, painter: Painter) -> String {
         let approval = &named.approval;
         let (risk, tone) = words::risk(approval.question.risk);
         let until = match approval.state {
+            State::Pending if approval.escalated_at.is_some() => {
+                format!("{}, escalated", moment(approval.expires_at))
+            }
             State::Pending => moment(approval.expires_at),
             state => state.as_str().to_owned(),
         };

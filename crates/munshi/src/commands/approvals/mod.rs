@@ -53,6 +53,8 @@ struct Named {
     approval: Approval,
     asked_by_name: Option<String>,
     answered_by_name: Option<String>,
+    /// Whom it went to when nobody had answered in time.
+    escalated_to_names: Vec<String>,
 }
 
 impl Named {
@@ -62,7 +64,10 @@ impl Named {
             Some(id) => persons::find(tx, id).map(|person| person.map(|person| person.name)),
         };
         let (asked_by_name, answered_by_name) = (name(approval.asked_by)?, name(approval.answered_by)?);
-        Ok(Self { approval, asked_by_name, answered_by_name })
+        let above = approval.escalated_to.iter().flatten();
+        let names = above.map(|id| name(Some(*id))).collect::<Result<Vec<_>, _>>()?;
+        let escalated_to_names = names.into_iter().flatten().collect();
+        Ok(Self { approval, asked_by_name, answered_by_name, escalated_to_names })
     }
 
     /// Who wants it, in words.

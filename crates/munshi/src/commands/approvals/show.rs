@@ -55,6 +55,10 @@ fn words(shown: &Shown, painter: Painter) -> String {
     line("who answers", needs_words(approval.question.needs));
     line("asked", &format!("{} UTC", moment(approval.asked_at)));
     line("expires", &format!("{} UTC", moment(approval.expires_at)));
+    if let Some(at) = approval.escalated_at {
+        let to = shown.named.escalated_to_names.join(", ");
+        line("escalated", &harmless(&format!("{} UTC, since nobody had answered, to {to}", moment(at))));
+    }
     let by = shown.named.answered_by_name.as_ref().map(|name| format!(" by {name}")).unwrap_or_default();
     line("state", &harmless(&format!("{}{by}", state(approval.state))));
     line("digest", &approval.digest.to_string());

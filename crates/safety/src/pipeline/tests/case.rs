@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use munshi_identity::{Principal, Role, Standing};
 use munshi_types::{
-    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, ToolSpec, Zone,
+    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, TenantStatus, ToolSpec,
+    Zone,
 };
 use serde_json::json;
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Connector, Door, Given, Ground, Known, Maker, Proposal, Reason, Taint, Verdict, Wanted,
-    decide,
+    Ask, Caller, Connector, Door, Full, Given, Ground, Known, Maker, Proposal, Reason, Taint, Verdict,
+    Wanted, decide,
 };
 use crate::error::Result;
 use crate::policy::Policy;
@@ -61,6 +62,7 @@ pub(super) fn connector(maker: Maker) -> Connector {
 pub(super) struct Case {
     pub proposal: Proposal,
     pub policy: Policy,
+    pub tenant: TenantStatus,
     pub ground: Answers,
 }
 
@@ -72,9 +74,9 @@ pub(super) struct Answers {
 }
 
 impl Ground for Answers {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<String>> {
+    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<Full>> {
         self.taken += 1;
-        Ok(self.full.map(str::to_owned))
+        Ok(self.full.map(|which| Full { which: which.to_owned(), frees_at: None }))
     }
 
     fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
@@ -116,11 +118,17 @@ impl Case {
             concerns: Vec::new(),
         };
         let connectors = [("shop".to_owned(), open())].into();
-        Self { proposal, policy: Policy { connectors, ..Policy::default() }, ground: Answers::default() }
+        Self {
+            proposal,
+            policy: Policy { connectors, ..Policy::default() },
+            tenant: TenantStatus::Active,
+            ground: Answers::default(),
+        }
     }
 
     pub(super) fn decide(&mut self) -> Verdict {
-        decide(&Ask { proposal: &self.proposal, policy: &self.policy }, &mut self.ground).unwrap()
+        let ask = Ask { proposal: &self.proposal, policy: &self.policy, tenant: self.tenant };
+        decide(&ask, &mut self.ground).unwrap()
     }
 
     /// In a word: `apply`, `rehearse`, `ask`, or the code of the no.

@@ -144,7 +144,7 @@ fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
 
 fn permitted(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
     let who = &ask.caller.principal;
-    if any_case(&who.closed, scope) {
+    if ask.tenant.as_str() != "active" || any_case(&who.closed, scope) {
         return false;
     }
     let role = match who.standing {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::{Role, RoleRules, Rules, Standing};
-use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Reach, Sending, ToolSpec};
+use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Reach, Sending, TenantStatus, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -48,6 +48,21 @@ fn schema_takes_what_is_offered_and_fits() {
     case.proposal.tool = None;
     assert_eq!(case.word(), "unknown_tool");
     assert_eq!(case.ground.taken, 0, "what is refused early takes no room");
+}
+
+#[test]
+fn nothing_is_done_for_a_tenant_that_is_not_active() {
+    for (tenant, expected) in [
+        (TenantStatus::Active, "apply"),
+        (TenantStatus::Paused, "paused"),
+        (TenantStatus::Archived, "paused"),
+    ] {
+        for effect in WRITES.into_iter().chain([Effect::Read]) {
+            let mut case = Case::of(spec(effect));
+            case.tenant = tenant;
+            assert_eq!(case.word(), expected, "{tenant:?} {effect:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,14 +7,14 @@ use std::time::Duration;
 use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
 use munshi_types::{
     ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Random, Reach, ScopeGlob, SeededRandom, Sending,
-    TenantId, ToolSpec, Zone,
+    TenantId, TenantStatus, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Given, Ground, Known, Maker, Needs, Proposal, Reason, Source,
-    Taint, Wanted,
+    Ask, Caller, Concern, Connector, Door, Full, Given, Ground, Known, Maker, Needs, Proposal, Reason,
+    Source, Taint, Wanted,
 };
 use crate::acts::Digest;
 use crate::error::Result;
@@ -275,6 +275,7 @@ pub(super) struct World {
     pub ground: Memory,
     pub applied: usize,
     tenant: TenantId,
+    status: TenantStatus,
 }
 
 impl World {
@@ -283,7 +284,13 @@ impl World {
         let ground =
             Memory { room: 1 + dice.below(12), taken: 0, granted: BTreeMap::new(), waived: BTreeSet::new() };
         let tenant = TenantId::from_uuid(dice.id());
-        Self { tools, policy: policy(dice), agent: Arc::new(conduct(dice)), ground, applied: 0, tenant }
+        let status = match dice.below(40) {
+            0 => TenantStatus::Paused,
+            1 => TenantStatus::Archived,
+            _ => TenantStatus::Active,
+        };
+        let agent = Arc::new(conduct(dice));
+        Self { tools, policy: policy(dice), agent, ground, applied: 0, tenant, status }
     }
 
     pub(super) fn proposal(&self, dice: &Dice) -> Proposal {
@@ -327,7 +334,7 @@ impl World {
     }
 
     pub(super) fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
-        Ask { proposal, policy: &self.policy }
+        Ask { proposal, policy: &self.policy, tenant: self.status }
     }
 }
 
@@ -342,9 +349,9 @@ pub(super) struct Memory {
 }
 
 impl Ground for Memory {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<String>> {
+    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<Full>> {
         if self.taken >= self.room {
-            return Ok(Some("There is no room.".to_owned()));
+            return Ok(Some(Full { which: "There is no room.".to_owned(), frees_at: None }));
         }
         self.taken += 1;
         Ok(None)

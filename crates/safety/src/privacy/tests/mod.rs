@@ -1,5 +1,6 @@
 //! There and back, in every script.
 
+mod in_time;
 mod invented;
 mod never_leaks;
 mod there_and_back;

@@ -89,6 +89,7 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
     victim
         .tally
         .hold(changed == expected, Invariant::Audited, || format!("{changed} changed acts of {expected}"));
+    every_refusal_is_told_or_counted(victim, &entries).await;
     let known: BTreeSet<ActId> = acts.iter().map(|act| act.id).collect();
     let missing = victim.wants.keys().filter(|act| !known.contains(act)).count();
     victim.tally.hold(missing == 0, Invariant::Audited, || format!("{missing} acts have no row"));
@@ -108,6 +109,31 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
         let whole = wanted.iter().all(|event| events.iter().any(|known| known == event) || settled(event));
         victim.tally.hold(whole, Invariant::Audited, || format!("{} is {}: {events:?}", act.id, act.state));
     }
+}
+
+/// Past the rate of refusals the audit has a count, and what it was not told yet is counted beside it.
+async fn every_refusal_is_told_or_counted(victim: &mut Victim, entries: &[audit::Entry]) {
+    let untold = victim.db.read(victim.tenant, |tx: &mut Tx<'_>| {
+        tx.one(
+            "SELECT CAST(coalesce(sum(refused), 0) AS BIGINT) FROM act_refusals WHERE tenant_id = $1",
+            &[],
+            |row| row.get::<i64>(0),
+        )
+    });
+    let untold = usize::try_from(untold.await.unwrap()).unwrap();
+    let apart = entries.iter().filter(|entry| entry.event == "act.refused").count();
+    let together: usize = entries
+        .iter()
+        .filter(|entry| entry.event == "acts.refused")
+        .map(|entry| serde_json::from_str::<serde_json::Value>(&entry.payload).unwrap())
+        .map(|payload| usize::try_from(payload["refused"].as_u64().unwrap()).unwrap())
+        .sum();
+    let (told, refused) = (apart + together + untold, victim.tally.refused);
+    victim.tally.hold(told == refused, Invariant::Audited, || {
+        format!("{refused} were refused; {apart} told apart, {together} together, {untold} not yet")
+    });
+    let spared = together + untold;
+    victim.tally.hold(spared >= victim.tally.counted, Invariant::Audited, || format!("{spared} counted"));
 }
 
 async fn nothing_stored_holds_a_secret(victim: &mut Victim, acts: &[Stored]) {

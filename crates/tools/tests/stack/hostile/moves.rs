@@ -6,8 +6,9 @@ use std::time::Duration;
 use munshi_identity::{Principal, Role, persons};
 use munshi_safety::approvals::{self, Answer as Said, Answered, Covers, Kind};
 use munshi_safety::policy;
+use munshi_store::tenants::{TENANTS, set_status};
 use munshi_tools::{NoJournal, Want};
-use munshi_types::{ActId, Clock};
+use munshi_types::{ActId, Clock, TenantStatus};
 
 use super::attack;
 use super::oracle::{Invariant, Yes, is_rightful};
@@ -27,8 +28,11 @@ impl Victim {
             17 => self.steal().await,
             18 if self.dice.one_in(2) => self.change_policy().await,
             18 if self.dice.one_in(2) => self.flood().await,
-            18 => self.propose().await,
+            18 => self.pause_or_resume().await,
             _ => self.change_people().await,
+        }
+        if self.paused && self.dice.one_in(4) {
+            self.pause_or_resume().await;
         }
         for _ in 0..8 {
             self.answer().await;
@@ -152,6 +156,15 @@ impl Victim {
         let (kept, now) = (policy.clone(), self.clock.now());
         self.db.write(self.tenant, move |tx| policy::put(tx, &kept, "test", "", now)).await.unwrap();
         self.policy = policy;
+    }
+
+    /// The installation pauses the tenant for a while.
+    async fn pause_or_resume(&mut self) {
+        self.paused = !self.paused;
+        let status = if self.paused { TenantStatus::Paused } else { TenantStatus::Active };
+        let tenant = self.tenant;
+        let platform = self.db.platform(TENANTS);
+        assert!(platform.write(move |tx| set_status(tx, tenant, status)).await.unwrap());
     }
 
     /// Somebody gets another role, or leaves; never the owner.

@@ -1,0 +1,58 @@
+//! What answers: the engine of turns with everything it needs.
+
+use std::sync::Arc;
+
+use munshi_agent::{Engine, Parts, Settings};
+use munshi_config::Config;
+use munshi_jobs::Queue;
+use munshi_store::Db;
+use munshi_tiers::{Resolver, fence_key};
+use munshi_tools::Dispatcher;
+use munshi_types::{Clock, SystemRandom};
+
+use super::gateway::Wired;
+use super::{packs, tools};
+use crate::failure::Result;
+
+/// The engine, and what the server needs of its parts.
+pub(crate) struct Turns {
+    pub(crate) engine: Engine,
+    pub(crate) dispatcher: Dispatcher,
+}
+
+impl Turns {
+    pub(crate) async fn of(
+        config: &Config,
+        db: &Db,
+        clock: &Arc<dyn Clock>,
+        resolver: Resolver,
+        queue: Queue,
+    ) -> Result<Self> {
+        let wired = Wired::of(config, clock)?;
+        let house = Arc::new(packs::house(clock.clone())?);
+        let office = Arc::new(tools::office(config, clock.clone()));
+        let registry = Arc::new(house.tools.clone());
+        let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());
+        let engine = Engine::new(Parts {
+            db: db.clone(),
+            resolver,
+            gateway: wired.gateway,
+            route: wired.route,
+            dispatcher: dispatcher.clone(),
+            office,
+            book: Arc::new(house.book.clone()),
+            house,
+            queue,
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+            fence_key: fence_key(db, &SystemRandom, clock.now()).await?,
+            settings: Settings {
+                classes: wired.classes,
+                grace: config.server.shutdown_grace,
+                ..Settings::default()
+            },
+            senders: Vec::new(),
+        });
+        Ok(Self { engine, dispatcher })
+    }
+}

@@ -1,0 +1,60 @@
+//! Whom a question is for.
+
+use munshi_identity::{Principal, Role, Rules, may_approve, persons};
+use munshi_store::Tx;
+use munshi_types::PersonId;
+
+use super::Approval;
+use crate::acts::Office;
+use crate::error::Result;
+use crate::pipeline::Needs;
+
+/// Those who may answer a question: whom it is put to first, and whom it goes to when nobody answers in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whom {
+    /// Whoever asked, where they may answer themselves; else the lowest role that may.
+    pub first: Vec<PersonId>,
+    /// Of a higher role than those, the owners first.
+    pub above: Vec<PersonId>,
+}
+
+/// Whom a question is for, by the roles and the policy of now.
+pub fn whom(tx: &mut Tx<'_>, office: &Office, approval: &Approval) -> Result<Whom> {
+    let policy = office.policy(tx)?;
+    let members = persons::members(tx)?;
+    let may = |role_of: &Principal| may_answer(approval, role_of, &policy.roles);
+    let answering: Vec<(PersonId, Role)> = members
+        .iter()
+        .filter(|person| may(&person.principal(tx)))
+        .filter_map(|person| Some((person.id, person.role?)))
+        .collect();
+    let asker = match approval.asked_by {
+        Some(id) => persons::find(tx, id)?.filter(|person| may(&person.principal(tx))),
+        None => None,
+    };
+    let lowest = answering.iter().map(|(_, role)| *role).max();
+    let (first, role) = match (asker, lowest) {
+        (Some(asker), _) => (vec![asker.id], asker.role),
+        (None, Some(lowest)) => (those(&answering, |role| role == lowest), Some(lowest)),
+        (None, None) => return Ok(Whom::default()),
+    };
+    let above = those(&answering, |other| role.is_none_or(|role| other < role));
+    Ok(Whom { first, above })
+}
+
+fn those(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec<PersonId> {
+    answering.iter().filter(|(_, role)| is_meant(*role)).map(|(id, _)| *id).collect()
+}
+
+/// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
+/// approve others' acts may not approve its own: that is for owners and admins.
+pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &Rules) -> bool {
+    let own = who.person.is_some() && who.person == approval.asked_by;
+    if own && approval.question.needs == Needs::Asker {
+        return true;
+    }
+    if own && !matches!(who.role(), Some(Role::Owner | Role::Admin)) {
+        return false;
+    }
+    may_approve(who, rules, &approval.scope)
+}

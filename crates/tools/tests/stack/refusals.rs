@@ -1,0 +1,197 @@
+//! What refuses for a while and what refuses without end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_safety::acts::{self, Recovery, State};
+use munshi_safety::approvals::{self, Answer as Said, Approval, Covers};
+use munshi_safety::audit;
+use munshi_store::tenants::{TENANTS, set_status};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_tools::{Answer, NoJournal, Want};
+use munshi_types::{Clock, TenantStatus};
+use serde_json::{Value, json};
+
+use crate::support::{Death, MIGRATIONS, Shop, World, events, notes};
+
+const OPEN: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\nask = [\"shop.paid\"]\n\
+                    [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+
+/// Something that waits, to which the owner says yes.
+async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
+    let Answer::Waiting(approval) = shop.call(shop.want(name, json!({ "text": "a" }))).await else {
+        panic!("{name} does not wait");
+    };
+    let (office, id, who, now) = (shop.office.clone(), approval.id, shop.owner.clone(), test.clock.now());
+    let granted = test.db.write(shop.tenant, move |tx| {
+        let said =
+            approvals::Said { who: &who, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+        approvals::answer(tx, &office, id, &said, now)
+    });
+    assert!(matches!(granted.await.unwrap(), approvals::Answered::Granted(_)));
+    *approval
+}
+
+async fn set(shop: &Shop, test: &TestDb, status: TenantStatus) {
+    let tenant = shop.tenant;
+    test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
+}
+
+async fn counts(shop: &Shop, test: &TestDb) -> Vec<u64> {
+    let entries = test.db.read(shop.tenant, |tx| audit::page(tx, 0, 10_000)).await.unwrap();
+    let together = entries.iter().filter(|entry| entry.event == "acts.refused");
+    let payloads = together.map(|entry| serde_json::from_str::<Value>(&entry.payload).unwrap());
+    payloads.map(|payload| payload["refused"].as_u64().unwrap()).collect()
+}
+
+fn hopeless(shop: &Shop) -> Want {
+    shop.want("no_such", json!({}))
+}
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn what_was_approved_waits_for_a_rate_and_is_done_then(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let approval = approved(&shop, &test, "wipe").await;
+        shop.set_policy(&test.db, &format!("{OPEN}[rates]\nwrites_per_minute = 1\n"), test.clock.now()).await;
+        test.clock.advance(Duration::from_secs(60));
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        let answer = shop.resume(approval.act).await;
+        let Answer::Refused(refusal) = &answer else { panic!("{answer:?}") };
+        assert_eq!(answer.for_model()["code"], "over_limit");
+        let again_at = refusal.again_at.unwrap();
+        assert!(again_at > test.clock.now() && again_at <= test.clock.now().plus(Duration::from_secs(60)));
+        assert_eq!(answer.for_model()["again_at"], json!(again_at));
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Waiting);
+        assert_eq!(events(&test.db, shop.tenant).await.last().unwrap(), "act.refused");
+        test.clock.set(again_at);
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)), "told, not repeated");
+        assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
+    }
+
+    async fn what_was_approved_waits_for_money_until_its_approval_expires(test: TestDb) {
+        use munshi_safety::budget::{LimitOn, LimitTo, Lane, Measure, Period, Scope, set_limit};
+        let shop = Shop::open(&test).await;
+        shop.set_policy(&test.db, OPEN, test.clock.now()).await;
+        let now = test.clock.now();
+        let limit = move |to| move |tx: &mut munshi_store::Tx<'_>| {
+            let on = LimitOn { lane: Lane::People, scope: Scope::Tenant, id: None, period: Period::Day, measure: Measure::Money };
+            set_limit(tx, on, to, now)
+        };
+        let first = approved(&shop, &test, "paid").await;
+        let second = approved(&shop, &test, "paid").await;
+        test.db.write(shop.tenant, limit(LimitTo::AtMost(1))).await.unwrap();
+        for approval in [&first, &second] {
+            assert_eq!(shop.resume(approval.act).await.for_model()["code"], "over_limit");
+        }
+        let held = |tx: &mut munshi_store::Tx<'_>| {
+            tx.one("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1", &[], |row| row.get::<i64>(0))
+        };
+        assert_eq!(test.db.read(shop.tenant, held).await.unwrap(), 0);
+        test.db.write(shop.tenant, limit(LimitTo::AtMost(1_000_000))).await.unwrap();
+        assert!(matches!(shop.resume(first.act).await, Answer::Done(_)));
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+        test.clock.advance(Duration::from_secs(24 * 3600));
+        assert!(matches!(shop.resume(second.act).await, Answer::Waiting(_)), "its time is over");
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().expired, 1);
+        assert!(matches!(shop.resume(second.act).await, Answer::Dropped { .. }));
+        assert_eq!(notes(&test.db, shop.tenant).await, 1);
+    }
+
+    async fn a_yes_that_is_not_enough_any_more_is_refused_for_good(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let approval = approved(&shop, &test, "wipe").await;
+        shop.set_policy(&test.db, "[connectors.elsewhere]\nautonomy = \"investigate\"\n", test.clock.now()).await;
+        assert!(matches!(shop.resume(approval.act).await, Answer::Refused(_)));
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Refused);
+    }
+
+    async fn nothing_is_done_while_the_tenant_is_paused(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let approval = approved(&shop, &test, "wipe").await;
+        set(&shop, &test, TenantStatus::Paused).await;
+        for tool in ["note", "count", "fetch", "book"] {
+            let want = shop.want(tool, json!({ "text": "a" }));
+            let act = want.act;
+            assert_eq!(shop.call(want).await.for_model()["code"], "paused", "{tool}");
+            assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Refused);
+        }
+        assert_eq!(shop.resume(approval.act).await.for_model()["code"], "paused");
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Waiting);
+        assert_eq!((notes(&test.db, shop.tenant).await, World::at(&shop.folder, Death::Never, true).lines().len()), (0, 0));
+        set(&shop, &test, TenantStatus::Active).await;
+        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        set(&shop, &test, TenantStatus::Archived).await;
+        assert_eq!(shop.call(shop.want("count", json!({}))).await.for_model()["code"], "paused");
+    }
+
+    async fn what_lapsed_is_not_taken_up_for_a_tenant_that_was_paused_meanwhile(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let want = shop.want("book", json!({ "mood": "waits" }));
+        let act = want.act;
+        let call = shop.dispatcher.call(want, Arc::new(NoJournal));
+        let other = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            test.clock.advance(Duration::from_secs(3600));
+            set(&shop, &test, TenantStatus::Paused).await;
+            let (office, now) = (shop.office.clone(), test.clock.now());
+            let tool = shop.dispatcher.registry().get("book").unwrap().known.clone();
+            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, act, Some(&tool), now)).await.unwrap()
+        };
+        let (ended, recovery) = tokio::join!(call, other);
+        assert!(matches!(recovery, Recovery::Gone), "{recovery:?}");
+        // Who was calling when it was paused writes down what came of it.
+        assert!(matches!(ended.unwrap(), Answer::Done(_)));
+    }
+
+    async fn refusals_without_end_are_counted_and_told_together(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.set_policy(&test.db, &format!("{OPEN}[rates]\nrefused_per_minute = 5\n"), test.clock.now()).await;
+        let mut known = None;
+        for number in 0..40 {
+            let want = hopeless(&shop);
+            let (act, answer) = (want.act, shop.call(want).await);
+            let (code, stored) = (answer.for_model()["code"].clone(), shop.act(&test.db, act).await);
+            if number < 5 {
+                assert_eq!((code, stored.is_some()), (json!("unknown_tool"), true));
+                known = Some(act);
+            } else {
+                assert_eq!((code, stored.is_some()), (json!("too_many_refused"), false));
+                assert!(answer.for_model()["again_at"].is_string() && answer.for_model()["retryable"] == true);
+            }
+        }
+        // Another proposal under a known id is one more.
+        let mut changed = shop.want("note", json!({ "text": "a" }));
+        changed.act = known.unwrap();
+        assert_eq!(shop.call(changed).await.for_model()["code"], "too_many_refused");
+        // Somebody else, and what may be done, go on as before.
+        let mut other = hopeless(&shop);
+        other.caller.principal = shop.owner.clone();
+        assert_eq!(shop.call(other).await.for_model()["code"], "unknown_tool");
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        assert_eq!(counts(&shop, &test).await, [0u64; 0]);
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 0, "not yet");
+        test.clock.advance(Duration::from_secs(61));
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 36);
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 0);
+        assert_eq!(counts(&shop, &test).await, [36]);
+        let told = events(&test.db, shop.tenant).await;
+        assert_eq!(told.iter().filter(|event| *event == "act.refused").count(), 6, "{told:?}");
+        assert_eq!(shop.call(hopeless(&shop)).await.for_model()["code"], "unknown_tool", "looked at again");
+    }
+
+    async fn a_flood_that_goes_on_is_told_by_itself_once_a_minute(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.set_policy(&test.db, &format!("{OPEN}[rates]\nrefused_per_minute = 1\n"), test.clock.now()).await;
+        for _ in 0..240 {
+            shop.call(hopeless(&shop)).await;
+            test.clock.advance(Duration::from_secs(1));
+        }
+        let (told, counts) = (events(&test.db, shop.tenant).await, counts(&shop, &test).await);
+        let apart = told.iter().filter(|event| *event == "act.refused").count();
+        assert_eq!(told.len(), apart + counts.len());
+        assert!(apart <= 5 && (2..=4).contains(&counts.len()), "{apart} apart, {counts:?} together");
+    }
+}
