@@ -40,7 +40,7 @@ impl From<munshi_safety::Error> for ApiError {
         use munshi_safety::Error as E;
         match error {
             E::Store(error) => error.into(),
-            E::Invalid(what) | E::Limit(what) => Self::new(Code::Invalid, sentence(&what)),
+            E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
             E::OverBudget(refused) => Self::new(Code::TooManyRequests, sentence(&refused.to_string()))
                 .hint("GET /v1/usage says when it is free again."),
             error => Self::internal(error),
