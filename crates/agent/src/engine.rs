@@ -37,6 +37,9 @@ use crate::turn::{End, Tongue, Turn};
 /// A run that was taken up more often than this breaks whoever takes it up.
 const MOST_EPOCHS: i64 = 8;
 
+/// More queued runs are not remembered; what is forgotten is looked up.
+const MOST_PLACES: usize = 10_000;
+
 /// What an engine is made of.
 pub struct Parts {
     pub db: Db,
@@ -233,15 +236,22 @@ impl Inner {
             Some(Err(_)) => "a turn panicked".to_owned(),
         };
         tracing::error!(run = %held.run, error = %failed, "a turn broke");
-        let broken = Some(Halt::Broken(failed));
-        let excuse = self.clone().turn(held, None, (room, stop.clone()), broken);
+        let halt = Halt::Broken(failed);
+        let excuse = self.clone().turn(held, None, (room, stop.clone()), Some(halt.clone()));
         match self.while_held(held, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
-            Some(Ok(Ok(next))) => next,
-            _ => {
-                self.hub.forget(held.run);
-                None
-            }
+            Some(Ok(Ok(next))) => return next,
+            Some(Ok(Err(Error::LostRun(_)))) | None => {}
+            // Not even that could be prepared: the bare row is ended, or another tries again when the lease passes.
+            Some(_) => match self.close(held, halt).await {
+                Ok(next) => {
+                    self.hub.forget(held.run);
+                    return next;
+                }
+                Err(error) => tracing::error!(run = %held.run, %error, "a run could not be ended"),
+            },
         }
+        self.hub.forget(held.run);
+        None
     }
 
     /// Does the work and keeps the run meanwhile. None where it was lost.
@@ -278,7 +288,7 @@ impl Inner {
     ) -> Result<Option<Held>> {
         let (place, ingest) = match waiting {
             Some(waiting) => (waiting.place, waiting.ingest),
-            None => (self.place_of(held).await?, Duration::ZERO),
+            None => (self.place_when_awake(held).await?, Duration::ZERO),
         };
         let mut turn = Turn::prepare(self, held, place, room, stop).await?;
         turn.took(ingest);
@@ -289,6 +299,16 @@ impl Inner {
             None => turn.walk().await?,
         };
         turn.respond(end).await
+    }
+
+    /// A tenant that rests is waited for; the run stays ours meanwhile.
+    async fn place_when_awake(&self, held: Held) -> Result<Arc<Resolution>> {
+        loop {
+            match self.place_of(held).await {
+                Err(Error::TenantPaused { .. }) => tokio::time::sleep(self.settings.renew).await,
+                found => return found,
+            }
+        }
     }
 
     /// Where a run's binding leads by now.
@@ -386,7 +406,12 @@ impl Inner {
     }
 
     fn remember(&self, run: RunId, waiting: Waiting) {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).insert(run, waiting);
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that another node took up are never asked for.
+        if places.len() >= MOST_PLACES {
+            places.clear();
+        }
+        places.insert(run, waiting);
     }
 
     fn recall(&self, run: RunId) -> Option<Waiting> {

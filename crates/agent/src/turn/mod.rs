@@ -7,6 +7,7 @@
 mod act;
 mod check;
 mod choose;
+mod close;
 mod consent;
 mod evidence;
 mod halt;
@@ -37,6 +38,7 @@ use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use reply::first_generation;
 pub(crate) use timings::Clockwork;
 pub use timings::Timings;
 pub(crate) use tongue::Tongue;
@@ -155,8 +157,7 @@ impl Turn {
             rules: rules.set.clone(),
             context: context(&engine, &prepared, &place),
         };
-        let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
-        let mut reply = Reply::begin(room, epoch, manner);
+        let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
         let purse = Arc::new(purse(&engine, &run, &place, &snapshot));
         let permitted = engine.settings.classes.permitted(prepared.plan);
