@@ -1,0 +1,258 @@
+//! Who is on the other side: behind a preposition, in a chain like `UPI/P2M/…/NAME`, before "credited", or a payment
+//! address.
+
+use std::ops::Range;
+
+use super::clean::Shape;
+use super::events::Event;
+use super::lexicon::Class;
+use super::page::{Page, Use};
+use super::reading::Direction;
+
+const LONGEST: usize = 7;
+
+/// Words that name nobody.
+const NOBODY: [&str; 34] = [
+    "bank", "account", "self", "upi", "wallet", "you", "the", "a", "an", "beneficiary", "merchant", "payment", "transfer",
+    "other", "same", "mr", "mrs", "ms", "linked", "mobile", "no", "date", "be", "us", "avoid", "pos", "ecom", "ref", "it",
+    "any", "own", "txn", "bill", "card",
+];
+
+pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
+    let found = match event.direction {
+        Direction::Debit => credited_other(page)
+            .or_else(|| led(page, event, &[Class::To, Class::At]))
+            .or_else(|| chain(page))
+            .or_else(|| led(page, event, &[Class::Towards, Class::Info]))
+            .or_else(|| on_merchant(page))
+            .or_else(|| between_labels(page, event)),
+        Direction::Credit => led(page, event, &[Class::From])
+            .or_else(|| led(page, event, &[Class::By]))
+            .or_else(|| chain(page))
+            .or_else(|| subject(page))
+            .or_else(|| led(page, event, &[Class::Info, Class::Towards])),
+    };
+    found.or_else(|| page.vpas.first().map(|vpa| page.cut.text(vpa.clone()).to_owned()))
+}
+
+/// Sentences about what to do name nobody: "if not you, SMS BLOCK to 92…".
+fn is_advice(page: &Page, at: usize) -> bool {
+    let sentence = page.sentence(at);
+    let before = (0..at).rev().take_while(|at| page.sentence(*at) == sentence);
+    before.into_iter().any(|at| {
+        matches!(page.class(at), Some(Class::Condition | Class::Negation))
+            || matches!(page.cut.low(at), "call" | "sms" | "dial" | "visit" | "click" | "fwd" | "forward" | "report" | "contact" | "block")
+    })
+}
+
+/// A name behind one of the prepositions; the first that names somebody.
+fn led(page: &Page, event: &Event, classes: &[Class]) -> Option<String> {
+    for mark in page.marks.iter().filter(|mark| classes.contains(&mark.class) && page.counts(mark)) {
+        let (start, end) = (mark.tokens.start, mark.tokens.end);
+        let manner = mark.class == Class::By && page.cut.low(start) != "by";
+        let own_debit = mark.class == Class::To && start > 0 && page.is(start - 1, Class::Debited);
+        if manner || own_debit || page.used(start) == Use::Date || is_advice(page, start) {
+            continue;
+        }
+        if mark.class == Class::Towards && event.at > end && page.sentence(start) != page.sentence(event.at) {
+            continue;
+        }
+        if let Some(name) = name(page, end) {
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// Steps over what may stand before a name: "VPA", "M/s", a colon.
+fn begin(page: &Page, from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < page.len() && at < from + 6 {
+        let sign = matches!(page.cut.shape(at), Some(Shape::Sign(':' | '-' | '.' | '"' | '\'' | '@' | '*' | '(' | '_')));
+        let word = matches!(page.class(at), Some(Class::Vpa | Class::Info))
+            || (page.is(at, Class::Other) || page.is(at, Class::To))
+            || (page.cut.low(at) == "upi" && page.cut.is_sign(at + 1, '_'))
+            || matches!(page.cut.low(at), "the" | "name" | "a" | "is");
+        if !(sign || word) || page.used(at) == Use::Vpa {
+            break;
+        }
+        at += 1;
+    }
+    (at < page.len()).then_some(at)
+}
+
+pub(crate) fn name(page: &Page, from: usize) -> Option<String> {
+    let start = begin(page, from)?;
+    if page.used(start) == Use::Vpa {
+        let vpa = page.vpas.iter().find(|vpa| vpa.contains(&start))?;
+        return Some(page.cut.text(vpa.clone()).to_owned());
+    }
+    if page.is(start, Class::Channel) {
+        return piece(page, start);
+    }
+    let end = end_of(page, start);
+    if matches!(page.class(end), Some(Class::Account | Class::Card)) || page.used(end) == Use::Tail {
+        return None;
+    }
+    accepted(page, start..end)
+}
+
+/// Where a name ends: at a figure that is something else, at a sign, or at a word that goes on with the sentence.
+fn end_of(page: &Page, start: usize) -> usize {
+    let sentence = page.sentence(start);
+    let mut words = 0;
+    let mut at = start;
+    while at < page.len() && words < LONGEST {
+        if page.sentence(at) != sentence || !page.is_free(at) {
+            break;
+        }
+        let inside = match page.cut.shape(at) {
+            Some(Shape::Word) => !ends_name(page, at),
+            Some(Shape::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
+            Some(Shape::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
+            Some(Shape::Sign('-' | '/')) => page.cut.is_glued(at) && page.cut.is_glued(at + 1) && !page.is(at + 1, Class::Channel),
+            _ => false,
+        };
+        if !inside {
+            break;
+        }
+        words += usize::from(page.cut.is_word(at));
+        at += 1;
+    }
+    at
+}
+
+fn ends_name(page: &Page, at: usize) -> bool {
+    let Some(class) = page.class(at) else { return false };
+    // A name in figures and capitals may hold any word; what goes on with the sentence ends it.
+    let allowed = matches!(
+        class,
+        Class::Lure | Class::Delivery | Class::Investment | Class::Loan | Class::Due | Class::Pay | Class::Wallet
+            | Class::Of | Class::Mandate | Class::Threshold | Class::Warning | Class::Hold | Class::Points | Class::Other
+    );
+    !allowed || matches!(page.cut.low(at), "within" | "amount" | "amt" | "days")
+}
+
+fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
+    let text = page.cut.text(tokens.clone());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let low = text.to_lowercase();
+    let mut words = low.split([' ', '.']).filter(|word| !word.is_empty());
+    let nobody = words.all(|word| NOBODY.contains(&word));
+    let machine = tokens.into_iter().any(|at| page.is(at, Class::Atm));
+    (letters >= 2 && !nobody && !machine).then(|| text.to_owned())
+}
+
+/// "A/c XX123 debited for Rs 500; RAHUL credited": the name before "credited" that is not the owner's account.
+fn credited_other(page: &Page) -> Option<String> {
+    for mark in page.of(Class::Credited).filter(|mark| mark.tokens.start > 0) {
+        let mut end = mark.tokens.start;
+        while end > 0 && matches!(page.cut.low(end - 1), "is" | "has" | "been" | "was") {
+            end -= 1;
+        }
+        let sentence = page.sentence(end.saturating_sub(1));
+        let mut start = end;
+        let part = |at: usize| {
+            page.sentence(at) == sentence
+                && page.is_free(at)
+                && (page.cut.is_word(at) || page.cut.is_sign(at, '.') || page.cut.is_sign(at, '&'))
+                && !ends_name(page, at)
+        };
+        while start > 0 && end - start < LONGEST && part(start - 1) {
+            start -= 1;
+        }
+        let joined = start == 0 || page.sentence(start - 1) != sentence || matches!(page.cut.low(start - 1), "and" | "," | "&");
+        let debited_before = page.of(Class::Debited).any(|debited| debited.tokens.start < start);
+        if joined && debited_before && start < end
+            && let Some(name) = accepted(page, start..end)
+        {
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// `UPI/P2M/507812345678/SWIGGY`, `NEFT-UTR-NAME`, `NEFT Cr-IFSC-NAME`: the first piece that is a name.
+fn chain(page: &Page) -> Option<String> {
+    let mut marks = page.of(Class::Channel).filter(|mark| !is_advice(page, mark.tokens.start));
+    marks.find_map(|mark| piece(page, mark.tokens.start))
+}
+
+fn piece(page: &Page, start: usize) -> Option<String> {
+    let joins = |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('/' | '-' | ':' | '*')));
+    let last = (start + 40).min(page.len());
+    let first = (start + 1..last).take(4).find(|at| joins(*at))?;
+    if !(start + 1..first).all(|at| page.cut.is_word(at)) || page.cut.is_sign(first, ':') {
+        return None;
+    }
+    let mut at = first + 1;
+    while at < last {
+        let end = (at..last).find(|at| joins(*at) || stops_chain(page, *at)).unwrap_or(last);
+        if at < end && is_name(page, at..end) && let Some(name) = accepted(page, at..end) {
+            return Some(name);
+        }
+        if stops_chain(page, end) && page.used(end) != Use::Reference {
+            return None;
+        }
+        at = end + 1;
+    }
+    None
+}
+
+fn stops_chain(page: &Page, at: usize) -> bool {
+    let figure = matches!(page.used(at), Use::Amount | Use::Date | Use::Link | Use::Tail);
+    let word = matches!(page.class(at), Some(Class::Balance | Class::Limit | Class::Condition | Class::Negation | Class::On | Class::Stop));
+    let sign = matches!(page.cut.shape(at), Some(Shape::Sign('(' | ')' | ',' | ';' | '?' | '!')));
+    let ended = at > 0 && page.sentence(at) != page.sentence(at - 1);
+    figure || word || sign || ended
+}
+
+/// Letters, and not a bank's code, a network's word or a number.
+fn is_name(page: &Page, tokens: Range<usize>) -> bool {
+    let text = page.cut.text(tokens.clone());
+    let (letters, digits) = text.chars().fold((0, 0), |(letters, digits), letter| {
+        (letters + usize::from(letter.is_alphabetic()), digits + usize::from(letter.is_ascii_digit()))
+    });
+    let small = matches!(page.cut.low(tokens.start), "dr" | "cr" | "p" | "d" | "c" | "tp" | "n");
+    let channel = page.is(tokens.start, Class::Channel) && tokens.len() <= 2;
+    let referred = tokens.clone().any(|at| page.used(at) == Use::Reference);
+    letters >= 3 && letters > digits * 2 && !channel && !referred && !(small && tokens.len() == 1)
+}
+
+/// Cards: "spent using Card XX1234 on 12-Mar-25 on AMAZON".
+fn on_merchant(page: &Page) -> Option<String> {
+    let mut marks = page.of(Class::On).filter(|mark| page.cut.low(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
+    marks.find_map(|mark| name(page, mark.tokens.end))
+}
+
+/// Without a preposition: the words between the time and the next label.
+fn between_labels(page: &Page, event: &Event) -> Option<String> {
+    let clock = (event.at..page.len()).rfind(|at| matches!(page.used(*at), Use::Time | Use::Date))?;
+    let mut at = clock + 1;
+    while matches!(page.cut.low(at), "ist" | "hrs") || matches!(page.cut.shape(at), Some(Shape::Sign(_))) {
+        if page.sentence(at) != page.sentence(clock) {
+            return None;
+        }
+        at += 1;
+    }
+    name(page, at).filter(|_| at < page.len() && !is_advice(page, at))
+}
+
+/// "RAHUL has sent you Rs 500".
+fn subject(page: &Page) -> Option<String> {
+    let mut acts = page.marks.iter().filter(|mark| matches!(mark.class, Class::Sent | Class::Paid | Class::Transferred));
+    acts.find_map(|mark| {
+        let mut end = mark.tokens.start;
+        while end > 0 && matches!(page.cut.low(end - 1), "has" | "have" | "just" | "successfully") {
+            end -= 1;
+        }
+        let sentence = page.sentence(mark.tokens.start);
+        let mut start = end;
+        while start > 0 && page.sentence(start - 1) == sentence && page.is_free(start - 1) && page.cut.is_word(start - 1) && !ends_name(page, start - 1) {
+            start -= 1;
+        }
+        if start < end { accepted(page, start..end) } else { None }
+    })
+}
