@@ -149,9 +149,23 @@ fn tokens(text: &str) -> Vec<Token> {
             Shape::Sign(letter)
         };
         let glued = tokens.last().is_some_and(|before| before.span.end == start);
-        tokens.push(Token { shape, span: start..end, glued });
+        let followed = text[end..].bytes().next().is_some_and(|byte| byte.is_ascii_digit());
+        match hidden_from(&text[start..end]).filter(|_| shape == Shape::Word && followed) {
+            Some(at) => {
+                tokens.push(Token { shape, span: start..start + at, glued });
+                tokens.push(Token { shape, span: start + at..end, glued: true });
+            }
+            None => tokens.push(Token { shape, span: start..end, glued }),
+        }
     }
     tokens
+}
+
+/// `A/cXX1234`: where the letters for hidden digits begin.
+fn hidden_from(word: &str) -> Option<usize> {
+    let label = word.trim_end_matches(['x', 'X']);
+    let known = ["c", "ac", "no", "acct", "card", "account", "ending"].iter().any(|known| label.eq_ignore_ascii_case(known));
+    (known && label.len() < word.len()).then_some(label.len())
 }
 
 #[cfg(test)]

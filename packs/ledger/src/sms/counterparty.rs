@@ -72,7 +72,7 @@ fn begin(page: &Page, from: usize) -> Option<usize> {
         let word = matches!(page.class(at), Some(Class::Vpa | Class::Info))
             || (page.is(at, Class::Other) || page.is(at, Class::To))
             || (page.cut.low(at) == "upi" && page.cut.is_sign(at + 1, '_'))
-            || matches!(page.cut.low(at), "the" | "name" | "a" | "is");
+            || matches!(page.cut.low(at), "name" | "a" | "is");
         if !(sign || word) || page.used(at) == Use::Vpa {
             break;
         }
@@ -107,7 +107,7 @@ fn end_of(page: &Page, start: usize) -> usize {
             break;
         }
         let inside = match page.cut.shape(at) {
-            Some(Shape::Word) => !ends_name(page, at),
+            Some(Shape::Word) => !ends_name(page, at) || is_inner(page, at, start),
             Some(Shape::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
             Some(Shape::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
             Some(Shape::Sign('-' | '/')) => page.cut.is_glued(at) && page.cut.is_glued(at + 1) && !page.is(at + 1, Class::Channel),
@@ -120,6 +120,17 @@ fn end_of(page: &Page, start: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// Small words that may stand in a name: "The Leather Co", "Dr. Mehta", "Cash and Carry".
+fn is_inner(page: &Page, at: usize, start: usize) -> bool {
+    let goes_on = page.cut.is_word(at + 1) && page.is_free(at + 1) && page.class(at + 1).is_none();
+    match page.cut.low(at) {
+        "the" => at == start && goes_on,
+        "dr" => at == start,
+        "and" => at > start && goes_on,
+        _ => false,
+    }
 }
 
 fn ends_name(page: &Page, at: usize) -> bool {
@@ -223,6 +234,10 @@ fn is_name(page: &Page, tokens: Range<usize>) -> bool {
 
 /// Cards: "spent using Card XX1234 on 12-Mar-25 on AMAZON".
 fn on_merchant(page: &Page) -> Option<String> {
+    let signed = (0..page.len()).filter(|at| page.cut.is_sign(*at, '@') && page.is_free(*at) && !is_advice(page, *at));
+    if let Some(name) = signed.into_iter().find_map(|at| name(page, at + 1)) {
+        return Some(name);
+    }
     let mut marks = page.of(Class::On).filter(|mark| page.cut.low(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
     marks.find_map(|mark| name(page, mark.tokens.end))
 }

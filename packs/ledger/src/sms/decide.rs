@@ -63,6 +63,12 @@ fn is_beside(page: &Page, event: &Event, amount: usize) -> bool {
 fn elsewhere(page: &Page, event: &Event) -> Option<usize> {
     let mut moved = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
     let first = moved.next()?;
+    let counts_other = (0..event.at).any(|at| {
+        page.sentence(at) == page.sentence(event.at) && page.is_free(at) && page.cut.is_number(at)
+    });
+    if counts_other {
+        return None;
+    }
     let near = page.sentence(first.1.tokens.start).abs_diff(page.sentence(event.at)) <= 2;
     (near && moved.next().is_none()).then_some(first.0)
 }
@@ -122,6 +128,10 @@ fn veto(page: &Page, events: &[Event], event: &Event, origin: Origin, doubts: &m
     if !evidence && (lures + usize::from(linked) + usize::from(round) + usize::from(promotes) * 2 >= 3) {
         return Some(if page.has(Class::Loan) { Nothing::Loan } else { Nothing::Promotion });
     }
+    let only_begun = event.direction == Direction::Credit || !strong;
+    if only_begun && page.beside(event.at, Class::Pending) && page.cut.low(event.at) != "credited" {
+        return Some(Nothing::Pending);
+    }
     let account = page.has(Class::Account) || page.has(Class::Card);
     if page.has(Class::Investment) && !(strong && account && !page.tails.is_empty()) {
         return Some(Nothing::Investment);
@@ -147,7 +157,11 @@ fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doub
         || page.has(Class::Request)
         || (page.has(Class::Otp) && !page.of(Class::Otp).all(|otp| page.beside(otp.tokens.start, Class::Share)))
         || future;
-    if stopped || (event.class == Class::Refund && event.weight == Weight::Noun) {
+    let offered = event.weight == Weight::Noun
+        && page.of(Class::Lure).any(|lure| {
+            lure.tokens.start < event.at && page.sentence(lure.tokens.start) == page.sentence(event.at)
+        });
+    if stopped || offered || (event.class == Class::Refund && event.weight == Weight::Noun) {
         return Some(reason(page, events));
     }
     let card = page.has(Class::Card) || page.has(Class::Account) || page.has(Class::Wallet);

@@ -234,7 +234,10 @@ pub(crate) fn distance(mark: &Mark, start: usize, end: usize) -> usize {
 
 /// A noun counts with an amount close by; "successful" in its sentence gives it weight.
 fn noun(page: &Page, mark: &Mark) -> Option<Event> {
-    if !mark.class.is_noun() || mark.class == Class::Cashback {
+    // "Transaction number 5512 for Rs 500" is a payment and its number at once.
+    let numbered = mark.class == Class::Reference
+        && matches!(page.cut.low(mark.tokens.start), "transaction" | "txn" | "trxn");
+    if !(mark.class.is_noun() || numbered) || mark.class == Class::Cashback {
         return None;
     }
     let amount = amount_of(page, mark)?;

@@ -90,6 +90,7 @@ pub(crate) fn reason(page: &Page, events: &[Event]) -> Nothing {
 
 fn weaker_reason(page: &Page, lures: usize) -> Nothing {
     let order = [
+        (Class::Future, Nothing::Future),
         (Class::Pending, Nothing::Pending),
         (Class::Delivery, Nothing::Delivery),
         (Class::Loan, Nothing::Loan),

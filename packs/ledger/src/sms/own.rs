@@ -26,6 +26,10 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
             break;
         }
         match (page.class(at), direction) {
+            (Some(Class::Own), Direction::Debit) if at > 0 && page.is(at - 1, Class::To) => {
+                return if at > 1 && page.is(at - 2, Class::Debited) { 3 } else { -1 };
+            }
+            (Some(Class::Own), Direction::Credit) if at > 0 && page.is(at - 1, Class::From) => return -1,
             (Some(Class::Own), _) => return 3,
             (Some(Class::Other), _) => return -2,
             (Some(Class::To), Direction::Debit) if at > 0 && page.is(at - 1, Class::Debited) => return 2,
@@ -46,7 +50,9 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
         }
     }
     // "… and a/c XX5678 credited" of a debit is the other one.
-    let told = (tail.tokens.end..tail.tokens.end + 3).find_map(|at| page.class(at).filter(|class| class.is_act()));
+    let told = (tail.tokens.end..tail.tokens.end + 3)
+        .take_while(|at| !matches!(page.cut.low(*at), "and" | "&" | ","))
+        .find_map(|at| page.class(at).filter(|class| class.is_act()));
     match (told, direction) {
         (Some(Class::Credited), Direction::Debit) | (Some(Class::Debited), Direction::Credit) => score - 3,
         (Some(Class::Debited), Direction::Debit) | (Some(Class::Credited), Direction::Credit) => score + 1,

@@ -25,12 +25,14 @@ fn role(page: &Page, number: usize) -> Role {
     let (left, distance) = left(page, tokens.start);
     let near = distance <= 3;
     match left {
-        Some(Class::Balance) if near => return Role::Balance,
-        Some(Class::Limit) if near => return Role::Limit,
+        Some(Class::Balance) if distance <= 1 => return Role::Balance,
+        Some(Class::Limit) if distance <= 1 => return Role::Limit,
+        Some(Class::Fee) if distance <= 2 => return Role::Fee,
         Some(Class::Threshold | Class::Lure) if near => return Role::Spoken,
         _ => {}
     }
-    if let Some(role) = right(page, tokens.end) {
+    let signed = matches!(page.cut.low(tokens.end), "cr" | "dr") && left == Some(Class::Balance);
+    if let Some(role) = right(page, tokens.end).filter(|_| !signed) {
         return role;
     }
     match left {
@@ -77,7 +79,7 @@ fn right(page: &Page, end: usize) -> Option<Role> {
         if page.sentence(at) != sentence || !matches!(page.used(at), Use::Free) {
             return None;
         }
-        if matches!(page.cut.shape(at), Some(Shape::Sign(','| '(' | ';' | '.'))) {
+        if matches!(page.cut.shape(at), Some(Shape::Sign(',' | '(' | ')' | ';' | '.'))) {
             return None;
         }
         steps += usize::from(page.cut.is_word(at));

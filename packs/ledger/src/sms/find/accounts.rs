@@ -75,7 +75,8 @@ fn masked(page: &Page, at: usize) -> Option<Range<usize>> {
 
 /// A number behind the word for an account or card.
 fn named(page: &Page, at: usize) -> Option<Range<usize>> {
-    if !matches!(page.class(at), Some(Class::Account | Class::Card)) {
+    let ending = page.is(at, Class::Ending) && page.cut.low(at).starts_with("end");
+    if !ending && !matches!(page.class(at), Some(Class::Account | Class::Card)) {
         return None;
     }
     let between = |at: usize| {

@@ -62,7 +62,8 @@ fn may_stand_between(page: &Page, at: usize, labelled: bool) -> bool {
         Some(Shape::Word) => {
             let small = matches!(page.class(at), Some(Class::Ending | Class::Channel | Class::Reference));
             let short = matches!(page.cut.low(at), "is" | "p" | "m" | "a" | "dr" | "cr" | "id");
-            small || short || (!labelled && page.is(at, Class::Pay))
+            let chained = !labelled && page.cut.is_sign(at + 1, '/') && page.cut.is_sign(at - 1, '/');
+            small || short || chained || (!labelled && page.is(at, Class::Pay))
         }
         Some(Shape::Number) => !labelled && page.cut.low(at).len() <= 2,
         _ => false,
