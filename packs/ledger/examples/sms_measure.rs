@@ -38,6 +38,8 @@ struct Tally {
     nothing: Share,
     account: Share,
     counterparty: Share,
+    /// One name holds the other: `user12@bank` and `user12`.
+    named: Share,
     balance: Share,
     booked: usize,
     surely_wrong: usize,
@@ -60,6 +62,7 @@ fn main() -> Result<()> {
         ("not a transaction", &tally.nothing),
         ("account", &tally.account),
         ("counterparty", &tally.counterparty),
+        ("counterparty, loosely", &tally.named),
         ("balance", &tally.balance),
     ] {
         println!("{}", share.line(what));
@@ -119,6 +122,7 @@ fn of_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<Str
     }
     if let Some(name) = expected["counterparty"].as_str() {
         let found = payment.counterparty.as_deref().unwrap_or_default();
+        tally.named.count(is_same_name(found, name));
         if !tally.counterparty.count(found.eq_ignore_ascii_case(name.trim())) {
             misses.push(format!("counterparty {:?}, not {name}", payment.counterparty));
         }
@@ -127,6 +131,12 @@ fn of_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<Str
         misses.push(format!("balance {:?}, not {}", payment.balance, expected["balance"]));
     }
     misses
+}
+
+fn is_same_name(found: &str, expected: &str) -> bool {
+    let bare = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
+    let (found, expected) = (bare(found), bare(expected));
+    !found.is_empty() && (found.contains(&expected) || expected.contains(&found))
 }
 
 fn money(value: &Value) -> Option<Money> {

@@ -12,10 +12,11 @@ use super::reading::Direction;
 const LONGEST: usize = 7;
 
 /// Words that name nobody.
-const NOBODY: [&str; 34] = [
+const NOBODY: [&str; 46] = [
     "bank", "account", "self", "upi", "wallet", "you", "the", "a", "an", "beneficiary", "merchant", "payment", "transfer",
     "other", "same", "mr", "mrs", "ms", "linked", "mobile", "no", "date", "be", "us", "avoid", "pos", "ecom", "ref", "it",
-    "any", "own", "txn", "bill", "card",
+    "any", "own", "txn", "bill", "card", "dispute", "report",
+    "stop", "know", "pay", "block", "unblock", "raise", "atm", "cash", "of", "imps",
 ];
 
 pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
@@ -32,7 +33,16 @@ pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
             .or_else(|| subject(page))
             .or_else(|| led(page, event, &[Class::Info, Class::Towards])),
     };
-    found.or_else(|| page.vpas.first().map(|vpa| page.cut.text(vpa.clone()).to_owned()))
+    found.or_else(|| address(page)).or_else(|| super::own::other(page, event))
+}
+
+/// A payment address that is not the owner's: theirs is "yours" or "linked to" their card.
+fn address(page: &Page) -> Option<String> {
+    let theirs = |vpa: &&Range<usize>| {
+        page.cut.low(vpa.end) != "linked" && !vpa.start.checked_sub(1).is_some_and(|at| page.is(at, Class::Own))
+    };
+    let vpa = page.vpas.iter().find(theirs)?;
+    Some(page.cut.text(vpa.clone()).to_owned())
 }
 
 /// Sentences about what to do name nobody: "if not you, SMS BLOCK to 92…".
@@ -107,6 +117,7 @@ fn end_of(page: &Page, start: usize) -> usize {
             break;
         }
         let inside = match page.cut.shape(at) {
+            Some(Shape::Word) if at > start && page.cut.is_glued(at) && !page.cut.is_word(at - 1) => true,
             Some(Shape::Word) => !ends_name(page, at) || is_inner(page, at, start),
             Some(Shape::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
             Some(Shape::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
@@ -139,21 +150,24 @@ fn ends_name(page: &Page, at: usize) -> bool {
     let allowed = matches!(
         class,
         Class::Lure | Class::Delivery | Class::Investment | Class::Loan | Class::Due | Class::Pay | Class::Wallet
-            | Class::Of | Class::Mandate | Class::Threshold | Class::Warning | Class::Hold | Class::Points | Class::Other
+            | Class::Of | Class::Mandate | Class::Atm | Class::Fee | Class::Debit | Class::Credit | Class::Threshold | Class::Warning | Class::Hold | Class::Points | Class::Other
     );
     !allowed || matches!(page.cut.low(at), "within" | "amount" | "amt" | "days")
 }
 
 fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
-    let text = page.cut.text(tokens.clone());
+    let mut tokens = tokens;
+    while tokens.len() > 1 && matches!(page.cut.low(tokens.end - 1), "of" | "for" | "in" | "-") {
+        tokens.end -= 1;
+    }
+    let text = page.cut.text(tokens);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     let low = text.to_lowercase();
     let mut words = low.split([' ', '.']).filter(|word| !word.is_empty());
     let nobody = words.all(|word| NOBODY.contains(&word));
-    let machine = tokens.into_iter().any(|at| page.is(at, Class::Atm));
-    (letters >= 2 && !nobody && !machine).then(|| text.to_owned())
+    (letters >= 2 && !nobody).then(|| text.to_owned())
 }
 
 /// "A/c XX123 debited for Rs 500; RAHUL credited": the name before "credited" that is not the owner's account.
@@ -252,12 +266,13 @@ fn between_labels(page: &Page, event: &Event) -> Option<String> {
         }
         at += 1;
     }
-    name(page, at).filter(|_| at < page.len() && !is_advice(page, at))
+    let signed = (clock + 1..at).any(|at| page.cut.is_sign(at, '-'));
+    name(page, at).filter(|_| at < page.len() && !signed && !is_advice(page, at))
 }
 
-/// "RAHUL has sent you Rs 500".
+/// "RAHUL has sent you Rs 500", "STYLEKART refund of Rs 500".
 fn subject(page: &Page) -> Option<String> {
-    let mut acts = page.marks.iter().filter(|mark| matches!(mark.class, Class::Sent | Class::Paid | Class::Transferred));
+    let mut acts = page.marks.iter().filter(|mark| matches!(mark.class, Class::Sent | Class::Paid | Class::Transferred | Class::Refund));
     acts.find_map(|mark| {
         let mut end = mark.tokens.start;
         while end > 0 && matches!(page.cut.low(end - 1), "has" | "have" | "just" | "successfully") {
@@ -265,7 +280,7 @@ fn subject(page: &Page) -> Option<String> {
         }
         let sentence = page.sentence(mark.tokens.start);
         let mut start = end;
-        while start > 0 && page.sentence(start - 1) == sentence && page.is_free(start - 1) && page.cut.is_word(start - 1) && !ends_name(page, start - 1) {
+        while start > 0 && page.sentence(start - 1) == sentence && page.is_free(start - 1) && (page.cut.is_word(start - 1) || page.cut.is_sign(start - 1, '*')) && !ends_name(page, start - 1) {
             start -= 1;
         }
         if start < end { accepted(page, start..end) } else { None }

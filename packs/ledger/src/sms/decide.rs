@@ -1,7 +1,7 @@
 //! From what a message says to what it means.
 
 use super::counterparty::counterparty;
-use super::events::{Event, State, Weight, events};
+use super::events::{Event, State, Weight, events, implied};
 use super::lexicon::Class;
 use super::nothing::{has_code, is_request, reason};
 use super::own;
@@ -20,7 +20,12 @@ pub(crate) fn decide(page: &Page, sms: &Sms<'_>) -> Reading {
     }
     let origin = sender::origin(sms.sender);
     let mut doubts = Vec::new();
-    let chosen = choose(page, &done, &mut doubts);
+    let implied = if events.iter().any(|event| event.amount.is_some()) { None } else { implied(page) };
+    let chosen = match &implied {
+        Some(event) => event.amount.map(|amount| (event, amount)),
+        None => choose(page, &done, &mut doubts),
+    };
+    doubts.extend(implied.as_ref().map(|_| Doubt::Implied));
     let Some((event, amount)) = chosen else { return Reading::Nothing(reason(page, &events)) };
     if let Some(nothing) = veto(page, &events, event, origin, &mut doubts) {
         return Reading::Nothing(nothing);
@@ -61,6 +66,9 @@ fn is_beside(page: &Page, event: &Event, amount: usize) -> bool {
 
 /// "Your a/c is debited. Amount: Rs 500": the only amount of another sentence.
 fn elsewhere(page: &Page, event: &Event) -> Option<usize> {
+    if event.weight != Weight::Strong {
+        return None;
+    }
     let mut moved = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
     let first = moved.next()?;
     let counts_other = (0..event.at).any(|at| {
@@ -107,7 +115,8 @@ fn between<'e>(page: &Page, debit: &'e Event, credit: &'e Event, doubts: &mut Ve
 
 /// What makes nothing of what seems done.
 fn veto(page: &Page, events: &[Event], event: &Event, origin: Origin, doubts: &mut Vec<Doubt>) -> Option<Nothing> {
-    let evidence = !page.tails.is_empty() || !page.references.is_empty();
+    let balance = page.amounts.iter().any(|amount| amount.role == Role::Balance);
+    let evidence = !page.tails.is_empty() || !page.references.is_empty() || balance;
     let lures = page.of(Class::Lure).count() + page.of(Class::Threshold).count();
     let linked = page.uses.contains(&Use::Link);
     let promotes = origin == (Origin::Business { promotes: true });
@@ -125,7 +134,14 @@ fn veto(page: &Page, events: &[Event], event: &Event, origin: Origin, doubts: &m
     if page.has(Class::Failed) && event.direction == Direction::Credit && event.weight <= Weight::Weak && event.class != Class::Refunded {
         return Some(Nothing::Declined);
     }
-    if !evidence && (lures + usize::from(linked) + usize::from(round) + usize::from(promotes) * 2 >= 3) {
+    if page.is_disguised {
+        return Some(Nothing::Promotion);
+    }
+    if is_receipt(page, event) {
+        return Some(Nothing::Receipt);
+    }
+    let gift = event.direction == Direction::Credit && lures > 0 && linked;
+    if !evidence && (gift || lures + usize::from(linked) + usize::from(round) + usize::from(promotes) * 2 >= 3) {
         return Some(if page.has(Class::Loan) { Nothing::Loan } else { Nothing::Promotion });
     }
     let only_begun = event.direction == Direction::Credit || !strong;
@@ -176,13 +192,8 @@ fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doub
 
 fn payment(page: &Page, sms: &Sms<'_>, event: &Event, amount: usize, origin: Origin, mut doubts: Vec<Doubt>) -> Payment {
     let moved = &page.amounts[amount];
-    let mut event = event.clone();
-    if is_receipt(page, &event) {
-        event.direction = Direction::Debit;
-        doubts.push(Doubt::Receipt);
-    }
-    let account = own::account(page, &event);
-    let counterparty = counterparty(page, &event);
+    let account = own::account(page, event);
+    let counterparty = counterparty(page, event);
     let reference = reference(page);
     let rules = [
         (moved.is_bare, Doubt::Bare),
@@ -218,14 +229,19 @@ fn reference(page: &Page) -> Option<String> {
     found.map(|reference| reference.value.clone())
 }
 
-/// "We have received your payment": a shop thanks for what the owner paid. On a card it makes the debt less.
+/// "We have received your payment": whoever was paid says thanks. On a card or a loan it makes the debt less.
 fn is_receipt(page: &Page, event: &Event) -> bool {
     if event.class != Class::Received || page.has(Class::Card) {
         return false;
     }
-    let thanked = (1..=3).filter_map(|back| event.at.checked_sub(back)).any(|at| page.cut.low(at) == "we");
-    let yours = (event.end..event.end + 3).any(|at| page.is(at, Class::Own)) && (event.end..event.end + 4).any(|at| page.is(at, Class::Pay));
+    let before = |back: usize| event.at.checked_sub(back).map_or("", |at| page.cut.low(at));
+    let thanked = (1..=3).any(|back| before(back) == "we");
+    let with_thanks = page.cut.low(event.end) == "with" && page.cut.low(event.end + 1).starts_with("thank");
+    let yours = (event.end..event.end + 3).any(|at| page.is(at, Class::Own))
+        && (event.end..event.end + 4).any(|at| page.is(at, Class::Pay));
     let from_you = (event.end..page.len()).any(|at| page.is(at, Class::From) && page.cut.low(at + 1) == "you");
-    let banked = page.has(Class::Account) && !page.tails.is_empty();
-    (thanked || yours || from_you) && !banked
+    let banked = (page.has(Class::Account) || page.has(Class::Wallet)) && !page.tails.is_empty();
+    let told_you = (1..=3).any(|back| before(back) == "you");
+    let nobody = !told_you && page.references.is_empty() && !page.has(Class::Wallet) && counterparty(page, event).is_none();
+    (thanked || with_thanks || yours || from_you || nobody) && !banked
 }

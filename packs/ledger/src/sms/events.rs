@@ -92,7 +92,7 @@ fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
         .filter(|at| page.sentence(*at) == page.sentence(start));
     let mut thing = false;
     for at in around {
-        thing |= matches!(page.cut.low(at), "request" | "application" | "complaint" | "documents" | "email" | "link" | "feedback" | "sms");
+        thing |= matches!(page.cut.low(at), "request" | "application" | "complaint" | "documents" | "email" | "link" | "feedback" | "sms" | "statement" | "report" | "message" | "mail" | "notification");
     }
     let points = (1..=3).filter_map(|back| start.checked_sub(back)).any(|at| page.is(at, Class::Points) && page.sentence(at) == page.sentence(start));
     let counted = points && !page.amounts.iter().any(|amount| amount.role == Role::Moved);
@@ -246,8 +246,14 @@ fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         return None;
     }
     let sentence = page.sentence(mark.tokens.start);
+    let denied = page.of(Class::Negation).any(|no| {
+        no.tokens.start < mark.tokens.start
+            && page.sentence(no.tokens.start) == sentence
+            && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
+    });
     let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
     let state = match ended.map_or(State::Done, |done| state(page, done)) {
+        State::Done if denied => State::Undone,
         State::Done => state(page, mark),
         other => other,
     };
@@ -258,4 +264,34 @@ fn noun(page: &Page, mark: &Mark) -> Option<Event> {
     let weight = if ended.is_some() { Weight::Made } else { Weight::Noun };
     let is_own = is_own(page, mark);
     Some(Event { at: mark.tokens.start, end: mark.tokens.end, class: mark.class, direction, state, weight, amount: Some(amount), is_own })
+}
+
+/// Some cards and banks leave the verb out: "Rs 199 HDFC Bank Card x4433 At NETFLIX", "Rs 200 UPI frm A/c X0763". It
+/// counts where the owner's side is plain and nothing speaks against it.
+pub(crate) fn implied(page: &Page) -> Option<Event> {
+    let against = [
+        Class::Request, Class::Due, Class::Failed, Class::Mandate, Class::Future, Class::Pending, Class::Hold, Class::Loan,
+        Class::Delivery, Class::Investment, Class::Lure, Class::Warning, Class::Cashback,
+    ];
+    if against.into_iter().any(|class| page.has(class)) {
+        return None;
+    }
+    let mut moved = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved && !amount.is_bare);
+    let (number, amount) = moved.next()?;
+    let tail = page.tails.iter().find(|tail| tail.tokens.start > amount.tokens.end)?;
+    let between = amount.tokens.end..tail.tokens.start;
+    let carded = between.clone().any(|at| page.is(at, Class::Card))
+        && (tail.tokens.end..tail.tokens.end + 3).any(|at| page.is(at, Class::At));
+    let taken = between.clone().any(|at| page.is(at, Class::From)) && between.clone().any(|at| page.is(at, Class::Account));
+    let alone = moved.next().is_none() && page.sentence(amount.tokens.start) == page.sentence(tail.tokens.start);
+    (alone && (carded || taken)).then(|| Event {
+        at: amount.tokens.start,
+        end: amount.tokens.end,
+        class: Class::Paid,
+        direction: Direction::Debit,
+        state: State::Done,
+        weight: Weight::Weak,
+        amount: Some(number),
+        is_own: true,
+    })
 }

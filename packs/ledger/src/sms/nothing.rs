@@ -8,7 +8,7 @@ use super::reading::Nothing;
 /// A one-time code makes it nothing, whatever else it says. Advice never to share one does not.
 pub(crate) fn has_code(page: &Page) -> bool {
     let codes: Vec<usize> = (0..page.len()).filter(|at| is_code(page, *at)).collect();
-    page.of(Class::Otp).any(|otp| {
+    page.of(Class::Otp).filter(|otp| !is_spared(page, otp.tokens.start)).any(|otp| {
         let at = otp.tokens.start;
         let sentence = page.sentence(at);
         let beside = codes.iter().any(|code| {
@@ -18,6 +18,11 @@ pub(crate) fn has_code(page: &Page) -> bool {
         let advised = page.beside(at, Class::Share) || page.beside(at, Class::Negation);
         beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
+}
+
+/// "Without OTP/PIN".
+fn is_spared(page: &Page, at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| matches!(page.cut.low(before), "without" | "no"))
 }
 
 /// Four to eight digits that are nothing else. "SMS BLOCK 1234 to …" is a tail again.
@@ -59,7 +64,9 @@ pub(crate) fn reason(page: &Page, events: &[Event]) -> Nothing {
     let amounts = !page.amounts.is_empty();
     let only = |role: Role| amounts && page.amounts.iter().all(|amount| amount.role == role);
     let has = |class| page.has(class);
-    if has(Class::Otp) && !page.of(Class::Otp).all(|otp| page.beside(otp.tokens.start, Class::Share)) {
+    if page.is_disguised {
+        Nothing::Promotion
+    } else if has(Class::Otp) && !page.of(Class::Otp).all(|otp| page.beside(otp.tokens.start, Class::Share)) {
         Nothing::Otp
     } else if has(Class::Request) && amounts {
         Nothing::Request

@@ -76,6 +76,8 @@ pub(crate) struct Page {
     pub(crate) vpas: Vec<Range<usize>>,
     pub(crate) date: Option<Date>,
     pub(crate) time: Option<Time>,
+    /// Figures written with letters, `15,OOO`, to pass a filter. No bank writes so.
+    pub(crate) is_disguised: bool,
 }
 
 impl Page {
@@ -98,7 +100,9 @@ impl Page {
             vpas: Vec::new(),
             date: None,
             time: None,
+            is_disguised: false,
         };
+        page.is_disguised = (2..page.len()).any(|at| is_disguised(&page.cut, at));
         find::links(&mut page);
         find::dates(&mut page, day);
         find::accounts(&mut page);
@@ -159,6 +163,13 @@ impl Page {
         let sentence = self.sentence(at);
         self.of(class).any(|mark| self.sentence(mark.tokens.start) == sentence)
     }
+}
+
+/// The letters O behind a figure and a comma or dot.
+fn is_disguised(cut: &Cut, at: usize) -> bool {
+    let zeros = cut.low(at).len() >= 2 && cut.low(at).bytes().all(|byte| byte == b'o');
+    let joined = cut.is_glued(at) && (cut.is_sign(at - 1, ',') || cut.is_sign(at - 1, '.'));
+    zeros && joined && cut.is_glued(at - 1) && cut.is_number(at - 2)
 }
 
 const SHORTENED: [&str; 40] = [

@@ -111,8 +111,8 @@ pub enum Doubt {
     Done,
     /// It failed, and yet the account was debited.
     Failed,
-    /// A shop confirms what the bank will tell too.
-    Receipt,
+    /// It has no verb: an amount, an account and a name.
+    Implied,
     /// It sounds like an advertisement or a lure.
     Lure,
     /// A person's number sent it, not a bank's name.
@@ -127,7 +127,7 @@ impl Doubt {
     /// What it does to a reading.
     pub(crate) const fn leaves(self) -> Certainty {
         match self {
-            Self::Bare | Self::Foreign | Self::Vague => Certainty::Likely,
+            Self::Bare | Self::Foreign | Self::Vague | Self::Implied => Certainty::Likely,
             _ => Certainty::Unsure,
         }
     }
@@ -139,7 +139,7 @@ impl Doubt {
             Self::Direction => "it is not clear whether money came or went",
             Self::Done => "it is not clear that it was done",
             Self::Failed => "it failed, and yet it says that money moved",
-            Self::Receipt => "the shop confirms it; the bank may tell of it too",
+            Self::Implied => "it has no word for what was done",
             Self::Lure => "it sounds like an advertisement or a lure",
             Self::Person => "a personal number sent it, not a bank",
             Self::Vague => "it names no account, reference or counterparty",
@@ -167,6 +167,7 @@ pub enum Nothing {
     Warning,
     Promotion,
     Investment,
+    Receipt,
     Other,
 }
 
@@ -188,6 +189,7 @@ impl Nothing {
             Self::Warning => "a warning or a lure to click or call",
             Self::Promotion => "an advertisement",
             Self::Investment => "it tells of units, funds or a provident fund, not of the account",
+            Self::Receipt => "a shop or biller thanks for a payment: the bank tells of the payment itself",
             Self::Other => "nothing in it says that money moved",
         }
     }

@@ -158,6 +158,10 @@ fn stands_for_amount(page: &Page, figure: usize) -> bool {
         at -= 1;
     }
     let before = at.checked_sub(1).and_then(|at| page.class(at));
+    let points = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, Class::Points));
+    if points {
+        return false;
+    }
     let linked = at < figure;
     let amounts = (at..figure).any(|at| page.is(at, Class::Of));
     match before {

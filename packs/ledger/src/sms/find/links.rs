@@ -15,25 +15,25 @@ pub(crate) fn links(page: &mut Page) {
         }
         if page.cut.is_sign(at, '@') {
             address(page, at);
-        } else if starts_link(page, at) {
+        } else if matches!(page.cut.low(at), "http" | "https" | "www") && page.cut.is_glued(at + 1) {
             let end = glued_end(page, at + 1, |_| true);
             page.take(at..end, Use::Link);
+        } else if is_domain_dot(page, at) {
+            let end = glued_end(page, at + 1, |_| true);
+            let start = (0..at).rev().find(|before| !page.cut.is_glued(before + 1)).map_or(0, |before| before + 1);
+            page.take(start..end, Use::Link);
         }
     }
 }
 
-/// `https://…`, `www.…`, or `bit.ly/…`: a dot and a domain, with a path.
-fn starts_link(page: &Page, at: usize) -> bool {
+/// The dot of `bit.ly/…`: a domain behind it, and a path or another domain behind that.
+fn is_domain_dot(page: &Page, at: usize) -> bool {
     let cut = &page.cut;
-    if !cut.is_word(at) {
-        return false;
-    }
-    let named = matches!(cut.low(at), "http" | "https" | "www");
-    let dotted = cut.is_sign(at + 1, '.') && cut.is_glued(at + 1) && cut.is_glued(at + 2);
-    let domain = dotted && DOMAINS.contains(&cut.low(at + 2));
-    let path = cut.is_sign(at + 3, '/') && cut.is_glued(at + 3);
-    let second = cut.is_sign(at + 3, '.') && cut.is_glued(at + 3) && DOMAINS.contains(&cut.low(at + 4));
-    (named && cut.is_glued(at + 1)) || (domain && (path || second))
+    let dotted = cut.is_sign(at, '.') && cut.is_glued(at) && cut.is_glued(at + 1);
+    let domain = dotted && DOMAINS.contains(&cut.low(at + 1));
+    let path = cut.is_sign(at + 2, '/') && cut.is_glued(at + 2) && cut.is_glued(at + 3);
+    let second = cut.is_sign(at + 2, '.') && cut.is_glued(at + 2) && DOMAINS.contains(&cut.low(at + 3));
+    domain && (path || second)
 }
 
 fn glued_end(page: &Page, from: usize, may: impl Fn(Shape) -> bool) -> usize {
@@ -51,7 +51,9 @@ fn address(page: &mut Page, at: usize) {
     while start > 0 && page.cut.is_glued(start) && page.cut.shape(start - 1).is_some_and(may) {
         start -= 1;
     }
-    if start == at {
+    // "debited@SBI": a verb, not somebody's address.
+    let verb = start + 1 == at && page.class(start).is_some_and(|class| class.is_act());
+    if start == at || verb {
         return;
     }
     let handle = glued_end(page, at + 2, |shape| matches!(shape, Shape::Word | Shape::Number));

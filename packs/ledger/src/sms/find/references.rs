@@ -89,7 +89,8 @@ fn run(page: &Page, at: usize) -> Range<usize> {
 
 fn phones(page: &mut Page) {
     for at in 0..page.len() {
-        if page.is_free(at) && page.cut.is_plain(at) {
+        let addressed = page.cut.is_sign(at + 1, '_') && page.cut.is_glued(at + 1);
+        if page.is_free(at) && page.cut.is_plain(at) && !addressed {
             let figure = page.cut.low(at);
             let asked = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| {
                 matches!(page.cut.low(at), "call" | "sms" | "dial" | "helpline" | "fwd" | "forward" | "whatsapp" | "contact" | "tel" | "ph" | "no" | "toll")
