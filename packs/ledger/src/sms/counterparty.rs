@@ -19,6 +19,12 @@ const NOBODY: [&str; 46] = [
     "stop", "know", "pay", "block", "unblock", "raise", "atm", "cash", "of", "imps",
 ];
 
+/// Who signs a message behind a hyphen: "… to RAHUL-SBI".
+const BANKS: [&str; 24] = [
+    "sbi", "icici", "axis", "hdfc", "bob", "pnb", "kotak", "union", "canara", "federal", "iob", "uco", "cub", "sib", "kvb",
+    "ippb", "boi", "idfc", "indusind", "yes", "rbl", "dcb", "idbi", "cboi",
+];
+
 pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
     let found = match event.direction {
         Direction::Debit => credited_other(page)
@@ -34,6 +40,11 @@ pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
             .or_else(|| led(page, event, &[Class::Info, Class::Towards])),
     };
     found.or_else(|| address(page)).or_else(|| super::own::other(page, event))
+}
+
+/// Who is said to have paid: behind "from" or "by", before "sent", or by address.
+pub(crate) fn payer(page: &Page, event: &Event) -> Option<String> {
+    led(page, event, &[Class::From, Class::By]).or_else(|| subject(page)).or_else(|| address(page))
 }
 
 /// A payment address that is not the owner's: theirs is "yours" or "linked to" their card.
@@ -64,7 +75,7 @@ fn led(page: &Page, event: &Event, classes: &[Class]) -> Option<String> {
         if manner || own_debit || page.used(start) == Use::Date || is_advice(page, start) {
             continue;
         }
-        if mark.class == Class::Towards && event.at > end && page.sentence(start) != page.sentence(event.at) {
+        if mark.class == Class::Towards && page.sentence(start) != page.sentence(event.at) {
             continue;
         }
         if let Some(name) = name(page, end) {
@@ -117,11 +128,14 @@ fn end_of(page: &Page, start: usize) -> usize {
             break;
         }
         let inside = match page.cut.shape(at) {
-            Some(Shape::Word) if at > start && page.cut.is_glued(at) && !page.cut.is_word(at - 1) => true,
+            Some(Shape::Word) if at > start && is_joined(page, at) => true,
             Some(Shape::Word) => !ends_name(page, at) || is_inner(page, at, start),
             Some(Shape::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
             Some(Shape::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
-            Some(Shape::Sign('-' | '/')) => page.cut.is_glued(at) && page.cut.is_glued(at + 1) && !page.is(at + 1, Class::Channel),
+            Some(Shape::Sign('-' | '/')) => {
+                let inner = page.cut.is_glued(at) && page.cut.is_glued(at + 1);
+                inner && !page.is(at + 1, Class::Channel) && !BANKS.contains(&page.cut.low(at + 1))
+            }
             _ => false,
         };
         if !inside {
@@ -131,6 +145,13 @@ fn end_of(page: &Page, start: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// `IND*Amazon.in`: a sign holds the word to the one before.
+fn is_joined(page: &Page, at: usize) -> bool {
+    let held = matches!(page.cut.shape(at - 1), Some(Shape::Sign('*' | '_' | '&' | '\'')));
+    let domain = page.cut.is_sign(at - 1, '.') && matches!(page.cut.low(at), "in" | "com" | "co" | "org" | "net");
+    page.cut.is_glued(at) && (held || domain)
 }
 
 /// Small words that may stand in a name: "The Leather Co", "Dr. Mehta", "Cash and Carry".
@@ -157,7 +178,7 @@ fn ends_name(page: &Page, at: usize) -> bool {
 
 fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
     let mut tokens = tokens;
-    while tokens.len() > 1 && matches!(page.cut.low(tokens.end - 1), "of" | "for" | "in" | "-") {
+    while tokens.len() > 1 && matches!(page.cut.low(tokens.end - 1), "of" | "for" | "in" | "-") && !page.cut.is_glued(tokens.end - 1) {
         tokens.end -= 1;
     }
     let text = page.cut.text(tokens);
@@ -214,11 +235,12 @@ fn piece(page: &Page, start: usize) -> Option<String> {
     }
     let mut at = first + 1;
     while at < last {
+        let signature = |at: usize| page.cut.is_sign(at, '-') && !page.cut.is_glued(at);
         let end = (at..last).find(|at| joins(*at) || stops_chain(page, *at)).unwrap_or(last);
         if at < end && is_name(page, at..end) && let Some(name) = accepted(page, at..end) {
             return Some(name);
         }
-        if stops_chain(page, end) && page.used(end) != Use::Reference {
+        if signature(end) || (stops_chain(page, end) && page.used(end) != Use::Reference) {
             return None;
         }
         at = end + 1;

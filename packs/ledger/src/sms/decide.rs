@@ -1,6 +1,6 @@
 //! From what a message says to what it means.
 
-use super::counterparty::counterparty;
+use super::counterparty::{counterparty, payer};
 use super::events::{Event, State, Weight, events, implied};
 use super::lexicon::Class;
 use super::nothing::{has_code, is_request, reason};
@@ -140,7 +140,11 @@ fn veto(page: &Page, events: &[Event], event: &Event, origin: Origin, doubts: &m
     if is_receipt(page, event) {
         return Some(Nothing::Receipt);
     }
-    let gift = event.direction == Direction::Credit && lures > 0 && linked;
+    if !evidence && (page.has(Class::Warning) || origin == Origin::Person) {
+        return Some(Nothing::Warning);
+    }
+    // Nobody who gives money without naming an account needs a click for it.
+    let gift = event.direction == Direction::Credit && linked;
     if !evidence && (gift || lures + usize::from(linked) + usize::from(round) + usize::from(promotes) * 2 >= 3) {
         return Some(if page.has(Class::Loan) { Nothing::Loan } else { Nothing::Promotion });
     }
@@ -155,8 +159,9 @@ fn veto(page: &Page, events: &[Event], event: &Event, origin: Origin, doubts: &m
     if event.weight <= Weight::Made {
         return noun_veto(page, events, event, doubts);
     }
-    if !evidence && linked && page.has(Class::Warning) {
-        return Some(Nothing::Warning);
+    let anchored = evidence || page.has(Class::Wallet) || event.class == Class::Added || !page.vpas.is_empty() || counterparty(page, event).is_some();
+    if !strong && !anchored {
+        return Some(Nothing::Receipt);
     }
     None
 }
@@ -183,6 +188,9 @@ fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doub
     let card = page.has(Class::Card) || page.has(Class::Account) || page.has(Class::Wallet);
     if event.weight == Weight::Noun && !(card && !page.tails.is_empty()) {
         return Some(reason(page, events));
+    }
+    if event.class == Class::Pay && page.tails.is_empty() && page.references.is_empty() && counterparty(page, event).is_none() {
+        return Some(Nothing::Receipt);
     }
     if event.weight == Weight::Noun && event.class == Class::Pay && counterparty(page, event).is_none() {
         doubts.push(Doubt::Done);
@@ -229,7 +237,8 @@ fn reference(page: &Page) -> Option<String> {
     found.map(|reference| reference.value.clone())
 }
 
-/// "We have received your payment": whoever was paid says thanks. On a card or a loan it makes the debt less.
+/// "We have received your payment", "EMI received for your loan": whoever was paid says thanks. On a card it makes the
+/// debt less, and is a credit there.
 fn is_receipt(page: &Page, event: &Event) -> bool {
     if event.class != Class::Received || page.has(Class::Card) {
         return false;
@@ -241,7 +250,8 @@ fn is_receipt(page: &Page, event: &Event) -> bool {
         && (event.end..event.end + 4).any(|at| page.is(at, Class::Pay));
     let from_you = (event.end..page.len()).any(|at| page.is(at, Class::From) && page.cut.low(at + 1) == "you");
     let banked = (page.has(Class::Account) || page.has(Class::Wallet)) && !page.tails.is_empty();
+    let begins = event.at == 0 || page.sentence(event.at - 1) != page.sentence(event.at) || page.cut.is_sign(event.at - 1, ':');
     let told_you = (1..=3).any(|back| before(back) == "you");
-    let nobody = !told_you && page.references.is_empty() && !page.has(Class::Wallet) && counterparty(page, event).is_none();
-    (thanked || with_thanks || yours || from_you || nobody) && !banked
+    let nobody = !told_you && !begins && !page.has(Class::Wallet) && payer(page, event).is_none();
+    page.beside(event.at, Class::Loan) || ((thanked || with_thanks || yours || from_you || nobody) && !banked)
 }

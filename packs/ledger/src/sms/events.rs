@@ -97,7 +97,9 @@ fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
     let points = (1..=3).filter_map(|back| start.checked_sub(back)).any(|at| page.is(at, Class::Points) && page.sentence(at) == page.sentence(start));
     let counted = points && !page.amounts.iter().any(|amount| amount.role == Role::Moved);
     let weak = matches!(mark.class, Class::Received | Class::Sent | Class::Added);
-    (weak && thing) || counted
+    let homeless = mark.class == Class::Added
+        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance].into_iter().any(|class| page.beside(start, class));
+    (weak && thing) || counted || homeless
 }
 
 fn is_filler(page: &Page, at: usize) -> bool {

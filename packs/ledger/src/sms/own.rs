@@ -48,6 +48,10 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
                 score = -2;
                 break;
             }
+            (Some(Class::By), Direction::Debit) => {
+                score = 2;
+                break;
+            }
             (Some(Class::From), Direction::Debit) | (Some(Class::To), Direction::Credit) => {
                 score = 2;
                 break;

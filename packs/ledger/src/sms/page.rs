@@ -32,6 +32,7 @@ pub(crate) enum Role {
     Balance,
     Limit,
     Due,
+    /// A fee or a cashback beside what moved.
     Fee,
     /// "Up to", "above", "off": nobody's money.
     Spoken,
@@ -210,5 +211,8 @@ fn is_full_stop(page: &Page, at: usize) -> bool {
     if page.cut.is_word(before) && (SHORTENED.contains(&word) || word.chars().count() == 1) {
         return false;
     }
-    !(page.cut.is_glued(at + 1) && DOMAINS.contains(&page.cut.low(at + 1)))
+    if page.cut.is_glued(at + 1) && page.cut.is_word(before) && page.cut.is_word(at + 1) {
+        return page.class(at + 1).is_some() && !DOMAINS.contains(&page.cut.low(at + 1));
+    }
+    true
 }

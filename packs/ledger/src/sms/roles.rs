@@ -12,7 +12,7 @@ pub(crate) fn assign(page: &mut Page) {
     for (amount, role) in page.amounts.iter_mut().zip(roles) {
         amount.role = role;
     }
-    // A fee that stands alone is what was taken.
+    // A fee that stands alone is what was taken, a cashback what came.
     if page.amounts.iter().all(|amount| amount.role != Role::Moved) {
         for amount in page.amounts.iter_mut().filter(|amount| amount.role == Role::Fee) {
             amount.role = Role::Moved;
@@ -40,7 +40,7 @@ fn role(page: &Page, number: usize) -> Role {
         Some(Class::Limit) => Role::Limit,
         Some(Class::Due) => Role::Due,
         Some(Class::Fee) if near => Role::Fee,
-        Some(Class::Cashback) if page.amounts.len() > 1 => Role::Spoken,
+        Some(Class::Cashback) => Role::Fee,
         _ => Role::Moved,
     }
 }
@@ -90,8 +90,8 @@ fn right(page: &Page, end: usize) -> Option<Role> {
             Some(Class::Due) if steps <= 3 => return Some(Role::Due),
             Some(Class::Fee) if steps == 1 => return Some(Role::Fee),
             Some(Class::Lure) if steps == 1 && page.cut.low(at) != "get" => return Some(Role::Spoken),
-            Some(Class::Cashback) if page.amounts.len() > 1 && steps == 1 => return Some(Role::Spoken),
-            Some(Class::Stop | Class::Own | Class::Success | Class::Future | Class::Cashback) | None => {}
+            Some(Class::Cashback) if steps == 1 => return Some(Role::Fee),
+            Some(Class::Stop | Class::Own | Class::Success | Class::Future) | None => {}
             Some(_) => return None,
         }
     }
