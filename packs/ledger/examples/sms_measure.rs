@@ -47,13 +47,18 @@ struct Tally {
 
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).context("name the folder of sms_cases.jsonl")?;
-    let text = std::fs::read_to_string(format!("{folder}/sms_cases.jsonl")).context("sms_cases.jsonl can't be read")?;
+    let text = std::fs::read_to_string(format!("{folder}/sms_cases.jsonl"))
+        .context("sms_cases.jsonl can't be read")?;
     let cases: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let mut tally = Tally::default();
     for case in &cases {
         let reading = read(&sms(case));
         for miss in misses(&mut tally, &case["expected"], &reading) {
-            println!("{}: {miss}\n    {}", case["id"].as_str().unwrap_or("?"), sms(case).text.replace('\n', " ⏎ "));
+            println!(
+                "{}: {miss}\n    {}",
+                case["id"].as_str().unwrap_or("?"),
+                sms(case).text.replace('\n', " ⏎ ")
+            );
         }
     }
     for (what, share) in [
@@ -88,7 +93,12 @@ fn misses(tally: &mut Tally, expected: &Value, reading: &Reading) -> Vec<String>
             tally.booked += 1;
             tally.surely_wrong += usize::from(payment.certainty == Certainty::Sure);
             let class = expected["none_class"].as_str().unwrap_or_default();
-            vec![format!("BOOKED ({class}) as {} {} {}", way(payment), payment.amount, payment.certainty.as_str())]
+            vec![format!(
+                "BOOKED ({class}) as {} {} {}",
+                way(payment),
+                payment.amount,
+                payment.certainty.as_str()
+            )]
         }
         Reading::Nothing(nothing) => {
             tally.direction.count(false);
@@ -127,14 +137,17 @@ fn of_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<Str
             misses.push(format!("counterparty {:?}, not {name}", payment.counterparty));
         }
     }
-    if !expected["balance"].is_null() && !tally.balance.count(payment.balance == money(&expected["balance"])) {
+    if !expected["balance"].is_null() && !tally.balance.count(payment.balance == money(&expected["balance"]))
+    {
         misses.push(format!("balance {:?}, not {}", payment.balance, expected["balance"]));
     }
     misses
 }
 
 fn is_same_name(found: &str, expected: &str) -> bool {
-    let bare = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
+    let bare = |text: &str| {
+        text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase()
+    };
     let (found, expected) = (bare(found), bare(expected));
     !found.is_empty() && (found.contains(&expected) || expected.contains(&found))
 }

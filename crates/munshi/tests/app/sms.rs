@@ -16,7 +16,10 @@ fn a_message_is_read_in_words_and_in_json() {
     assert!(words.contains("INR 1250.00 went out") && words.contains("kirana.77@okaxis"), "{words}");
     assert!(words.contains("2025-06-14") && words.contains("HDFC Bank") && words.contains("sure"), "{words}");
     let read = installation.json(&["sms", "read", DEBIT]);
-    assert_eq!((&read["kind"], &read["amount"], &read["account"]), (&json!("debit"), &json!("1250.00"), &json!("4471")));
+    assert_eq!(
+        (&read["kind"], &read["amount"], &read["account"]),
+        (&json!("debit"), &json!("1250.00"), &json!("4471"))
+    );
     assert_eq!((&read["reference"], &read["balance"]), (&json!("516512345678"), &json!("900.00")));
     let nothing = installation.run(&["sms", "read", "OTP is 448291 for txn of INR 2,499.00"]).ok();
     assert!(nothing.contains("nothing to book: a one-time code"), "{nothing}");
@@ -34,7 +37,8 @@ fn every_line_is_answered_in_order_and_a_bad_one_stops_nothing() {
         json!({ "text": DEBIT, "sender": "+919812345678" })
     );
     let mut command = installation.command(&["sms", "read", "--jsonl"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -43,7 +47,10 @@ fn every_line_is_answered_in_order_and_a_bad_one_stops_nothing() {
     assert_eq!((&read[0]["kind"], &read[0]["certainty"]), (&json!("debit"), &json!("unsure")));
     assert_eq!((&read[1]["line"], &read[3]["line"]), (&json!(2), &json!(5)));
     assert!(read[1]["error"]["message"].as_str().unwrap().contains("line 2"), "{}", read[1]);
-    assert_eq!((&read[2]["kind"], &read[2]["amount"], &read[2]["reason"]), (&json!("none"), &json!(null), &json!("request")));
+    assert_eq!(
+        (&read[2]["kind"], &read[2]["amount"], &read[2]["reason"]),
+        (&json!("none"), &json!(null), &json!("request"))
+    );
 }
 
 #[test]

@@ -164,7 +164,9 @@ fn tokens(text: &str) -> Vec<Token> {
 /// `A/cXX1234`: where the letters for hidden digits begin.
 fn hidden_from(word: &str) -> Option<usize> {
     let label = word.trim_end_matches(['x', 'X']);
-    let known = ["c", "ac", "no", "acct", "card", "account", "ending"].iter().any(|known| label.eq_ignore_ascii_case(known));
+    let known = ["c", "ac", "no", "acct", "card", "account", "ending"]
+        .iter()
+        .any(|known| label.eq_ignore_ascii_case(known));
     (known && label.len() < word.len()).then_some(label.len())
 }
 
@@ -179,9 +181,10 @@ mod tests {
 
     #[test]
     fn figures_words_and_signs_are_told_apart() {
-        assert_eq!(words("Rs.1,23,456.78 frm A/c XX12."), [
-            "rs", ".", "1,23,456.78", "frm", "a", "/", "c", "xx", "12", "."
-        ]);
+        assert_eq!(
+            words("Rs.1,23,456.78 frm A/c XX12."),
+            ["rs", ".", "1,23,456.78", "frm", "a", "/", "c", "xx", "12", "."]
+        );
         assert_eq!(words("12Mar25"), ["12", "mar", "25"]);
     }
 

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::chain::{chain, piece};
 use super::clean::Shape;
 use super::events::Event;
 use super::lexicon::Class;
@@ -13,16 +14,58 @@ const LONGEST: usize = 7;
 
 /// Words that name nobody.
 const NOBODY: [&str; 46] = [
-    "bank", "account", "self", "upi", "wallet", "you", "the", "a", "an", "beneficiary", "merchant", "payment", "transfer",
-    "other", "same", "mr", "mrs", "ms", "linked", "mobile", "no", "date", "be", "us", "avoid", "pos", "ecom", "ref", "it",
-    "any", "own", "txn", "bill", "card", "dispute", "report",
-    "stop", "know", "pay", "block", "unblock", "raise", "atm", "cash", "of", "imps",
+    "bank",
+    "account",
+    "self",
+    "upi",
+    "wallet",
+    "you",
+    "the",
+    "a",
+    "an",
+    "beneficiary",
+    "merchant",
+    "payment",
+    "transfer",
+    "other",
+    "same",
+    "mr",
+    "mrs",
+    "ms",
+    "linked",
+    "mobile",
+    "no",
+    "date",
+    "be",
+    "us",
+    "avoid",
+    "pos",
+    "ecom",
+    "ref",
+    "it",
+    "any",
+    "own",
+    "txn",
+    "bill",
+    "card",
+    "dispute",
+    "report",
+    "stop",
+    "know",
+    "pay",
+    "block",
+    "unblock",
+    "raise",
+    "atm",
+    "cash",
+    "of",
+    "imps",
 ];
 
 /// Who signs a message behind a hyphen: "… to RAHUL-SBI".
 const BANKS: [&str; 24] = [
-    "sbi", "icici", "axis", "hdfc", "bob", "pnb", "kotak", "union", "canara", "federal", "iob", "uco", "cub", "sib", "kvb",
-    "ippb", "boi", "idfc", "indusind", "yes", "rbl", "dcb", "idbi", "cboi",
+    "sbi", "icici", "axis", "hdfc", "bob", "pnb", "kotak", "union", "canara", "federal", "iob", "uco", "cub",
+    "sib", "kvb", "ippb", "boi", "idfc", "indusind", "yes", "rbl", "dcb", "idbi", "cboi",
 ];
 
 pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
@@ -50,19 +93,32 @@ pub(crate) fn payer(page: &Page, event: &Event) -> Option<String> {
 /// A payment address that is not the owner's: theirs is "yours" or "linked to" their card.
 fn address(page: &Page) -> Option<String> {
     let theirs = |vpa: &&Range<usize>| {
-        page.cut.low(vpa.end) != "linked" && !vpa.start.checked_sub(1).is_some_and(|at| page.is(at, Class::Own))
+        page.cut.low(vpa.end) != "linked"
+            && !vpa.start.checked_sub(1).is_some_and(|at| page.is(at, Class::Own))
     };
     let vpa = page.vpas.iter().find(theirs)?;
     Some(page.cut.text(vpa.clone()).to_owned())
 }
 
 /// Sentences about what to do name nobody: "if not you, SMS BLOCK to 92…".
-fn is_advice(page: &Page, at: usize) -> bool {
+pub(crate) fn is_advice(page: &Page, at: usize) -> bool {
     let sentence = page.sentence(at);
     let before = (0..at).rev().take_while(|at| page.sentence(*at) == sentence);
     before.into_iter().any(|at| {
         matches!(page.class(at), Some(Class::Condition | Class::Negation))
-            || matches!(page.cut.low(at), "call" | "sms" | "dial" | "visit" | "click" | "fwd" | "forward" | "report" | "contact" | "block")
+            || matches!(
+                page.cut.low(at),
+                "call"
+                    | "sms"
+                    | "dial"
+                    | "visit"
+                    | "click"
+                    | "fwd"
+                    | "forward"
+                    | "report"
+                    | "contact"
+                    | "block"
+            )
     })
 }
 
@@ -75,7 +131,7 @@ fn led(page: &Page, event: &Event, classes: &[Class]) -> Option<String> {
         if manner || own_debit || page.used(start) == Use::Date || is_advice(page, start) {
             continue;
         }
-        if mark.class == Class::Towards && page.sentence(start) != page.sentence(event.at) {
+        if mark.class == Class::Towards && !is_beside(page, event, start) {
             continue;
         }
         if let Some(name) = name(page, end) {
@@ -85,11 +141,21 @@ fn led(page: &Page, event: &Event, classes: &[Class]) -> Option<String> {
     None
 }
 
+/// In the sentence of the verb or of its amount.
+fn is_beside(page: &Page, event: &Event, at: usize) -> bool {
+    let amount = event.amount.map(|amount| page.amounts[amount].tokens.start);
+    let places = [Some(event.at), amount];
+    places.into_iter().flatten().any(|place| page.sentence(place) == page.sentence(at))
+}
+
 /// Steps over what may stand before a name: "VPA", "M/s", a colon.
 fn begin(page: &Page, from: usize) -> Option<usize> {
     let mut at = from;
     while at < page.len() && at < from + 6 {
-        let sign = matches!(page.cut.shape(at), Some(Shape::Sign(':' | '-' | '.' | '"' | '\'' | '@' | '*' | '(' | '_')));
+        let sign = matches!(
+            page.cut.shape(at),
+            Some(Shape::Sign(':' | '-' | '.' | '"' | '\'' | '@' | '*' | '(' | '_'))
+        );
         let word = matches!(page.class(at), Some(Class::Vpa | Class::Info))
             || (page.is(at, Class::Other) || page.is(at, Class::To))
             || (page.cut.low(at) == "upi" && page.cut.is_sign(at + 1, '_'))
@@ -102,7 +168,7 @@ fn begin(page: &Page, from: usize) -> Option<usize> {
     (at < page.len()).then_some(at)
 }
 
-pub(crate) fn name(page: &Page, from: usize) -> Option<String> {
+fn name(page: &Page, from: usize) -> Option<String> {
     let start = begin(page, from)?;
     if page.used(start) == Use::Vpa {
         let vpa = page.vpas.iter().find(|vpa| vpa.contains(&start))?;
@@ -150,7 +216,8 @@ fn end_of(page: &Page, start: usize) -> usize {
 /// `IND*Amazon.in`: a sign holds the word to the one before.
 fn is_joined(page: &Page, at: usize) -> bool {
     let held = matches!(page.cut.shape(at - 1), Some(Shape::Sign('*' | '_' | '&' | '\'')));
-    let domain = page.cut.is_sign(at - 1, '.') && matches!(page.cut.low(at), "in" | "com" | "co" | "org" | "net");
+    let domain =
+        page.cut.is_sign(at - 1, '.') && matches!(page.cut.low(at), "in" | "com" | "co" | "org" | "net");
     page.cut.is_glued(at) && (held || domain)
 }
 
@@ -161,6 +228,7 @@ fn is_inner(page: &Page, at: usize, start: usize) -> bool {
         "the" => at == start && goes_on,
         "dr" => at == start,
         "and" => at > start && goes_on,
+        "card" => at > start && (at + 1..at + 5).all(|at| page.used(at) != Use::Tail),
         _ => false,
     }
 }
@@ -170,20 +238,40 @@ fn ends_name(page: &Page, at: usize) -> bool {
     // A name in figures and capitals may hold any word; what goes on with the sentence ends it.
     let allowed = matches!(
         class,
-        Class::Lure | Class::Delivery | Class::Investment | Class::Loan | Class::Due | Class::Pay | Class::Wallet
-            | Class::Of | Class::Mandate | Class::Atm | Class::Fee | Class::Debit | Class::Credit | Class::Threshold | Class::Warning | Class::Hold | Class::Points | Class::Other
+        Class::Lure
+            | Class::Delivery
+            | Class::Investment
+            | Class::Loan
+            | Class::Due
+            | Class::Pay
+            | Class::Wallet
+            | Class::Of
+            | Class::Mandate
+            | Class::Atm
+            | Class::Fee
+            | Class::Debit
+            | Class::Credit
+            | Class::Threshold
+            | Class::Warning
+            | Class::Hold
+            | Class::Points
+            | Class::Other
     );
     !allowed || matches!(page.cut.low(at), "within" | "amount" | "amt" | "days")
 }
 
-fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
+pub(crate) fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
     let mut tokens = tokens;
-    while tokens.len() > 1 && matches!(page.cut.low(tokens.end - 1), "of" | "for" | "in" | "-") && !page.cut.is_glued(tokens.end - 1) {
+    while tokens.len() > 1
+        && matches!(page.cut.low(tokens.end - 1), "of" | "for" | "in" | "-")
+        && !page.cut.is_glued(tokens.end - 1)
+    {
         tokens.end -= 1;
     }
     let text = page.cut.text(tokens);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
+    let text =
+        text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     let low = text.to_lowercase();
     let mut words = low.split([' ', '.']).filter(|word| !word.is_empty());
@@ -209,9 +297,13 @@ fn credited_other(page: &Page) -> Option<String> {
         while start > 0 && end - start < LONGEST && part(start - 1) {
             start -= 1;
         }
-        let joined = start == 0 || page.sentence(start - 1) != sentence || matches!(page.cut.low(start - 1), "and" | "," | "&");
+        let joined = start == 0
+            || page.sentence(start - 1) != sentence
+            || matches!(page.cut.low(start - 1), "and" | "," | "&");
         let debited_before = page.of(Class::Debited).any(|debited| debited.tokens.start < start);
-        if joined && debited_before && start < end
+        if joined
+            && debited_before
+            && start < end
             && let Some(name) = accepted(page, start..end)
         {
             return Some(name);
@@ -220,61 +312,16 @@ fn credited_other(page: &Page) -> Option<String> {
     None
 }
 
-/// `UPI/P2M/507812345678/SWIGGY`, `NEFT-UTR-NAME`, `NEFT Cr-IFSC-NAME`: the first piece that is a name.
-fn chain(page: &Page) -> Option<String> {
-    let mut marks = page.of(Class::Channel).filter(|mark| !is_advice(page, mark.tokens.start));
-    marks.find_map(|mark| piece(page, mark.tokens.start))
-}
-
-fn piece(page: &Page, start: usize) -> Option<String> {
-    let joins = |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('/' | '-' | ':' | '*')));
-    let last = (start + 40).min(page.len());
-    let first = (start + 1..last).take(4).find(|at| joins(*at))?;
-    if !(start + 1..first).all(|at| page.cut.is_word(at)) || page.cut.is_sign(first, ':') {
-        return None;
-    }
-    let mut at = first + 1;
-    while at < last {
-        let signature = |at: usize| page.cut.is_sign(at, '-') && !page.cut.is_glued(at);
-        let end = (at..last).find(|at| joins(*at) || stops_chain(page, *at)).unwrap_or(last);
-        if at < end && is_name(page, at..end) && let Some(name) = accepted(page, at..end) {
-            return Some(name);
-        }
-        if signature(end) || (stops_chain(page, end) && page.used(end) != Use::Reference) {
-            return None;
-        }
-        at = end + 1;
-    }
-    None
-}
-
-fn stops_chain(page: &Page, at: usize) -> bool {
-    let figure = matches!(page.used(at), Use::Amount | Use::Date | Use::Link | Use::Tail);
-    let word = matches!(page.class(at), Some(Class::Balance | Class::Limit | Class::Condition | Class::Negation | Class::On | Class::Stop));
-    let sign = matches!(page.cut.shape(at), Some(Shape::Sign('(' | ')' | ',' | ';' | '?' | '!')));
-    let ended = at > 0 && page.sentence(at) != page.sentence(at - 1);
-    figure || word || sign || ended
-}
-
-/// Letters, and not a bank's code, a network's word or a number.
-fn is_name(page: &Page, tokens: Range<usize>) -> bool {
-    let text = page.cut.text(tokens.clone());
-    let (letters, digits) = text.chars().fold((0, 0), |(letters, digits), letter| {
-        (letters + usize::from(letter.is_alphabetic()), digits + usize::from(letter.is_ascii_digit()))
-    });
-    let small = matches!(page.cut.low(tokens.start), "dr" | "cr" | "p" | "d" | "c" | "tp" | "n");
-    let channel = page.is(tokens.start, Class::Channel) && tokens.len() <= 2;
-    let referred = tokens.clone().any(|at| page.used(at) == Use::Reference);
-    letters >= 3 && letters > digits * 2 && !channel && !referred && !(small && tokens.len() == 1)
-}
-
 /// Cards: "spent using Card XX1234 on 12-Mar-25 on AMAZON".
 fn on_merchant(page: &Page) -> Option<String> {
-    let signed = (0..page.len()).filter(|at| page.cut.is_sign(*at, '@') && page.is_free(*at) && !is_advice(page, *at));
+    let signed =
+        (0..page.len()).filter(|at| page.cut.is_sign(*at, '@') && page.is_free(*at) && !is_advice(page, *at));
     if let Some(name) = signed.into_iter().find_map(|at| name(page, at + 1)) {
         return Some(name);
     }
-    let mut marks = page.of(Class::On).filter(|mark| page.cut.low(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
+    let mut marks = page
+        .of(Class::On)
+        .filter(|mark| page.cut.low(mark.tokens.start) == "on" && !is_advice(page, mark.tokens.start));
     marks.find_map(|mark| name(page, mark.tokens.end))
 }
 
@@ -294,7 +341,10 @@ fn between_labels(page: &Page, event: &Event) -> Option<String> {
 
 /// "RAHUL has sent you Rs 500", "STYLEKART refund of Rs 500".
 fn subject(page: &Page) -> Option<String> {
-    let mut acts = page.marks.iter().filter(|mark| matches!(mark.class, Class::Sent | Class::Paid | Class::Transferred | Class::Refund));
+    let mut acts = page
+        .marks
+        .iter()
+        .filter(|mark| matches!(mark.class, Class::Sent | Class::Paid | Class::Transferred | Class::Refund));
     acts.find_map(|mark| {
         let mut end = mark.tokens.start;
         while end > 0 && matches!(page.cut.low(end - 1), "has" | "have" | "just" | "successfully") {
@@ -302,7 +352,12 @@ fn subject(page: &Page) -> Option<String> {
         }
         let sentence = page.sentence(mark.tokens.start);
         let mut start = end;
-        while start > 0 && page.sentence(start - 1) == sentence && page.is_free(start - 1) && (page.cut.is_word(start - 1) || page.cut.is_sign(start - 1, '*')) && !ends_name(page, start - 1) {
+        while start > 0
+            && page.sentence(start - 1) == sentence
+            && page.is_free(start - 1)
+            && (page.cut.is_word(start - 1) || page.cut.is_sign(start - 1, '*'))
+            && !ends_name(page, start - 1)
+        {
             start -= 1;
         }
         if start < end { accepted(page, start..end) } else { None }

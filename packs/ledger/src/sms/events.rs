@@ -2,6 +2,7 @@
 
 use super::clean::Shape;
 use super::lexicon::{Class, Mark};
+use super::nouns::noun;
 use super::page::{Page, Role, Use};
 use super::reading::Direction;
 
@@ -76,12 +77,18 @@ fn is_letter_only(page: &Page, mark: &Mark) -> bool {
     let before = at.checked_sub(1);
     let of_balance = page.amounts.iter().any(|amount| amount.role != Role::Moved && amount.tokens.end == at);
     let titled = before.is_some_and(|at| {
-        matches!(page.class(at), Some(Class::To | Class::From | Class::At | Class::By | Class::Own | Class::Limit))
+        matches!(
+            page.class(at),
+            Some(Class::To | Class::From | Class::At | Class::By | Class::Own | Class::Limit)
+        )
     });
-    let beside = |at: usize| page.used(at) == Use::Amount || matches!(page.class(at), Some(Class::Channel | Class::Account));
+    let beside = |at: usize| {
+        page.used(at) == Use::Amount || matches!(page.class(at), Some(Class::Channel | Class::Account))
+    };
     let near = (1..=2).any(|step| at.checked_sub(step).is_some_and(beside) || beside(at + step));
     let joined = matches!(page.class(at + 1), Some(Class::From | Class::To | Class::By));
-    let dotted = page.cut.is_sign(at + 1, '.') && matches!(page.class(at + 2), Some(Class::From | Class::To | Class::By));
+    let dotted = page.cut.is_sign(at + 1, '.')
+        && matches!(page.class(at + 2), Some(Class::From | Class::To | Class::By));
     of_balance || titled || !(near || joined || dotted || page.used(at.saturating_sub(1)) == Use::Tail)
 }
 
@@ -92,20 +99,61 @@ fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
         .filter(|at| page.sentence(*at) == page.sentence(start));
     let mut thing = false;
     for at in around {
-        thing |= matches!(page.cut.low(at), "request" | "application" | "complaint" | "documents" | "email" | "link" | "feedback" | "sms" | "statement" | "report" | "message" | "mail" | "notification");
+        thing |= matches!(
+            page.cut.low(at),
+            "request"
+                | "application"
+                | "complaint"
+                | "documents"
+                | "email"
+                | "link"
+                | "feedback"
+                | "sms"
+                | "statement"
+                | "report"
+                | "message"
+                | "mail"
+                | "notification"
+        );
     }
-    let points = (1..=3).filter_map(|back| start.checked_sub(back)).any(|at| page.is(at, Class::Points) && page.sentence(at) == page.sentence(start));
+    let points = (1..=3)
+        .filter_map(|back| start.checked_sub(back))
+        .any(|at| page.is(at, Class::Points) && page.sentence(at) == page.sentence(start));
     let counted = points && !page.amounts.iter().any(|amount| amount.role == Role::Moved);
     let weak = matches!(mark.class, Class::Received | Class::Sent | Class::Added);
     let homeless = mark.class == Class::Added
-        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance].into_iter().any(|class| page.beside(start, class));
-    (weak && thing) || counted || homeless
+        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance]
+            .into_iter()
+            .any(|class| page.beside(start, class));
+    // "I paid Rs 300": a person tells, not a bank.
+    let told_by_person = start > 0 && matches!(page.cut.low(start - 1), "i" | "maine");
+    (weak && thing) || counted || homeless || told_by_person
 }
 
 fn is_filler(page: &Page, at: usize) -> bool {
     const FILLERS: [&str; 22] = [
-        "be", "been", "being", "get", "auto", "automatically", "now", "also", "soon", "shortly", "and", "is", "yet", "the",
-        "so", "already", "a", "your", "has", "it", "directly", "was",
+        "be",
+        "been",
+        "being",
+        "get",
+        "auto",
+        "automatically",
+        "now",
+        "also",
+        "soon",
+        "shortly",
+        "and",
+        "is",
+        "yet",
+        "the",
+        "so",
+        "already",
+        "a",
+        "your",
+        "has",
+        "it",
+        "directly",
+        "was",
     ];
     FILLERS.contains(&page.cut.low(at))
         || page.is(at, Class::Success)
@@ -113,7 +161,7 @@ fn is_filler(page: &Page, at: usize) -> bool {
 }
 
 /// The words before a verb say whether it is done; in Indian languages those behind it do.
-fn state(page: &Page, mark: &Mark) -> State {
+pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let (start, end) = (mark.tokens.start, mark.tokens.end);
     let sentence = page.sentence(start);
     let here = |at: &usize| page.sentence(*at) == sentence && page.used(*at) == Use::Free;
@@ -139,20 +187,37 @@ fn state(page: &Page, mark: &Mark) -> State {
             return State::Future;
         }
     }
-    let soon = (end..end + 2).any(|at| matches!(page.cut.low(at), "within" | "shortly" | "soon" | "instantly" | "in"))
-        && (end..end + 5).any(|at| page.is(at, Class::Points) || matches!(page.cut.low(at), "shortly" | "soon" | "instantly"));
+    let soon = (end..end + 2)
+        .any(|at| matches!(page.cut.low(at), "within" | "shortly" | "soon" | "instantly" | "in"))
+        && (end..end + 5).any(|at| {
+            page.is(at, Class::Points) || matches!(page.cut.low(at), "shortly" | "soon" | "instantly")
+        });
     if soon {
         return State::Future;
     }
-    let supposed = page.of(Class::Condition).any(|condition| {
-        condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence
+    let supposed = page
+        .of(Class::Condition)
+        .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
+    if supposed || is_asked(page, start) { State::Maybe } else { State::Done }
+}
+
+/// "Did you attempt a transaction of Rs 500 at X?"
+fn is_asked(page: &Page, at: usize) -> bool {
+    let sentence = page.sentence(at);
+    let opened = (0..at).filter(|at| page.sentence(*at) == sentence).any(|at| {
+        matches!(page.cut.low(at), "did" | "do" | "have" | "are" | "was")
+            && matches!(page.cut.low(at + 1), "you" | "u" | "this" | "it")
     });
-    if supposed { State::Maybe } else { State::Done }
+    let closed =
+        (at..page.len()).take_while(|at| page.sentence(*at) == sentence).any(|at| page.cut.is_sign(at, '?'));
+    opened && closed
 }
 
 /// Tamil, Malayalam and Kannada say it in the verb itself.
 fn is_future_ending(word: &str) -> bool {
-    ["படும்", "வார்கள்", "പ്പെടും", "ിക്കും", "ಲಾಗುವುದು", "ಲಾಗುತ್ತದೆ", "బడుతుంది", "బడతాయి"].iter().any(|end| word.ends_with(end))
+    ["படும்", "வார்கள்", "പ്പെടും", "ിക്കും", "ಲಾಗುವುದು", "ಲಾಗುತ್ತದೆ", "బడుతుంది", "బడతాయి"]
+        .iter()
+        .any(|end| word.ends_with(end))
 }
 
 fn is_you(page: &Page, at: usize) -> bool {
@@ -160,7 +225,7 @@ fn is_you(page: &Page, at: usize) -> bool {
 }
 
 /// "To your", "you", "in your": the money came to the owner.
-fn goes_to_owner(page: &Page, end: usize) -> bool {
+pub(crate) fn goes_to_owner(page: &Page, end: usize) -> bool {
     let sentence = page.sentence(end.saturating_sub(1));
     for at in end..(end + 9).min(page.len()) {
         if page.sentence(at) != sentence {
@@ -169,7 +234,8 @@ fn goes_to_owner(page: &Page, end: usize) -> bool {
         match page.class(at) {
             Some(Class::Own) => {
                 let before = at.checked_sub(1);
-                let led = before.is_some_and(|at| page.is(at, Class::To) || matches!(page.cut.low(at), "in" | "into"));
+                let led = before
+                    .is_some_and(|at| page.is(at, Class::To) || matches!(page.cut.low(at), "in" | "into"));
                 return led || at == end;
             }
             Some(Class::From) => return false,
@@ -188,7 +254,14 @@ fn direction(page: &Page, mark: &Mark) -> Option<Direction> {
         Class::Debited => Direction::Debit,
         Class::Credited if is_to_others(page, mark) => Direction::Debit,
         Class::Credited | Class::Refunded | Class::Added => Direction::Credit,
-        Class::Received if by_somebody && !is_you(page, end + 1) && page.cut.is_word(end + 1) && page.class(end + 1).is_none() => Direction::Debit,
+        Class::Received
+            if by_somebody
+                && !is_you(page, end + 1)
+                && page.cut.is_word(end + 1)
+                && page.class(end + 1).is_none() =>
+        {
+            Direction::Debit
+        }
         Class::Received => Direction::Credit,
         // "Sent by", "paid by": somebody is named, the direction is another word's.
         Class::Sent | Class::Paid if by_somebody && !is_you(page, end + 1) => return None,
@@ -207,93 +280,32 @@ fn is_to_others(page: &Page, mark: &Mark) -> bool {
     let here = |at: &usize| page.sentence(*at) == sentence;
     let others = (end..page.len()).take(6).take_while(here).any(|at| page.is(at, Class::Other));
     let ours = (0..start).filter(here).any(|at| {
-        page.is(at, Class::Own) && (at + 1..at + 4).any(|at| matches!(page.class(at), Some(Class::Pay | Class::Channel)))
+        page.is(at, Class::Own)
+            && (at + 1..at + 4).any(|at| matches!(page.class(at), Some(Class::Pay | Class::Channel)))
     });
     let names_end = (end..page.len()).take(2).any(|at| page.is(at, Class::To));
     others || (ours && names_end)
 }
 
 /// The owner's account stands beside it: "your a/c", or a tail right before or behind.
-fn is_own(page: &Page, mark: &Mark) -> bool {
+pub(crate) fn is_own(page: &Page, mark: &Mark) -> bool {
     let sentence = page.sentence(mark.tokens.start);
-    let near = |at: usize| page.sentence(at) == sentence && (page.is(at, Class::Own) || page.used(at) == Use::Tail);
+    let near =
+        |at: usize| page.sentence(at) == sentence && (page.is(at, Class::Own) || page.used(at) == Use::Tail);
     let behind = (mark.tokens.end..mark.tokens.end + 5).any(near);
     let before = (1..=8).filter_map(|back| mark.tokens.start.checked_sub(back)).any(near);
     behind || before
 }
 
 /// The nearest amount of the sentence that may have moved.
-fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
+pub(crate) fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
     let sentence = page.sentence(mark.tokens.start);
     let amounts = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
     let here = amounts.filter(|(_, amount)| page.sentence(amount.tokens.start) == sentence);
-    here.min_by_key(|(_, amount)| distance(mark, amount.tokens.start, amount.tokens.end)).map(|(number, _)| number)
+    here.min_by_key(|(_, amount)| distance(mark, amount.tokens.start, amount.tokens.end))
+        .map(|(number, _)| number)
 }
 
 pub(crate) fn distance(mark: &Mark, start: usize, end: usize) -> usize {
     if start >= mark.tokens.end { start - mark.tokens.end } else { mark.tokens.start.saturating_sub(end) }
-}
-
-/// A noun counts with an amount close by; "successful" in its sentence gives it weight.
-fn noun(page: &Page, mark: &Mark) -> Option<Event> {
-    // "Transaction number 5512 for Rs 500" is a payment and its number at once.
-    let numbered = mark.class == Class::Reference
-        && matches!(page.cut.low(mark.tokens.start), "transaction" | "txn" | "trxn");
-    if !(mark.class.is_noun() || numbered) || mark.class == Class::Cashback {
-        return None;
-    }
-    let amount = amount_of(page, mark)?;
-    let tokens = page.amounts[amount].tokens.clone();
-    if distance(mark, tokens.start, tokens.end) > 8 {
-        return None;
-    }
-    let sentence = page.sentence(mark.tokens.start);
-    let denied = page.of(Class::Negation).any(|no| {
-        no.tokens.start < mark.tokens.start
-            && page.sentence(no.tokens.start) == sentence
-            && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
-    });
-    let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
-    let state = match ended.map_or(State::Done, |done| state(page, done)) {
-        State::Done if denied => State::Undone,
-        State::Done => state(page, mark),
-        other => other,
-    };
-    let direction = match mark.class {
-        Class::Credit | Class::Refund => Direction::Credit,
-        _ => Direction::Debit,
-    };
-    let weight = if ended.is_some() { Weight::Made } else { Weight::Noun };
-    let is_own = is_own(page, mark);
-    Some(Event { at: mark.tokens.start, end: mark.tokens.end, class: mark.class, direction, state, weight, amount: Some(amount), is_own })
-}
-
-/// Some cards and banks leave the verb out: "Rs 199 HDFC Bank Card x4433 At NETFLIX", "Rs 200 UPI frm A/c X0763". It
-/// counts where the owner's side is plain and nothing speaks against it.
-pub(crate) fn implied(page: &Page) -> Option<Event> {
-    let against = [
-        Class::Request, Class::Due, Class::Failed, Class::Mandate, Class::Future, Class::Pending, Class::Hold, Class::Loan,
-        Class::Delivery, Class::Investment, Class::Lure, Class::Warning, Class::Cashback,
-    ];
-    if against.into_iter().any(|class| page.has(class)) {
-        return None;
-    }
-    let mut moved = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved && !amount.is_bare);
-    let (number, amount) = moved.next()?;
-    let tail = page.tails.iter().find(|tail| tail.tokens.start > amount.tokens.end)?;
-    let between = amount.tokens.end..tail.tokens.start;
-    let carded = between.clone().any(|at| page.is(at, Class::Card))
-        && (tail.tokens.end..tail.tokens.end + 3).any(|at| page.is(at, Class::At));
-    let taken = between.clone().any(|at| page.is(at, Class::From)) && between.clone().any(|at| page.is(at, Class::Account));
-    let alone = moved.next().is_none() && page.sentence(amount.tokens.start) == page.sentence(tail.tokens.start);
-    (alone && (carded || taken)).then(|| Event {
-        at: amount.tokens.start,
-        end: amount.tokens.end,
-        class: Class::Paid,
-        direction: Direction::Debit,
-        state: State::Done,
-        weight: Weight::Weak,
-        amount: Some(number),
-        is_own: true,
-    })
 }

@@ -22,7 +22,11 @@ impl Payment {
                 parts.push(self.account.clone().unwrap_or_default());
                 parts.push(self.counterparty.as_deref().map(bare).unwrap_or_default());
                 parts.push(self.date.map(|date| date.to_string()).unwrap_or_default());
-                parts.push(self.time.map(|time| format!("{:02}:{:02}", time.hour(), time.minute())).unwrap_or_default());
+                parts.push(
+                    self.time
+                        .map(|time| format!("{:02}:{:02}", time.hour(), time.minute()))
+                        .unwrap_or_default(),
+                );
             }
         }
         let hash = Sha256::digest(parts.join("\n"));
@@ -32,6 +36,7 @@ impl Payment {
 
 /// Letters and digits in small letters; zeros before a number are no part of it.
 fn bare(text: &str) -> String {
-    let letters: String = text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let letters: String =
+        text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     letters.trim_start_matches('0').to_owned()
 }

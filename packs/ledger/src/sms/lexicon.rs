@@ -146,7 +146,8 @@ impl Lexicon {
         }
         // Signs inside a phrase are stepped over in messages, so they are left out here too.
         let cut = Cut::new(&phrase);
-        let mut words = (0..cut.len()).filter(|at| !is_stepped_over(&cut, *at)).map(|at| cut.low(at).to_owned());
+        let mut words =
+            (0..cut.len()).filter(|at| !is_stepped_over(&cut, *at)).map(|at| cut.low(at).to_owned());
         if let Some(first) = words.next() {
             self.phrases.entry(first).or_default().push((words.collect(), class));
         }
@@ -171,7 +172,9 @@ impl Lexicon {
         if word.is_ascii() {
             return None;
         }
-        word.char_indices().rev().find_map(|(at, letter)| self.roots.get(&word[..at + letter.len_utf8()]).copied())
+        word.char_indices()
+            .rev()
+            .find_map(|(at, letter)| self.roots.get(&word[..at + letter.len_utf8()]).copied())
     }
 }
 
@@ -231,7 +234,8 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_and_the_longest_root_win() {
-        let found = |text: &str| marks(&Cut::new(text)).into_iter().map(|mark| mark.class).collect::<Vec<_>>();
+        let found =
+            |text: &str| marks(&Cut::new(text)).into_iter().map(|mark| mark.class).collect::<Vec<_>>();
         assert_eq!(found("Avl. Bal in A/c"), [Class::Balance, Class::Ending, Class::Account]);
         assert_eq!(found("खाते से निकाले"), [Class::Account, Class::Debited]);
     }

@@ -8,11 +8,12 @@
 //! - [`Sms`], [`Reading`], [`Payment`], [`Nothing`]: what goes in and what comes out (`reading`, `fingerprint`)
 //! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
 //! - `find/`: links, dates, accounts, amounts, references; `page`: all of it together; `roles`: the part of each amount
-//! - `events`: what is said to be done; `nothing`: what is no payment; `decide`: which of it counts
-//! - `counterparty`, `own`: the other side and the owner's account; `sender`: what the sender's id tells
+//! - `events`, `nouns`: what is said to be done; `nothing`, `veto`: what is no payment; `decide`: which of it counts
+//! - `counterparty`, `chain`, `own`: the other side and the owner's account; `sender`: what the sender's id tells
 //!
 //! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/sms/`.
 
+mod chain;
 mod clean;
 mod counterparty;
 mod decide;
@@ -21,11 +22,13 @@ mod find;
 mod fingerprint;
 mod lexicon;
 mod nothing;
+mod nouns;
 mod own;
 mod page;
 mod reading;
 mod roles;
 mod sender;
+mod veto;
 
 pub use reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
 

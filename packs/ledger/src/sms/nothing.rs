@@ -27,7 +27,9 @@ fn is_spared(page: &Page, at: usize) -> bool {
 
 /// Four to eight digits that are nothing else. "SMS BLOCK 1234 to …" is a tail again.
 fn is_code(page: &Page, at: usize) -> bool {
-    let commanded = (1..=2).filter_map(|back| at.checked_sub(back)).any(|at| page.cut.low(at).starts_with("bl") || page.cut.low(at) == "sms");
+    let commanded = (1..=2)
+        .filter_map(|back| at.checked_sub(back))
+        .any(|at| page.cut.low(at).starts_with("bl") || page.cut.low(at) == "sms");
     let glued = page.cut.is_glued(at) && at > 0 && page.cut.is_word(at - 1);
     let split = page.cut.is_sign(at + 1, '-') && page.cut.is_plain(at + 2);
     let long = (4..=8).contains(&page.cut.low(at).len()) || (split && page.cut.low(at).len() == 3);
@@ -46,14 +48,30 @@ fn hidden_code(page: &Page, at: usize) -> bool {
 pub(crate) fn is_request(page: &Page, done: &[&Event]) -> bool {
     let asked = |mark: &super::lexicon::Mark| {
         let strong = page.cut.text(mark.tokens.clone()).to_lowercase();
-        !strong.contains("requests") || page.amounts.iter().any(|amount| page.sentence(amount.tokens.start) == page.sentence(mark.tokens.start))
+        !strong.contains("requests")
+            || page
+                .amounts
+                .iter()
+                .any(|amount| page.sentence(amount.tokens.start) == page.sentence(mark.tokens.start))
     };
     let mut requests = page.of(Class::Request).filter(|mark| asked(mark)).peekable();
     if requests.peek().is_none() {
         return false;
     }
     // "Your request for … is processed and your a/c debited": the account's own word counts for more.
-    !done.iter().any(|event| event.weight == Weight::Strong && event.is_own && !page.beside(event.at, Class::Request))
+    !done
+        .iter()
+        .any(|event| event.weight == Weight::Strong && event.is_own && !page.beside(event.at, Class::Request))
+}
+
+/// It says that something did not go through, and not only what to do if it should not.
+pub(crate) fn has_failed(page: &Page) -> bool {
+    page.of(Class::Failed).any(|failed| {
+        let sentence = page.sentence(failed.tokens.start);
+        !page.of(Class::Condition).any(|condition| {
+            condition.tokens.start < failed.tokens.start && page.sentence(condition.tokens.start) == sentence
+        })
+    })
 }
 
 /// Why nothing is booked, where nothing was done.

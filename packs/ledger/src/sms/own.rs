@@ -20,7 +20,8 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
 /// The other side's account, where it has no name: "To A/c XX9709".
 pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
     let tail = page.tails.iter().find(|tail| score(page, tail, event.direction) <= -2)?;
-    let before = (tail.tokens.start.saturating_sub(6)..tail.tokens.start).find(|at| page.is(*at, Class::Account))?;
+    let before =
+        (tail.tokens.start.saturating_sub(6)..tail.tokens.start).find(|at| page.is(*at, Class::Account))?;
     Some(page.cut.text(before..tail.tokens.end).to_owned())
 }
 

@@ -120,7 +120,12 @@ impl Page {
     }
 
     pub(crate) fn class(&self, at: usize) -> Option<Class> {
-        self.mark_of.get(at).copied().flatten().and_then(|number| self.marks.get(number)).map(|mark| mark.class)
+        self.mark_of
+            .get(at)
+            .copied()
+            .flatten()
+            .and_then(|number| self.marks.get(number))
+            .map(|mark| mark.class)
     }
 
     pub(crate) fn is(&self, at: usize, class: Class) -> bool {
@@ -173,10 +178,10 @@ fn is_disguised(cut: &Cut, at: usize) -> bool {
     zeros && joined && cut.is_glued(at - 1) && cut.is_number(at - 2)
 }
 
-const SHORTENED: [&str; 40] = [
-    "rs", "inr", "re", "no", "avl", "aval", "avail", "avbl", "ref", "mr", "mrs", "ms", "dr", "cr", "txn", "trxn",
-    "acct", "ac", "bal", "info", "st", "ltd", "pvt", "co", "amt", "dt", "id", "smt", "shri", "cust", "min", "max",
-    "clr", "tot", "curr", "lmt", "रु", "ரூ", "రూ", "രൂ",
+const SHORTENED: [&str; 41] = [
+    "incl", "rs", "inr", "re", "no", "avl", "aval", "avail", "avbl", "ref", "mr", "mrs", "ms", "dr", "cr",
+    "txn", "trxn", "acct", "ac", "bal", "info", "st", "ltd", "pvt", "co", "amt", "dt", "id", "smt", "shri",
+    "cust", "min", "max", "clr", "tot", "curr", "lmt", "रु", "ரூ", "రూ", "രൂ",
 ];
 const DOMAINS: [&str; 9] = ["com", "in", "co", "org", "net", "ly", "io", "me", "gov"];
 

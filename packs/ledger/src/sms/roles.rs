@@ -59,11 +59,17 @@ fn left(page: &Page, start: usize) -> (Option<Class>, usize) {
             continue;
         }
         let Some(class) = page.class(at) else { continue };
+        // "Bal after txn Rs 500".
+        if class.is_noun() && at > 0 && page.is(at - 1, Class::After)
+            || page.is(at, Class::After) && page.class(at + 1).is_some_and(Class::is_noun)
+        {
+            continue;
+        }
         let says = class.is_act()
             || matches!(class, Class::Debit | Class::Pay | Class::Credit | Class::Refund)
-            || matches!(class, Class::Balance | Class::Limit | Class::Due | Class::Fee | Class::After)
+            || matches!(class, Class::Balance | Class::Limit | Class::Due | Class::After)
             || matches!(class, Class::Cashback | Class::Request | Class::Hold);
-        let close = distance <= 3 && matches!(class, Class::Threshold | Class::Lure);
+        let close = distance <= 3 && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
         if says || close {
             return (Some(class), distance);
         }

@@ -67,7 +67,9 @@ const BANKS: [(&str, &str); 52] = [
 ];
 
 pub(crate) fn origin(sender: Option<&str>) -> Origin {
-    let Some(sender) = sender.map(str::trim).filter(|sender| !sender.is_empty()) else { return Origin::Unknown };
+    let Some(sender) = sender.map(str::trim).filter(|sender| !sender.is_empty()) else {
+        return Origin::Unknown;
+    };
     let digits = sender.chars().filter(char::is_ascii_digit).count();
     if !sender.chars().any(char::is_alphabetic) {
         // Banks have short numbers too; ten digits and more are a phone's.
@@ -82,7 +84,10 @@ pub(crate) fn bank(sender: Option<&str>) -> Option<&'static str> {
     let sender = sender?.to_ascii_lowercase();
     let mut parts = sender.split('-').filter(|part| part.len() > 2);
     let name = parts.next().unwrap_or(&sender);
-    BANKS.iter().find(|(code, _)| name.starts_with(code) || (code.len() > 3 && name.contains(code))).map(|(_, bank)| *bank)
+    BANKS
+        .iter()
+        .find(|(code, _)| name.starts_with(code) || (code.len() > 3 && name.contains(code)))
+        .map(|(_, bank)| *bank)
 }
 
 #[cfg(test)]

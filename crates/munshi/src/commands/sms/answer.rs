@@ -88,7 +88,9 @@ pub(super) fn words(answer: &Answer, paint: Painter) -> String {
         ("bank", answer.bank.map(str::to_owned)),
     ];
     let known = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    lines.extend(known.map(|(name, value)| format!("{} {}", paint.dim(&format!("{name:10}")), harmless(&value))));
+    lines.extend(
+        known.map(|(name, value)| format!("{} {}", paint.dim(&format!("{name:10}")), harmless(&value))),
+    );
     let certainty = format!("{}: {}", answer.certainty, harmless(&answer.why));
     lines.push(if answer.certainty == "sure" { paint.dim(&certainty) } else { paint.doubtful(&certainty) });
     lines.join("\n")

@@ -71,7 +71,11 @@ fn lines(
             }
         }
     }
-    if unread == 0 { Ok(()) } else { Err(Failure::failed(format!("{} could not be read", count(unread, "line")))) }
+    if unread == 0 {
+        Ok(())
+    } else {
+        Err(Failure::failed(format!("{} could not be read", count(unread, "line"))))
+    }
 }
 
 fn bad_line(number: usize, error: &serde_json::Error) -> serde_json::Value {

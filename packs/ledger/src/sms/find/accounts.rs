@@ -24,7 +24,7 @@ pub(crate) fn accounts(page: &mut Page) {
 }
 
 fn note(page: &mut Page, tokens: Range<usize>) {
-    if is_phone(page, tokens.start) {
+    if is_phone(page, tokens.start) || is_masked_phone(page.cut.text(tokens.clone())) {
         page.take(tokens, Use::Phone);
         return;
     }
@@ -39,6 +39,11 @@ fn is_phone(page: &Page, start: usize) -> bool {
         matches!(page.cut.low(at), "mobile" | "mob" | "phone" | "mobileno" | "ph" | "tel")
             && !page.is(at, Class::Channel)
     })
+}
+
+/// `98XXXXXX10` has the length of a phone number and begins as one.
+fn is_masked_phone(text: &str) -> bool {
+    text.len() == 10 && text.starts_with(['6', '7', '8', '9'])
 }
 
 fn is_mask(page: &Page, at: usize) -> bool {
@@ -58,7 +63,8 @@ fn masked(page: &Page, at: usize) -> Option<Range<usize>> {
     if page.is_free(at) && page.cut.is_plain(at) && page.cut.is_glued(at + 1) {
         from += 1;
     }
-    let dots = |at: usize| page.cut.is_sign(at, '.') && page.cut.is_sign(at + 1, '.') && page.cut.is_glued(at + 1);
+    let dots =
+        |at: usize| page.cut.is_sign(at, '.') && page.cut.is_sign(at + 1, '.') && page.cut.is_glued(at + 1);
     if !page.is_free(from) || !(is_mask(page, from) || (from == at && dots(from))) {
         return None;
     }
@@ -67,8 +73,9 @@ fn masked(page: &Page, at: usize) -> Option<Range<usize>> {
     while end < page.len() && hides(end) && page.cut.is_glued(end) {
         end += 1;
     }
-    // "XX 1234": one blank is let pass behind two signs or more.
-    let close = page.cut.is_glued(end) || (end - from >= 2 || page.cut.low(from).len() >= 2);
+    // "XX 1234": one blank is let pass behind two signs or more, but not behind dots, which end sentences too.
+    let signs = is_mask(page, from) && (end - from >= 2 || page.cut.low(from).len() >= 2);
+    let close = page.cut.is_glued(end) || signs;
     let digits = page.is_free(end) && page.cut.is_plain(end) && (2..=16).contains(&page.cut.low(end).len());
     (close && digits).then_some(at..end + 1)
 }

@@ -10,14 +10,51 @@ use crate::sms::page::{Amount, Page, Role, Use};
 use crate::sms::reading::Currency;
 
 const RUPEES: [&str; 40] = [
-    "rs", "inr", "re", "rupees", "rupee", "rupaye", "rupaya", "rps", "रु", "रू", "रुपये", "रुपए", "रुपया", "रुपयांची",
-    "रुपयांचे", "रुपयाची", "रुपयांनी", "र", "ரூ", "ரூபாய்", "రూ", "రూపాయలు", "రూపాయల", "టాకా", "টাকা", "টাকার", "রু", "રૂ",
-    "રૂપિયા", "રુ", "ರೂ", "ರೂಪಾಯಿ", "രൂ", "രൂപ", "ਰੁ", "ਰੁਪਏ", "ରୁ", "ଟଙ୍କା", "টা", "র",
+    "rs",
+    "inr",
+    "re",
+    "rupees",
+    "rupee",
+    "rupaye",
+    "rupaya",
+    "rps",
+    "रु",
+    "रू",
+    "रुपये",
+    "रुपए",
+    "रुपया",
+    "रुपयांची",
+    "रुपयांचे",
+    "रुपयाची",
+    "रुपयांनी",
+    "र",
+    "ரூ",
+    "ரூபாய்",
+    "రూ",
+    "రూపాయలు",
+    "రూపాయల",
+    "టాకా",
+    "টাকা",
+    "টাকার",
+    "রু",
+    "રૂ",
+    "રૂપિયા",
+    "રુ",
+    "ರೂ",
+    "ರೂಪಾಯಿ",
+    "രൂ",
+    "രൂപ",
+    "ਰੁ",
+    "ਰੁਪਏ",
+    "ରୁ",
+    "ଟଙ୍କା",
+    "টা",
+    "র",
 ];
 const FOREIGN: [&str; 37] = [
-    "usd", "eur", "gbp", "aed", "sgd", "aud", "cad", "jpy", "thb", "chf", "cny", "hkd", "myr", "nzd", "sar", "qar",
-    "omr", "kwd", "bhd", "lkr", "npr", "bdt", "idr", "krw", "zar", "sek", "nok", "dkk", "rub", "try", "vnd", "php",
-    "mvr", "btn", "mur", "kes", "egp",
+    "usd", "eur", "gbp", "aed", "sgd", "aud", "cad", "jpy", "thb", "chf", "cny", "hkd", "myr", "nzd", "sar",
+    "qar", "omr", "kwd", "bhd", "lkr", "npr", "bdt", "idr", "krw", "zar", "sek", "nok", "dkk", "rub", "try",
+    "vnd", "php", "mvr", "btn", "mur", "kes", "egp",
 ];
 
 pub(crate) fn amounts(page: &mut Page) {
@@ -49,7 +86,8 @@ fn currency(page: &Page, at: usize) -> Option<Currency> {
                 return Some(Currency::INR);
             }
             // "try" and "php" are words too, unless written as a currency is.
-            let known = FOREIGN.contains(&word) && (!matches!(word, "try" | "php") || page.cut.is_number(at + 1));
+            let known =
+                FOREIGN.contains(&word) && (!matches!(word, "try" | "php") || page.cut.is_number(at + 1));
             let code: [u8; 3] = word.as_bytes().to_ascii_uppercase().try_into().ok()?;
             known.then(|| Currency::new(code))
         }
@@ -76,7 +114,8 @@ fn amount(page: &Page, at: usize) -> Option<Amount> {
 }
 
 fn figure_behind(page: &Page, from: usize) -> Option<usize> {
-    let sign = |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')));
+    let sign =
+        |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')));
     let mut at = from;
     while at < from + 3 && sign(at) {
         at += 1;
@@ -85,7 +124,13 @@ fn figure_behind(page: &Page, from: usize) -> Option<usize> {
     (page.is_free(at) && page.cut.is_number(at)).then_some(at)
 }
 
-fn made(page: &Page, tokens: Range<usize>, figure: usize, currency: Currency, negative: bool) -> Option<Amount> {
+fn made(
+    page: &Page,
+    tokens: Range<usize>,
+    figure: usize,
+    currency: Currency,
+    negative: bool,
+) -> Option<Amount> {
     let mut money = parsed(page.cut.low(figure))?;
     let mut tokens = tokens;
     let scale = scale(page, tokens.end);
@@ -128,7 +173,11 @@ pub(crate) fn bare_amounts(page: &mut Page) {
         if !page.is_free(at) || !page.cut.is_number(at) || page.cut.is_glued(at) && page.cut.is_word(at - 1) {
             continue;
         }
-        let counted = page.is(at + 1, Class::Points) || page.cut.is_sign(at + 1, '%') || page.cut.is_glued(at + 1) && page.cut.is_word(at + 1) && !matches!(page.cut.low(at + 1), "cr" | "dr");
+        let counted = page.is(at + 1, Class::Points)
+            || page.cut.is_sign(at + 1, '%')
+            || page.cut.is_glued(at + 1)
+                && page.cut.is_word(at + 1)
+                && !matches!(page.cut.low(at + 1), "cr" | "dr");
         if counted || page.cut.low(at).len() > 12 || !stands_for_amount(page, at) {
             continue;
         }
@@ -167,7 +216,9 @@ fn stands_for_amount(page: &Page, figure: usize) -> bool {
     match before {
         Some(Class::Debited | Class::Credited) => true,
         Some(Class::Balance) => linked || page.cut.low(figure).contains('.'),
-        Some(Class::Paid | Class::Sent | Class::Received | Class::Debit | Class::Credit | Class::Pay) => amounts,
+        Some(Class::Paid | Class::Sent | Class::Received | Class::Debit | Class::Credit | Class::Pay) => {
+            amounts
+        }
         _ => amounts && page.cut.low(figure).contains('.'),
     }
 }

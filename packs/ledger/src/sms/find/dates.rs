@@ -7,7 +7,8 @@ use jiff::civil::{Date, Time};
 use crate::sms::lexicon::Class;
 use crate::sms::page::{Page, Use};
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Takes every day and time; the first of each is the message's.
 pub(crate) fn dates(page: &mut Page, day: Option<Date>) {
@@ -89,9 +90,23 @@ fn month(page: &Page, at: usize) -> Option<i16> {
     let word = page.cut.low(at);
     let known = page.cut.is_word(at) && (3..=9).contains(&word.len()) && word.is_ascii();
     let place = MONTHS.iter().position(|month| known && word.starts_with(month))?;
-    let whole = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-        "november", "december"][place];
-    (whole.starts_with(word) || word == "sept").then(|| i16::try_from(place).map(|place| place + 1).ok()).flatten()
+    let whole = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ][place];
+    (whole.starts_with(word) || word == "sept")
+        .then(|| i16::try_from(place).map(|place| place + 1).ok())
+        .flatten()
 }
 
 /// `12-Mar-25`, `12Mar25`, `12 March 2025`, `Mar 12, 2025`, and the same without a year.

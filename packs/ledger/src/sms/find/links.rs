@@ -1,11 +1,12 @@
 //! Web addresses, mail addresses and payment addresses (`name@bank`).
 
 use crate::sms::clean::Shape;
+use crate::sms::lexicon::Class;
 use crate::sms::page::{Page, Use};
 
 const DOMAINS: [&str; 22] = [
-    "com", "in", "co", "org", "net", "ly", "io", "me", "gov", "app", "link", "gl", "page", "site", "xyz", "info", "top",
-    "live", "club", "bank", "cc", "to",
+    "com", "in", "co", "org", "net", "ly", "io", "me", "gov", "app", "link", "gl", "page", "site", "xyz",
+    "info", "top", "live", "club", "bank", "cc", "to",
 ];
 
 pub(crate) fn links(page: &mut Page) {
@@ -20,7 +21,8 @@ pub(crate) fn links(page: &mut Page) {
             page.take(at..end, Use::Link);
         } else if is_domain_dot(page, at) {
             let end = glued_end(page, at + 1, |_| true);
-            let start = (0..at).rev().find(|before| !page.cut.is_glued(before + 1)).map_or(0, |before| before + 1);
+            let start =
+                (0..at).rev().find(|before| !page.cut.is_glued(before + 1)).map_or(0, |before| before + 1);
             page.take(start..end, Use::Link);
         }
     }
@@ -52,7 +54,7 @@ fn address(page: &mut Page, at: usize) {
         start -= 1;
     }
     // "debited@SBI": a verb, not somebody's address.
-    let verb = start + 1 == at && page.class(start).is_some_and(|class| class.is_act());
+    let verb = start + 1 == at && page.class(start).is_some_and(Class::is_act);
     if start == at || verb {
         return;
     }

@@ -87,14 +87,18 @@ fn run(page: &Page, at: usize) -> Range<usize> {
     at..end
 }
 
+const CALLS: [&str; 12] =
+    ["call", "sms", "dial", "helpline", "fwd", "forward", "whatsapp", "contact", "tel", "ph", "no", "toll"];
+
 fn phones(page: &mut Page) {
     for at in 0..page.len() {
         let addressed = page.cut.is_sign(at + 1, '_') && page.cut.is_glued(at + 1);
         if page.is_free(at) && page.cut.is_plain(at) && !addressed {
             let figure = page.cut.low(at);
-            let asked = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| {
-                matches!(page.cut.low(at), "call" | "sms" | "dial" | "helpline" | "fwd" | "forward" | "whatsapp" | "contact" | "tel" | "ph" | "no" | "toll")
-            });
+            let asked = (1..=4)
+                .filter_map(|back| at.checked_sub(back))
+                .take_while(|at| !page.cut.is_sign(*at, '.'))
+                .any(|at| CALLS.contains(&page.cut.low(at)));
             let mobile = figure.len() == 10 && figure.starts_with(['6', '7', '8', '9']);
             let free = figure.starts_with("1800") || figure.starts_with("1860");
             if mobile || (free && figure.len() <= 11) || (asked && figure.len() >= 8) {
