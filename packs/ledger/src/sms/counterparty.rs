@@ -13,7 +13,7 @@ use super::reading::Direction;
 const LONGEST: usize = 7;
 
 /// Words that name nobody.
-const NOBODY: [&str; 46] = [
+const NOBODY: [&str; 52] = [
     "bank",
     "account",
     "self",
@@ -60,6 +60,12 @@ const NOBODY: [&str; 46] = [
     "cash",
     "of",
     "imps",
+    "neft",
+    "rtgs",
+    "autopay",
+    "mandate",
+    "emi",
+    "sip",
 ];
 
 /// Who signs a message behind a hyphen: "… to RAHUL-SBI".

@@ -198,7 +198,31 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let supposed = page
         .of(Class::Condition)
         .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if supposed || is_asked(page, start) { State::Maybe } else { State::Done }
+    if is_promised(page, start) {
+        return State::Future;
+    }
+    if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
+}
+
+/// "Get Rs 500 credited to your card": nothing between an offer's word and the verb says that it was done.
+fn is_promised(page: &Page, at: usize) -> bool {
+    let sentence = page.sentence(at);
+    for before in (0..at).rev().take_while(|before| page.sentence(*before) == sentence) {
+        match page.cut.low(before) {
+            "has" | "have" | "been" | "is" | "was" | "are" | "successfully" | "got" => return false,
+            "get" | "earn" | "win" | "enjoy" | "avail" | "grab" | "claim" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
+fn is_recalled(page: &Page, at: usize) -> bool {
+    const ABOUT: [&str; 8] =
+        ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
+    let sentence = page.sentence(at);
+    (0..at).any(|before| page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)))
 }
 
 /// "Did you attempt a transaction of Rs 500 at X?"

@@ -57,6 +57,8 @@ classes! {
     Threshold = "threshold",
     /// The figure before it counts no money.
     Points = "points",
+    /// A list of old payments.
+    Listing = "listing",
     Hold = "hold",
     Loan = "loan",
     Delivery = "delivery",

@@ -11,11 +11,11 @@ pub(crate) fn has_code(page: &Page) -> bool {
     page.of(Class::Otp).filter(|otp| !is_spared(page, otp.tokens.start)).any(|otp| {
         let at = otp.tokens.start;
         let sentence = page.sentence(at);
+        let advised = page.beside(at, Class::Share) || page.beside(at, Class::Negation);
         let beside = codes.iter().any(|code| {
             let other = page.sentence(*code);
-            other == sentence || (other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
+            other == sentence || (!advised && other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
         });
-        let advised = page.beside(at, Class::Share) || page.beside(at, Class::Negation);
         beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
 }

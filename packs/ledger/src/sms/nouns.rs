@@ -36,6 +36,9 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         _ => Direction::Debit,
     };
     let weight = if ended.is_some() { Weight::Made } else { Weight::Noun };
+    if weight == Weight::Noun && is_order(page, mark.tokens.start) {
+        return None;
+    }
     let is_own = is_own(page, mark);
     Some(Event {
         at: mark.tokens.start,
@@ -47,6 +50,13 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         amount: Some(amount),
         is_own,
     })
+}
+
+/// "Deposit Rs 10,000 to avoid charges": a noun that begins a sentence may be a verb that tells one to.
+fn is_order(page: &Page, at: usize) -> bool {
+    let begins =
+        at == 0 || page.sentence(at - 1) != page.sentence(at) || matches!(page.cut.low(at - 1), "&" | "and");
+    begins && matches!(page.cut.low(at), "deposit" | "transfer" | "recharge" | "spend" | "purchase")
 }
 
 /// Some cards and banks leave the verb out: "Rs 199 HDFC Bank Card x4433 At NETFLIX", "Rs 200 UPI frm A/c X0763". It

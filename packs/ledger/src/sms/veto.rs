@@ -19,6 +19,9 @@ pub(crate) fn veto(
     if page.is_disguised {
         return Some(Nothing::Promotion);
     }
+    if page.has(Class::Listing) {
+        return Some(Nothing::Balance);
+    }
     let early = failed(page, event, doubts)
         .or_else(|| is_receipt(page, event).then_some(Nothing::Receipt))
         .or_else(|| lured(page, event, origin))
@@ -84,7 +87,8 @@ fn unfinished(page: &Page, events: &[Event], event: &Event) -> Option<Nothing> {
         return Some(Nothing::Pending);
     }
     let account = (page.has(Class::Account) || page.has(Class::Card)) && !page.tails.is_empty();
-    if page.has(Class::Investment) && !(strong && account) {
+    let acted = event.weight >= Weight::Weak && event.class != Class::Received;
+    if page.has(Class::Investment) && !(acted && account) {
         return Some(Nothing::Investment);
     }
     // "Refund of Rs 500 for the txn debited on 12-03 will be credited": the debit is an old one.
@@ -105,6 +109,9 @@ fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doub
     let unnamed = event.class == Class::Pay && counterparty(page, event).is_none();
     if unnamed && page.tails.is_empty() {
         return Some(Nothing::Receipt);
+    }
+    if unnamed && alone && page.beside(event.at, Class::Lure) {
+        return Some(Nothing::Promotion);
     }
     if unnamed && alone {
         doubts.push(Doubt::Done);

@@ -101,7 +101,7 @@ fn phones(page: &mut Page) {
                 .any(|at| CALLS.contains(&page.cut.low(at)));
             let mobile = figure.len() == 10 && figure.starts_with(['6', '7', '8', '9']);
             let free = figure.starts_with("1800") || figure.starts_with("1860");
-            if mobile || (free && figure.len() <= 11) || (asked && figure.len() >= 8) {
+            if mobile || (free && (10..=11).contains(&figure.len())) || (asked && figure.len() >= 8) {
                 page.take(at..at + 1, Use::Phone);
             }
         }
