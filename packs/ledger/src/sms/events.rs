@@ -198,7 +198,7 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let supposed = page
         .of(Class::Condition)
         .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if is_promised(page, start) {
+    if is_promised(page, start) || is_habit(page, end) {
         return State::Future;
     }
     if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
@@ -215,6 +215,13 @@ fn is_promised(page: &Page, at: usize) -> bool {
         }
     }
     false
+}
+
+/// "Is debited every month": no payment, but how it goes.
+fn is_habit(page: &Page, end: usize) -> bool {
+    (end..end + 3).any(|at| {
+        matches!(page.cut.low(at), "every" | "each" | "annually" | "monthly" | "yearly" | "daily" | "weekly")
+    })
 }
 
 /// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
@@ -303,12 +310,13 @@ fn is_to_others(page: &Page, mark: &Mark) -> bool {
     let sentence = page.sentence(start);
     let here = |at: &usize| page.sentence(*at) == sentence;
     let others = (end..page.len()).take(6).take_while(here).any(|at| page.is(at, Class::Other));
+    let theirs = (0..start).rev().take(8).take_while(here).any(|at| page.is(at, Class::Other));
     let ours = (0..start).filter(here).any(|at| {
         page.is(at, Class::Own)
             && (at + 1..at + 4).any(|at| matches!(page.class(at), Some(Class::Pay | Class::Channel)))
     });
     let names_end = (end..page.len()).take(2).any(|at| page.is(at, Class::To));
-    others || (ours && names_end)
+    others || theirs || (ours && names_end)
 }
 
 /// The owner's account stands beside it: "your a/c", or a tail right before or behind.

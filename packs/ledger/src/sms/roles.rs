@@ -94,6 +94,7 @@ fn right(page: &Page, end: usize) -> Option<Role> {
             Some(Class::Balance) if steps <= 4 => return Some(Role::Balance),
             Some(Class::Limit) if steps <= 4 => return Some(Role::Limit),
             Some(Class::Due) if steps <= 3 => return Some(Role::Due),
+            Some(Class::Points) if steps <= 2 => return Some(Role::Spoken),
             Some(Class::Fee) if steps == 1 => return Some(Role::Fee),
             Some(Class::Lure) if steps == 1 && page.cut.low(at) != "get" => return Some(Role::Spoken),
             Some(Class::Cashback) if steps == 1 => return Some(Role::Fee),

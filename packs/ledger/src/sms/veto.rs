@@ -163,5 +163,8 @@ fn is_receipt(page: &Page, event: &Event) -> bool {
         || page.cut.is_sign(event.at - 1, ':');
     let told_you = (1..=3).any(|back| before(back) == "you");
     let nobody = !told_you && !begins && !page.has(Class::Wallet) && payer(page, event).is_none();
-    page.beside(event.at, Class::Loan) || ((thanked || with_thanks || yours || from_you || nobody) && !banked)
+    let titled = (0..page.len()).any(|at| page.cut.low(at) == "receipt");
+    page.beside(event.at, Class::Loan)
+        || (titled && !banked)
+        || ((thanked || with_thanks || yours || from_you || nobody) && !banked)
 }
