@@ -129,21 +129,18 @@ fn payment(
     let account = own::account(page, event);
     let counterparty = counterparty(page, event);
     let reference = reference(page);
-    let weak = event.weight <= Weight::Weak && !page.has(Class::Wallet) && page.amounts.len() == 1;
-    let rules = [
-        (moved.is_bare, Doubt::Bare),
-        (moved.currency != Currency::INR, Doubt::Foreign),
-        (origin == Origin::Person, Doubt::Person),
-        (account.is_none() && reference.is_none() && (counterparty.is_none() || weak), Doubt::Vague),
-        (
-            event.weight == Weight::Weak
-                && account.is_none()
-                && reference.is_none()
-                && page.of(Class::Lure).count() > 1,
-            Doubt::Lure,
-        ),
-    ];
-    doubts.extend(rules.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt));
+    if origin == Origin::Person {
+        doubts.push(Doubt::Person);
+    }
+    if moved.is_bare {
+        doubts.push(Doubt::Bare);
+    }
+    if moved.currency != Currency::INR {
+        doubts.push(Doubt::Foreign);
+    }
+    if account.is_none() && reference.is_none() {
+        doubts.extend(vagueness(page, event, counterparty.as_deref()));
+    }
     let certainty = doubts.iter().map(|doubt| doubt.leaves()).min().unwrap_or(Certainty::Sure);
     let balance =
         page.amounts.iter().find(|amount| amount.role == Role::Balance && amount.currency == Currency::INR);
@@ -162,6 +159,19 @@ fn payment(
         doubts,
         said: page.cut.text(event.at..event.end).to_owned(),
     }
+}
+
+/// What neither account nor reference vouches for.
+fn vagueness(page: &Page, event: &Event, counterparty: Option<&str>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let weak = event.weight <= Weight::Weak && !page.has(Class::Wallet) && page.amounts.len() == 1;
+    if counterparty.is_none() || weak {
+        doubts.push(Doubt::Vague);
+    }
+    if event.weight == Weight::Weak && page.of(Class::Lure).count() > 1 {
+        doubts.push(Doubt::Lure);
+    }
+    doubts
 }
 
 /// The number of a mandate stays the same with every payment, so it is taken only where there is no other.

@@ -173,19 +173,8 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
             _ => break,
         }
     }
-    let is_indian = !page.cut.low(start).is_ascii();
-    if is_indian {
-        for at in (end..page.len()).take(4).take_while(here) {
-            match page.class(at) {
-                Some(Class::Future) => return State::Future,
-                Some(Class::Negation) => return State::Undone,
-                Some(class) if class.is_act() => break,
-                _ => {}
-            }
-        }
-        if is_future_ending(page.cut.low(start)) {
-            return State::Future;
-        }
+    if let Some(state) = told_behind(page, mark) {
+        return state;
     }
     let soon = (end..end + 2)
         .any(|at| matches!(page.cut.low(at), "within" | "shortly" | "soon" | "instantly" | "in"))
@@ -202,6 +191,24 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
         return State::Future;
     }
     if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
+}
+
+/// What the words behind a verb, or its ending, say of it. English says it before.
+fn told_behind(page: &Page, mark: &Mark) -> Option<State> {
+    let start = mark.tokens.start;
+    if page.cut.low(start).is_ascii() {
+        return None;
+    }
+    let here = |at: &usize| page.sentence(*at) == page.sentence(start) && page.used(*at) == Use::Free;
+    for at in (mark.tokens.end..page.len()).take(4).take_while(here) {
+        match page.class(at) {
+            Some(Class::Future) => return Some(State::Future),
+            Some(Class::Negation) => return Some(State::Undone),
+            Some(class) if class.is_act() => break,
+            _ => {}
+        }
+    }
+    is_future_ending(page.cut.low(start)).then_some(State::Future)
 }
 
 /// "Get Rs 500 credited to your card": nothing between an offer's word and the verb says that it was done.

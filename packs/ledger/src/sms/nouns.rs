@@ -19,14 +19,9 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         return None;
     }
     let sentence = page.sentence(mark.tokens.start);
-    let denied = page.of(Class::Negation).any(|no| {
-        no.tokens.start < mark.tokens.start
-            && page.sentence(no.tokens.start) == sentence
-            && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
-    });
     let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
     let state = match ended.map_or(State::Done, |done| state(page, done)) {
-        State::Done if denied => State::Undone,
+        State::Done if is_denied(page, mark) => State::Undone,
         State::Done => state(page, mark),
         other => other,
     };
@@ -49,6 +44,15 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         weight,
         amount: Some(amount),
         is_own,
+    })
+}
+
+/// "We are unable to confirm txn of Rs 500".
+fn is_denied(page: &Page, mark: &Mark) -> bool {
+    page.of(Class::Negation).any(|no| {
+        no.tokens.start < mark.tokens.start
+            && page.sentence(no.tokens.start) == page.sentence(mark.tokens.start)
+            && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
     })
 }
 

@@ -61,13 +61,17 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
             _ => {}
         }
     }
-    // "… and a/c XX5678 credited" of a debit is the other one.
+    score + told(page, tail, direction)
+}
+
+/// "… and a/c XX5678 credited" of a debit is the other one.
+fn told(page: &Page, tail: &Tail, direction: Direction) -> i32 {
     let told = (tail.tokens.end..tail.tokens.end + 3)
         .take_while(|at| !matches!(page.cut.low(*at), "and" | "&" | ","))
         .find_map(|at| page.class(at).filter(|class| class.is_act()));
     match (told, direction) {
-        (Some(Class::Credited), Direction::Debit) | (Some(Class::Debited), Direction::Credit) => score - 3,
-        (Some(Class::Debited), Direction::Debit) | (Some(Class::Credited), Direction::Credit) => score + 1,
-        _ => score,
+        (Some(Class::Credited), Direction::Debit) | (Some(Class::Debited), Direction::Credit) => -3,
+        (Some(Class::Debited), Direction::Debit) | (Some(Class::Credited), Direction::Credit) => 1,
+        _ => 0,
     }
 }
