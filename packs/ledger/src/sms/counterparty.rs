@@ -219,7 +219,7 @@ fn end_of(page: &Page, start: usize) -> usize {
     at
 }
 
-/// `IND*Amazon.in`: a sign holds the word to the one before.
+/// `PAY*shopkart.in`: a sign holds the word to the one before.
 fn is_joined(page: &Page, at: usize) -> bool {
     let held = matches!(page.cut.shape(at - 1), Some(Shape::Sign('*' | '_' | '&' | '\'')));
     let domain =

@@ -63,7 +63,7 @@ fn is_order(page: &Page, at: usize) -> bool {
     begins && matches!(page.cut.low(at), "deposit" | "transfer" | "recharge" | "spend" | "purchase")
 }
 
-/// Some cards and banks leave the verb out: "Rs 199 HDFC Bank Card x4433 At NETFLIX", "Rs 200 UPI frm A/c X0763". It
+/// Some cards and banks leave the verb out: "Rs 499 XYZ Bank Card x1207 At TUNEBOX", "Rs 80 UPI frm A/c X9021". It
 /// counts where the owner's side is plain and nothing speaks against it.
 pub(crate) fn implied(page: &Page) -> Option<Event> {
     let against = [

@@ -17,7 +17,7 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
     best.filter(|(score, _)| *score >= -1).map(|(_, tail)| tail.digits.clone())
 }
 
-/// The other side's account, where it has no name: "To A/c XX9709".
+/// The other side's account, where it has no name: "To A/c XX7712".
 pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
     let tail = page.tails.iter().find(|tail| score(page, tail, event.direction) <= -2)?;
     let before =

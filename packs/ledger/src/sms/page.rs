@@ -77,7 +77,7 @@ pub(crate) struct Page {
     pub(crate) vpas: Vec<Range<usize>>,
     pub(crate) date: Option<Date>,
     pub(crate) time: Option<Time>,
-    /// Figures written with letters, `15,OOO`, to pass a filter. No bank writes so.
+    /// Figures written with letters, `2O,OOO`, to pass a filter. No bank writes so.
     pub(crate) is_disguised: bool,
 }
 
