@@ -22,6 +22,7 @@ mod prompt;
 mod restore;
 mod schema;
 mod serve;
+mod sms;
 mod tenant;
 mod tier;
 mod understand;
@@ -90,6 +91,9 @@ pub(crate) enum Command {
     Doctor,
     /// Read a sentence in eleven languages: its amounts, dates and names
     Understand(understand::Arguments),
+    /// Read the messages of banks, UPI apps, cards and wallets
+    #[command(subcommand, arg_required_else_help = true)]
+    Sms(sms::Command),
     /// The models that are configured: how they are, what they cost, whether they answer
     Models(models::Arguments),
     /// Ask a model, and see its answer as it comes
@@ -126,6 +130,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),
         Command::Understand(arguments) => understand::run(context, &arguments),
+        Command::Sms(command) => sms::run(context, &command),
         Command::Models(arguments) => models::run(context, &arguments),
         Command::Complete(arguments) => complete::run(context, &arguments),
         Command::Usage(arguments) => usage::run(context, &arguments),
