@@ -2,6 +2,7 @@
 
 mod apply;
 mod approvals;
+mod ask;
 mod audit;
 mod backup;
 mod complete;
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Import(import::Command),
     /// Print the JSON schema of a tier's file or the policy, for editors
     Schema(schema::Arguments),
+    /// Say something to a binding, and hear its answer
+    Ask(ask::Arguments),
     /// Answer what agents ask before they act
     #[command(subcommand, arg_required_else_help = true)]
     Approvals(approvals::Command),
@@ -119,6 +122,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Prompt(command) => prompt::run(context, &command),
         Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
+        Command::Ask(arguments) => ask::run(context, arguments),
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
         Command::Key(command) => key::run(context, command),
