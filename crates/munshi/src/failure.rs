@@ -178,6 +178,21 @@ impl From<munshi_tiers::Error> for Failure {
     }
 }
 
+impl From<munshi_identity::Error> for Failure {
+    fn from(error: munshi_identity::Error) -> Self {
+        use munshi_identity::Error;
+        let text = error.to_string();
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Invalid(_) => Self::usage(text),
+            Error::NoPerson(_) => Self::not_found(text).hint("`munshi person list` shows everybody"),
+            Error::Unmergeable(_) => Self::refused(text),
+            Error::NameTaken(_) => Self::already_there(text)
+                .hint("use another name, or revoke that one: `munshi key revoke NAME`"),
+        }
+    }
+}
+
 impl From<munshi_safety::Error> for Failure {
     fn from(error: munshi_safety::Error) -> Self {
         use munshi_safety::Error;

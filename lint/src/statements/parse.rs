@@ -32,7 +32,7 @@ pub fn is_expression(text: &str) -> bool {
 
 fn parse_as(text: &str, dialect: &dyn Dialect) -> Result<Vec<Statement>, String> {
     let tokens = Tokenizer::new(dialect, text).tokenize().map_err(|error| error.to_string())?;
-    let tokens = without_index_choice(without_conflict_condition(tokens));
+    let tokens = without_key_locks(without_index_choice(without_conflict_condition(tokens)));
     Parser::new(dialect).with_tokens(tokens).parse_statements().map_err(|error| error.to_string())
 }
 
@@ -44,6 +44,26 @@ fn without_index_choice(tokens: Vec<Token>) -> Vec<Token> {
     let is = |token: &Token, word: &str| matches!(token, Token::Word(found) if found.value.eq_ignore_ascii_case(word));
     while let Some(at) = words.windows(2).position(|pair| is(&pair[0], "INDEXED") && is(&pair[1], "BY")) {
         words.drain(at..words.len().min(at + 3));
+    }
+    words
+}
+
+/// `FOR KEY SHARE` and `FOR NO KEY UPDATE` hold a row less tightly and read nothing else; the parser knows them without
+/// those words.
+fn without_key_locks(mut words: Vec<Token>) -> Vec<Token> {
+    let is = |token: &Token, word: &str| matches!(token, Token::Word(found) if found.value.eq_ignore_ascii_case(word));
+    let starts = |words: &[Token], text: &[&str]| {
+        words.len() >= text.len() && words.iter().zip(text).all(|(token, word)| is(token, word))
+    };
+    let mut at = 0;
+    while at < words.len() {
+        let rest = &words[at..];
+        if starts(rest, &["FOR", "KEY", "SHARE"]) {
+            words.remove(at + 1);
+        } else if starts(rest, &["FOR", "NO", "KEY", "UPDATE"]) {
+            words.drain(at + 1..at + 3);
+        }
+        at += 1;
     }
     words
 }
@@ -99,6 +119,8 @@ mod tests {
         for sql in [
             "SELECT a FROM b WHERE c = $1 ORDER BY d DESC LIMIT $2 OFFSET $3",
             "SELECT a FROM b WHERE c = $1 FOR UPDATE SKIP LOCKED",
+            "SELECT a FROM b WHERE c = $1 FOR KEY SHARE OF b",
+            "SELECT a FROM b WHERE c = $1 FOR NO KEY UPDATE",
             "SELECT a->>'x', b->'y'->>0, c @> $2, d #>> '{a,b}' FROM t",
             "SELECT count(*) FILTER (WHERE a > 1) FROM t WHERE (a, b) < ($2, $3)",
             "SELECT a FROM t WHERE b = ANY($2) AND c IS NOT DISTINCT FROM $3",

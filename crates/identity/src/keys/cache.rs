@@ -63,7 +63,7 @@ impl Keys {
         let before = self.0.forgotten.load(Ordering::SeqCst);
         let handle = text.handle().to_owned();
         let Some(admitted) = admit(&self.0.db, text, now).await? else { return Ok(None) };
-        Ok(Some(self.0.keep(handle, admitted, now, before)))
+        Ok(Some(self.0.keep(&handle, admitted, now, before)))
     }
 
     /// [`revoke`](super::revoke), and this node knows it at once.
@@ -99,7 +99,7 @@ impl Inner {
     }
 
     /// What was read before something was forgotten is given, but not kept.
-    fn keep(&self, handle: String, admitted: Admitted, now: Timestamp, before: u64) -> Arc<Caller> {
+    fn keep(&self, handle: &str, admitted: Admitted, now: Timestamp, before: u64) -> Arc<Caller> {
         let caller = Arc::new(admitted.caller);
         let entry =
             Entry { hash: admitted.hash, caller: Arc::clone(&caller), read_at: now, until: admitted.until };
@@ -107,9 +107,9 @@ impl Inner {
         if known.len() >= MANY {
             known.retain(|_, entry| entry.is_fresh(now));
         }
-        known.insert(handle.clone(), entry);
+        known.insert(handle.to_owned(), entry);
         if self.forgotten.load(Ordering::SeqCst) != before {
-            known.remove(&handle);
+            known.remove(handle);
         }
         caller
     }

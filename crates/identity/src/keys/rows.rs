@@ -91,6 +91,27 @@ pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<Key>> {
     key.map(|key| with_secrets(tx, key)).transpose()
 }
 
+/// The key of this name that was not revoked.
+pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Key>> {
+    let id: Option<KeyId> = tx.optional(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND name = $2 AND revoked_at IS NULL",
+        params![name],
+        |row| row.get(0),
+    )?;
+    id.map_or(Ok(None), |id| find(tx, id))
+}
+
+/// The key one of whose secrets begins so, such as `mk_4fGh7Kq2`: what a scanner or a log shows. A whole text will do.
+pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<Key>> {
+    let Some(handle) = KeyText::handle_of(text) else { return Ok(None) };
+    let id: Option<KeyId> = tx.optional(
+        "SELECT key_id FROM api_key_secrets WHERE tenant_id = $1 AND handle = $2",
+        params![handle],
+        |row| row.get(0),
+    )?;
+    id.map_or(Ok(None), |id| find(tx, id))
+}
+
 /// Newest first, those that were revoked or have ended too.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Key>> {
     let rows = tx.all(

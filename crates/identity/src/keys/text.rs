@@ -51,7 +51,12 @@ impl KeyText {
 
     /// The part that may be seen, in lists and in the audit: `mk_` and eight letters.
     pub fn handle(&self) -> &str {
-        self.0.get(..PREFIX.len() + HANDLE).unwrap_or_default()
+        Self::handle_of(&self.0).unwrap_or_default()
+    }
+
+    /// The handle that a text begins with, if it begins as keys do.
+    pub(crate) fn handle_of(text: &str) -> Option<&str> {
+        text.get(..PREFIX.len() + HANDLE).filter(|handle| handle.starts_with(PREFIX))
     }
 
     pub fn reveal(&self) -> &str {

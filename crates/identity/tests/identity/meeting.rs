@@ -63,7 +63,7 @@ on_both_engines! {
         let again = meet(&test, shop, &[mail.clone(), phone(1)], " Raju\u{202e} ").await;
         assert!(!again.is_new && again.person.id == raju.person.id);
         assert_eq!(again.person.name, "Raju", "the gap was filled");
-        let other = meet(&test, shop, &[mail.clone()], "Rajesh").await;
+        let other = meet(&test, shop, std::slice::from_ref(&mail), "Rajesh").await;
         assert_eq!((other.person.id, other.person.name.as_str()), (raju.person.id, "Raju"), "and stays");
         let meera = meet(&test, shop, &[phone(2)], "Meera").await;
         let both = meet(&test, shop, &[phone(2), mail.clone(), phone(3)], "").await;
@@ -76,9 +76,9 @@ on_both_engines! {
     async fn a_visitor_is_anonymous_until_an_address_is_proved(test: TestDb) {
         let shop = test.tenant("shop").await;
         let browser = Address::visitor("k3jd9s8f7").unwrap();
-        let first = meet(&test, shop, &[browser.clone()], "").await;
+        let first = meet(&test, shop, std::slice::from_ref(&browser), "").await;
         assert!(first.is_new && first.person.visitor);
-        let again = meet(&test, shop, &[browser.clone()], "").await;
+        let again = meet(&test, shop, std::slice::from_ref(&browser), "").await;
         assert_eq!((again.is_new, again.person.id), (false, first.person.id));
         let nameless = [meet(&test, shop, &[], "").await, meet(&test, shop, &[], "").await];
         assert!(nameless.iter().all(|met| met.is_new && met.person.visitor));

@@ -44,8 +44,8 @@ on_both_engines! {
             closed: closed.clone(), opened, ..someone(&test, "Raju")
         };
         let known = Person { role: Some(Role::Staff), tags: vec!["north".to_owned()], ..someone(&test, "") };
-        let visitor = add(&test, shop, visitor, &[browser.clone()]).await;
-        let known = add(&test, shop, known, &[phone.clone()]).await;
+        let visitor = add(&test, shop, visitor, std::slice::from_ref(&browser)).await;
+        let known = add(&test, shop, known, &[phone]).await;
 
         let merged = joined(&test, shop, visitor, known).await.unwrap();
         assert!(merged.changed);

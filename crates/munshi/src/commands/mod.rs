@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod import;
 mod jobs;
+mod key;
 mod migrate;
 mod models;
 mod person;
@@ -65,6 +66,9 @@ pub(crate) enum Command {
     /// The people of a tenant: who works there in which role, and whom it deals with
     #[command(subcommand, arg_required_else_help = true)]
     Person(person::Command),
+    /// API keys: what lets programs in
+    #[command(subcommand, arg_required_else_help = true)]
+    Key(key::Command),
     /// See what a tenant's policy says, said before, and would decide
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::Command),
@@ -112,6 +116,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Schema(arguments) => schema::run(context, &arguments),
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
+        Command::Key(command) => key::run(context, command),
         Command::Policy(command) => policy::run(context, command),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Audit(command) => return audit::run(context, command),

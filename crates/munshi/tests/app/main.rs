@@ -11,6 +11,7 @@ mod config;
 mod doctor;
 mod import;
 mod jobs;
+mod key;
 mod migrate;
 mod models;
 mod outage;

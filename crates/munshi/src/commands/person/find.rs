@@ -6,10 +6,11 @@ use munshi_store::Tx;
 
 use crate::failure::{Failure, Result};
 
-/// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone.
+/// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone; an old id leads to whom
+/// its person has become.
 pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: &str) -> Result<Person> {
     if let Ok(id) = given.parse() {
-        return persons::find(tx, id)?.ok_or_else(|| nobody(given));
+        return persons::living(tx, id)?.ok_or_else(|| nobody(given));
     }
     if let Some(address) = address(given)
         && let Some(person) = persons::by_address(tx, &address)?

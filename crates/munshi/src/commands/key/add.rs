@@ -1,0 +1,124 @@
+//! `munshi key add NAME`
+
+use std::time::Duration;
+
+use clap::Args;
+use munshi_identity::Role;
+use munshi_identity::keys::{self, Carries, Grant, NewKey};
+use munshi_store::{Db, Tx};
+use munshi_tiers::history;
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{BindingId, Id, Ids, SystemRandom, Tenant, Timestamp};
+
+use super::{Shown, Telling};
+use crate::commands::person;
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::shown::moment;
+use crate::wiring::database::Database;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What it is called in lists, such as the program that uses it
+    name: String,
+    #[command(flatten)]
+    standing: Standing,
+    /// A part of the API that it opens, such as chat or persons:read; may be given more than once. Without it, all that
+    /// the role reaches
+    #[arg(long, value_name = "AREA")]
+    area: Vec<Grant>,
+    /// A binding that it reaches; may be given more than once. Without it, all of them
+    #[arg(long, value_name = "NAME")]
+    binding: Vec<TierName>,
+    /// It ends after so many days; without this, when it is revoked
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3650))]
+    days: Option<u32>,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+/// Whose standing it carries.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Standing {
+    /// owner, admin, staff or viewer
+    #[arg(long)]
+    role: Option<Role>,
+    /// Somebody whose standing it carries: name, phone, e-mail, @handle or id
+    #[arg(long)]
+    person: Option<String>,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let shown = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        let bindings = bindings(&db, &tenant, &arguments.binding).await?;
+        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        db.write(tenant.id, move |tx| make(tx, arguments, bindings, &telling)).await
+    })?;
+    context.output.answer(&shown, |shown, _| {
+        let end = shown.key.expires_at.map_or_else(String::new, |end| format!(" until {} UTC", moment(end)));
+        let name = &shown.key.name;
+        format!(
+            "Made {name}, good{end}. This is the key; it is not shown again, so keep it now:\n\n{}\n",
+            shown.text
+        )
+    })
+}
+
+fn make(
+    tx: &mut Tx<'_>,
+    arguments: Arguments,
+    bindings: Option<Vec<BindingId>>,
+    telling: &Telling,
+) -> Result<Shown> {
+    let new = NewKey {
+        carries: carries(tx, &arguments.standing)?,
+        name: arguments.name,
+        areas: (!arguments.area.is_empty()).then_some(arguments.area),
+        bindings,
+        expires_at: arguments.days.map(|days| end(telling.now, days)),
+        made_by: telling.actor.id.clone(),
+    };
+    let made = keys::add(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
+    telling.tell(tx, "api_key.made", &made.key)?;
+    Ok(Shown::of(made))
+}
+
+fn end(now: Timestamp, days: u32) -> Timestamp {
+    now.plus(DAY.saturating_mul(days))
+}
+
+fn carries(tx: &mut Tx<'_>, standing: &Standing) -> Result<Carries> {
+    match (standing.role, &standing.person) {
+        (Some(role), _) => Ok(Carries::Role(role)),
+        (None, Some(given)) => Ok(Carries::Person(person::find(tx, given)?.id)),
+        (None, None) => Err(Failure::usage("say whose standing the key carries").hint("--role or --person")),
+    }
+}
+
+/// By name, as people know them; a key keeps their ids.
+async fn bindings(db: &Db, tenant: &Tenant, names: &[TierName]) -> Result<Option<Vec<BindingId>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut tiers = history::tiers(db, &tenant.name).await?;
+    tiers.retain(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
+    let id = |name: &TierName| {
+        let found = tiers.iter().find(|tier| tier.name == *name);
+        found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
+            Failure::not_found(format!("{} has no binding called {name}", tenant.name))
+                .hint(format!("`munshi tier list {}` shows them all", tenant.name))
+        })
+    };
+    names.iter().map(id).collect::<Result<_>>().map(Some)
+}

@@ -1,0 +1,119 @@
+//! `munshi key list`
+
+use clap::Args;
+use munshi_identity::keys::{self, Grant, Key};
+use munshi_store::{Cursor, PageRequest};
+use munshi_types::{TenantName, Timestamp};
+use serde::Serialize;
+
+use super::carried;
+use crate::commands::tenant::Of;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    of: Of,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    limit: u32,
+    /// Go on after this page mark, which the page before gave as its `next`
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    tenant: TenantName,
+    items: Vec<Item>,
+    next: Option<Cursor>,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    #[serde(flatten)]
+    key: Key,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Open,
+    Ended,
+    Revoked,
+}
+
+impl State {
+    fn of(key: &Key, now: Timestamp) -> Self {
+        match (key.revoked_at, key.expires_at) {
+            (Some(_), _) => Self::Revoked,
+            (None, Some(end)) if end <= now => Self::Ended,
+            (None, _) => Self::Open,
+        }
+    }
+
+    fn cell(self) -> Cell {
+        match self {
+            Self::Open => Cell::new("open", Tone::Good),
+            Self::Ended => Cell::new("ended", Tone::Dim),
+            Self::Revoked => Cell::new("revoked", Tone::Dim),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let request = PageRequest::new(arguments.after, arguments.limit);
+    let now = context.now();
+    let listing = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find(&db).await?;
+        let page = db.read(tenant.id, move |tx| keys::list(tx, &request)).await?;
+        let items = page.items.into_iter().map(|key| Item { state: State::of(&key, now), key }).collect();
+        Ok(Listing { tenant: tenant.name, items, next: page.next })
+    })?;
+    context.output.answer(&listing, words)
+}
+
+fn words(listing: &Listing, painter: Painter) -> String {
+    if listing.items.is_empty() {
+        let tenant = &listing.tenant;
+        return format!("No keys yet. `munshi key add NAME --role staff --tenant {tenant}` makes one.");
+    }
+    let headings = ["NAME", "STATE", "BEGINS WITH", "STANDS FOR", "OPENS", "ENDS (UTC)", "LAST USED (UTC)"];
+    let mut table = Table::new(&headings);
+    for Item { key, state } in &listing.items {
+        let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
+        table.row([
+            key.name.as_str().into(),
+            state.cell(),
+            handles.first().copied().unwrap_or("-").into(),
+            carried(key).into(),
+            opens(key).into(),
+            key.expires_at.map_or_else(|| "-".to_owned(), moment).into(),
+            key.last_used_at.map_or_else(|| "-".to_owned(), moment).into(),
+        ]);
+    }
+    let mut text = table.render(painter);
+    if let Some(next) = &listing.next {
+        text += &format!("There are more: add --after {next}\n");
+    }
+    text
+}
+
+fn opens(key: &Key) -> String {
+    let areas =
+        key.areas.as_ref().map(|areas| areas.iter().map(Grant::to_string).collect::<Vec<_>>().join(", "));
+    let areas = areas.unwrap_or_else(|| "all".to_owned());
+    match key.bindings.as_ref().map(Vec::len) {
+        None => areas,
+        Some(1) => format!("{areas} (1 binding)"),
+        Some(count) => format!("{areas} ({count} bindings)"),
+    }
+}
