@@ -11,6 +11,7 @@ mod fit;
 mod line;
 
 use munshi_lang::{PhraseError, Phrasebook, Voice, fold};
+use munshi_safety::pipeline::{Source, Taint};
 use munshi_types::ToolSpec;
 
 use crate::choices::{Asked, MOST_SHOWN};
@@ -31,9 +32,11 @@ pub struct Hints<'h> {
     pub called: Vec<&'h ToolSpec>,
     /// The tools the agent has, with those that are named as follow-ups.
     pub offered: Vec<&'h ToolSpec>,
-    /// The model's own line, as [`Splitter::finish`] gave it; empty where the run has read what others wrote, since
-    /// whoever taps a suggestion makes its words their own.
+    /// The model's own line, as [`Splitter::finish`] gave it.
     pub proposed: &'h [String],
+    /// What the run has read. After others' words the model's line is not offered: whoever taps it makes its words their
+    /// own, and what stands in those is done unasked.
+    pub taint: &'h Taint,
 }
 
 /// What the reply leaves open.
@@ -64,7 +67,8 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
     for spec in follow_ups(hints) {
         list.add_some(fit::asking_for(spec, hints.voice, book)?);
     }
-    let proposed = hints.proposed.iter().filter_map(|text| fit::fit(text));
+    let is_others = hints.taint.sources.iter().any(|source| *source != Source::Visitor);
+    let proposed = hints.proposed.iter().filter(|_| !is_others).filter_map(|text| fit::fit(text));
     proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
     // What only looks is offered before what writes.
     let others = |writes: bool| hints.offered.iter().filter(move |spec| spec.effect.writes() == writes);
@@ -73,7 +77,7 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
             list.add_some(fit::asking_for(spec, hints.voice, book)?);
         }
     }
-    for name in ["suggest-help", "suggest-more", "hello"] {
+    for name in ["suggest-help", "suggest-more", "suggest-thanks"] {
         if list.texts.len() < LEAST {
             list.add(core(name)?);
         }

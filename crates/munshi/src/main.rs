@@ -21,31 +21,55 @@ mod output;
 mod wiring;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use munshi_pack::House;
+use munshi_types::SystemClock;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Global};
 use crate::context::Context;
-use crate::output::Output;
+use crate::failure::Failure;
+use crate::output::{Format, Output, Paint};
 
 fn main() -> ExitCode {
-    match Arguments::try_parse() {
-        Ok(arguments) => run(arguments),
+    let (house, all) = match typeable() {
+        Ok(typeable) => typeable,
+        Err(failure) => return failed(Output::new(Format::Words, Paint::WhereItShows), &failure),
+    };
+    match all.try_get_matches() {
+        Ok(matches) => run(&house, &matches),
         Err(error) => unparsed(&error),
     }
 }
 
-fn run(arguments: Arguments) -> ExitCode {
-    let output = Output::new(arguments.global.format(), arguments.global.paint());
-    let context = Context::new(arguments.global.config, output);
-    match commands::run(&context, arguments.command) {
-        Ok(code) => code,
-        Err(failure) => {
-            context.output.failure(&failure);
-            failure.exit.into()
-        }
-    }
+/// What packs bring, and everything that can be typed.
+fn typeable() -> failure::Result<(House, clap::Command)> {
+    let house = wiring::packs::house(Arc::new(SystemClock))?;
+    let all = commands::pack::add_to(Arguments::command(), &house)?;
+    Ok((house, all))
+}
+
+fn run(house: &House, matches: &ArgMatches) -> ExitCode {
+    let global = match Global::from_arg_matches(matches) {
+        Ok(global) => global,
+        Err(error) => return unparsed(&error),
+    };
+    let context = Context::new(global.config.clone(), Output::new(global.format(), global.paint()));
+    let done = match commands::pack::typed(house, matches) {
+        Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
+        None => match Arguments::from_arg_matches(matches) {
+            Ok(arguments) => commands::run(&context, arguments.command),
+            Err(error) => return unparsed(&error),
+        },
+    };
+    done.unwrap_or_else(|failure| failed(context.output, &failure))
+}
+
+fn failed(output: Output, failure: &Failure) -> ExitCode {
+    output.failure(failure);
+    failure.exit.into()
 }
 
 /// Help and the version come this way too. Flags are not known yet, so `--json` is looked for by its name.

@@ -70,8 +70,22 @@ impl<T: ?Sized> Clone for Brought<T> {
 impl House {
     /// A house with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
     pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, BadPack> {
+        Self::install_beside(Registry::default(), packs)
+    }
+
+    /// The same, beside tools that are there without a pack.
+    pub fn install_beside(tools: Registry, packs: &[Arc<dyn Pack>]) -> Result<Self, BadPack> {
         let book = Phrasebook::core().map_err(|why| BadPack::Phrases { pack: "core".to_owned(), why })?;
-        let mut house = Self { book, ..Self::default() };
+        let is_taken = |name: &str| {
+            tools
+                .names()
+                .filter_map(|tool| tools.get(tool.as_str()))
+                .any(|tool| tool.known.connector.name == name)
+        };
+        if let Some(pack) = packs.iter().find(|pack| is_taken(pack.name())) {
+            return Err(BadPack::Twice(pack.name().to_owned()));
+        }
+        let mut house = Self { book, tools, ..Self::default() };
         let mut numbers: BTreeMap<u32, &'static str> = BTreeMap::new();
         for (at, pack) in packs.iter().enumerate() {
             let name = pack.name();

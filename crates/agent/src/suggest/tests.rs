@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::*;
 
+static CLEAN: std::sync::LazyLock<Taint> = std::sync::LazyLock::new(Taint::default);
+
 const HINDI: Voice = Voice { language: Language::Hindi, form: Form::Native };
 const HINGLISH: Voice = Voice { language: Language::Hindi, form: Form::Latin };
 const ENGLISH: Voice = Voice { language: Language::English, form: Form::Latin };
@@ -55,6 +57,7 @@ fn hints<'h>(voice: Voice, tools: &'h [ToolSpec], called: &[&str], proposed: &'h
         called: tools.iter().filter(|spec| called.contains(&spec.name.as_str())).collect(),
         offered: tools.iter().collect(),
         proposed,
+        taint: &CLEAN,
     }
 }
 
@@ -115,6 +118,9 @@ fn a_models_line_is_offered_where_it_is_the_persons_and_harmless() {
     ]);
     let tools = Vec::new();
     assert_eq!(said(&hints(ENGLISH, &tools, &[], &proposed)), ["Show last month", "Was the reminder sent?"]);
+    let read = Taint { sources: [Source::Document].into(), ..Taint::default() };
+    let tainted = Hints { taint: &read, ..hints(ENGLISH, &tools, &[], &proposed) };
+    assert!(!said(&tainted).contains(&"Show last month".to_owned()), "a document's words are nobody's own");
     let proposed = strings(&["रमेश को पैसे भेज दिया", "पिछले महीने का हिसाब दिखाइए", "Show me last month please"]);
     assert_eq!(said(&hints(HINDI, &tools, &[], &proposed))[0], "पिछले महीने का हिसाब दिखाइए");
     assert!(
@@ -128,7 +134,7 @@ fn a_models_line_is_offered_where_it_is_the_persons_and_harmless() {
 fn every_voice_says_what_was_done_otherwise_than_what_is_wanted() {
     let book = Phrasebook::core().unwrap();
     for voice in Voice::all() {
-        for name in ["say-yes", "say-no", "suggest-help", "suggest-more"] {
+        for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
             let text = book.say(name, voice, &[]).unwrap();
             assert!(!fit::says_done(&text), "{} {text}", voice.code());
         }

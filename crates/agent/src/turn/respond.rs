@@ -101,15 +101,14 @@ impl Turn {
             _ => Waits::Nothing,
         };
         let tools = self.tools();
-        // Whoever taps a suggestion makes its words their own: no stranger's words are offered.
-        let proposed = if self.snapshot.taint.is_clean() { self.proposed.as_slice() } else { &[] };
         let hints = Hints {
             voice: self.prepared.tongue.voice,
             message: &self.prepared.message.text,
             waits,
             called: self.snapshot.all().filter_map(|called| self.spec(&called.tool)).collect(),
             offered: tools.iter().filter_map(|tool| self.spec(tool.as_str())).collect(),
-            proposed,
+            proposed: &self.proposed,
+            taint: &self.snapshot.taint,
         };
         suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
             tracing::error!(%error, "nothing can be suggested");

@@ -92,7 +92,7 @@ fn a_yes_and_a_no_that_are_offered_are_understood() {
 fn what_is_offered_is_short() {
     let book = Phrasebook::core().unwrap();
     for voice in Voice::all() {
-        for name in ["say-yes", "say-no", "suggest-help", "suggest-more"] {
+        for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
             let text = book.say(name, voice, &[]).unwrap();
             assert!(text.chars().count() <= 60 && !text.ends_with('.'), "{} {text}", voice.code());
         }

@@ -15,12 +15,9 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut crate::arguments::Arguments::command(),
-        "munshi",
-        &mut script,
-    );
+    let house = crate::wiring::packs::house(context.clock.clone())?;
+    let mut all = super::pack::add_to(crate::arguments::Arguments::command(), &house)?;
+    clap_complete::generate(arguments.shell, &mut all, "munshi", &mut script);
     let script =
         String::from_utf8(script).map_err(|_| Failure::failed("the completions are not plain text"))?;
     let value = json!({ "shell": arguments.shell.to_string(), "script": script });

@@ -15,6 +15,7 @@ mod jobs;
 mod key;
 mod migrate;
 mod models;
+pub(crate) mod pack;
 mod person;
 mod policy;
 mod prompt;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_lang::Phrasebook;
 use munshi_llm::calls::StoredTab;
 use munshi_llm::gateway::{About, Account, Budget, MemoryTab, Parts, Route, Tab, Unlimited};
 use munshi_llm::{Gateway, Switch, Transport, Wires};
@@ -14,6 +13,7 @@ use munshi_types::{Clock, SystemRandom, TenantId, Zone};
 
 use super::database::Database;
 use super::models::Models;
+use super::packs;
 use crate::failure::{Failure, Result};
 
 /// The gateway with the route that the settings give.
@@ -30,8 +30,8 @@ impl Wired {
         let classes = ModelClasses::new(&models.targets, &models.prices, &models.classes, clock.now());
         let transport = Transport::new(clock.clone())
             .map_err(|fault| Failure::failed(format!("models can't be reached: {fault}")))?;
-        let offline = Phrasebook::core().and_then(Offline::new);
-        let offline = offline.map_err(|error| Failure::failed(error.to_string()))?;
+        let book = packs::house(clock.clone())?.book;
+        let offline = Offline::new(book).map_err(|error| Failure::failed(error.to_string()))?;
         let gateway = Gateway::new(Parts {
             targets: models.targets,
             provider: Arc::new(Switch {

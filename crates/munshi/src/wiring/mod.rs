@@ -7,6 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
+//! - [`packs`]: the packs there are
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
@@ -19,6 +20,7 @@ pub(crate) mod gateway;
 pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;
+pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
 pub(crate) mod server;
@@ -33,7 +35,7 @@ use crate::failure::Result;
 
 /// The tables of every crate. A crate with a `MIGRATIONS` list has its line here.
 pub(crate) fn migrations() -> Result<Migrations> {
-    let lists = [
+    let mut lists = vec![
         munshi_store::MIGRATIONS,
         munshi_jobs::MIGRATIONS,
         munshi_llm::MIGRATIONS,
@@ -41,6 +43,7 @@ pub(crate) fn migrations() -> Result<Migrations> {
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
     ];
+    lists.extend(packs::migrations());
     Ok(Migrations::new(&lists)?)
 }
 

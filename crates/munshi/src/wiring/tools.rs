@@ -9,21 +9,19 @@ use munshi_jobs::{Failure as JobFailure, Kind, Registry as Kinds, schedule};
 use munshi_safety::acts::Office;
 use munshi_safety::budget::Governor;
 use munshi_store::Db;
-use munshi_tools::{Dispatcher, NoJournal, Registry, house};
+use munshi_tools::{Dispatcher, NoJournal, Registry};
 use munshi_types::{Clock, Ids, SystemRandom, TenantId, Zone};
 
-use super::budget;
-use crate::failure::{Failure, Result};
+use super::{budget, packs};
+use crate::failure::Result;
 
 /// The kind of the job, and the name of its schedule.
 const SWEEP: &str = "acts.sweep";
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Every tool of this installation. A pack or connector that brings tools has its line here.
+/// Every tool of this installation: those of the house and of its packs.
 pub(crate) fn registry(clock: Arc<dyn Clock>) -> Result<Registry> {
-    let mut registry = Registry::default();
-    house::install(&mut registry, clock).map_err(|bad| Failure::failed(bad.to_string()))?;
-    Ok(registry)
+    Ok(packs::house(clock)?.tools)
 }
 
 /// What every act needs beside its transaction.

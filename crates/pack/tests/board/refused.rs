@@ -103,6 +103,11 @@ fn a_pack_alone_and_beside_another_is_installed() {
 fn clashes_between_packs_are_refused() {
     let twin = |name| Odd { name, ..odd(|_| Ok(())) };
     assert_eq!(refusal(twin("board")), "there are two packs called board: leave one out");
+    let mut beside = munshi_tools::Registry::default();
+    munshi_tools::house::install(&mut beside, Arc::new(FakeClock::at(Timestamp::from_micros(0)))).unwrap();
+    assert!(House::install_beside(beside.clone(), &[board()]).unwrap().tools.get("today").is_some());
+    let house: Arc<dyn Pack> = Arc::new(twin("house"));
+    assert!(matches!(House::install_beside(beside, &[house]), Err(BadPack::Twice(_))));
     assert!(refusal(twin("Odd Pack")).contains("small letters"));
     let clash = refusal(odd(|room| room.tool(spec("find_notice", "odd.x"), look())));
     assert_eq!(clash, "pack odd: the tool find_notice can't be installed: board brings one of that name");
