@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use metrics::counter;
-use munshi_jobs::{Failure, Job, Kind, NewJob, Queue, Registry};
+use munshi_jobs::{Backoff, Failure, Job, Kind, Queue, Registry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, MessageId, Outbound};
@@ -16,8 +17,10 @@ use crate::error::{Error, Result};
 
 pub const KIND: &str = "outbox.deliver";
 
-/// So often a message is tried before it is given up.
-pub const TRIES: u32 = NewJob::ATTEMPTS;
+/// So often a message is tried before it is given up, about an hour after it was said.
+pub const TRIES: u32 = 12;
+/// Somebody waits for it, so the first pauses are short.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(1800) };
 /// Beyond that the job has some to spare: a process that dies at the last try must not leave a message behind that
 /// stands in the way of all that follow.
 pub(super) const SPARE: u32 = 8;
@@ -59,7 +62,7 @@ impl Deliverer {
 
     pub fn install(&self, registry: &mut Registry) {
         let deliverer = self.clone();
-        registry.add(Kind::new(KIND), move |job| {
+        registry.add(Kind::new(KIND).backoff(BACKOFF), move |job| {
             let deliverer = deliverer.clone();
             async move { deliverer.deliver(&job).await }
         });

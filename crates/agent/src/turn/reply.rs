@@ -8,6 +8,7 @@ use munshi_tiers::guardrails::{Checker, Cleared, Context, Piece, RuleSet, Violat
 use crate::event::{Event, EventId};
 use crate::hub::Room;
 use crate::marks::Mark;
+use crate::runs::Held;
 
 /// So many beginnings has one take-up of a run at most.
 const BEGINNINGS: u32 = 1_000;
@@ -33,6 +34,12 @@ pub(crate) struct Reply {
     violations: Vec<Violation>,
 }
 
+/// The number of a take-up's first beginning: one that no other take-up of the run had.
+pub(crate) fn first_generation(held: Held) -> u32 {
+    let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
+    epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1)
+}
+
 /// What a reply is told with.
 pub(crate) struct Manner {
     pub(crate) book: Arc<Phrasebook>,
@@ -42,9 +49,9 @@ pub(crate) struct Manner {
 }
 
 impl Reply {
-    /// The first beginning of a take-up. Its number is one that no other take-up of the run had.
-    pub(crate) fn begin(room: Arc<Room>, epoch: u32, manner: Manner) -> Self {
-        let generation = epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1);
+    /// The first beginning of a take-up.
+    pub(crate) fn begin(room: Arc<Room>, held: Held, manner: Manner) -> Self {
+        let generation = first_generation(held);
         room.begin(generation, "the reply was begun anew");
         let Manner { book, voice, rules, context } = manner;
         Self {

@@ -33,6 +33,7 @@ impl Turn {
         self.enter(RunState::Responding);
         let end = self.say_end(end).await?;
         self.purse.quiet().await;
+        self.has_spoken();
         let begun = Instant::now();
         let message: MessageId = self.engine.ids.next();
         let suggestions = self.suggestions(&end);
@@ -175,11 +176,10 @@ impl Turn {
     }
 
     fn learned(&self) -> Learned {
-        Learned {
-            language: Some(self.prepared.tongue.person.clone()),
-            masked: self.masked(),
-            ..Learned::default()
-        }
+        let entities = serde_json::to_value(&self.entities).ok();
+        let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
+        let language = Some(self.prepared.tongue.person.clone());
+        Learned { language, entities, masked: self.masked() }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

@@ -136,9 +136,13 @@ impl Turn {
         if words.is_empty() {
             return;
         }
-        let before = self.reply.text().len();
         self.reply.hear(words);
-        if self.timings.first_word.is_none() && self.reply.text().len() > before {
+        self.has_spoken();
+    }
+
+    /// Notes when the first word was shown.
+    pub(crate) fn has_spoken(&mut self) {
+        if self.timings.first_word.is_none() && !self.reply.text().is_empty() {
             self.timings.first_word = Some(self.timings.begun.elapsed());
         }
     }

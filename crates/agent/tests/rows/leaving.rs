@@ -97,7 +97,7 @@ async fn die_while_sending(shop: &Shop, message: MessageId) {
 
 /// Lets time pass until nothing is left to be tried again.
 async fn drain(shop: &Shop, runner: &Runner) {
-    for _ in 0..12 {
+    for _ in 0..16 {
         runner.drain().await.unwrap();
         shop.test.clock.advance(Duration::from_secs(5000));
     }

@@ -204,3 +204,49 @@ async fn stranger(test: &TestDb, shop: &Shop) -> PersonId {
     shop.db.write(shop.tenant, move |tx| persons::put(tx, &person)).await.unwrap();
     id
 }
+
+on_both! {
+    async fn the_one_process_of_sqlite_takes_up_at_once_what_was_left(test: TestDb) {
+        let shop = Shop::open(&test, [hanging()]).await;
+        let received = shop.say("1", "hello there").await;
+        until(|| shop.model.requests().len() == 1).await;
+        shop.engine.abandon();
+        let other = shop.again(&test, [Turn::text("Hello.")]).await;
+        let stop = tokio_util::sync::CancellationToken::new();
+        if test.engine() == munshi_test_support::Engine::Postgres {
+            test.clock.advance(Duration::from_secs(31));
+        }
+        let serving = other.engine.serve(stop.clone());
+        let (outcome, ()) = tokio::join!(
+            async {
+                let outcome = other.outcome(&received).await;
+                stop.cancel();
+                outcome
+            },
+            serving,
+        );
+        assert_eq!(outcome.text, "Hello.");
+        // A process that has stopped takes messages and leaves them to the next.
+        let late = other.say("2", "and now?").await;
+        let third = shop.again(&test, [Turn::text("Now too.")]).await;
+        assert_eq!(taken_up(&test, &third, &late).await.text, "Now too.");
+    }
+
+    async fn a_run_whose_binding_is_gone_is_ended(test: TestDb) {
+        let shop = Shop::open(&test, [hanging()]).await;
+        let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
+        until(|| shop.model.requests().len() == 1).await;
+        shop.engine.abandon();
+        let archive = |tx: &mut munshi_store::Tx<'_>| {
+            tx.execute("UPDATE tiers SET status = 'archived' WHERE tenant_id = $1 AND kind = 'binding'", munshi_store::params![])
+        };
+        shop.db.write(shop.tenant, archive).await.unwrap();
+        let other = shop.again(&test, []).await;
+        let outcome = taken_up(&test, &other, &received).await;
+        assert!(matches!(outcome.halt, Some(munshi_agent::Halt::Broken(_))), "{outcome:?}");
+        assert!(outcome.degraded && !outcome.text.is_empty());
+        let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
+        assert_eq!(shop.number(held).await, 0);
+        assert_eq!(text_of(&other.events(&received, None).await), outcome.text);
+    }
+}

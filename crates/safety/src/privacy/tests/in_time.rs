@@ -1,5 +1,6 @@
 //! No text takes longer than its length: whoever writes it must not be able to keep a turn busy.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use munshi_types::{PersonId, Script, TenantId};
@@ -39,9 +40,10 @@ const UNITS: [&str; 26] = [
     "Mr. ",
 ];
 
-/// Sixteen times the text takes sixteen times as long; what looks back for each of its letters takes 256 times.
+/// Sixteen times the text takes sixteen times as long, more where it leaves the processor's memory; what looks at the rest
+/// for each of its words takes 256 times.
 const LONGER: usize = 16;
-const MOST: f64 = 80.0;
+const MOST: f64 = 150.0;
 
 fn tenant() -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(1))
@@ -80,7 +82,13 @@ fn jobs<'a>(known: &'a Known, fields: &'a Fields) -> Vec<Job<'a>> {
                 restorer.finish();
             }),
         ),
-        ("refuse Aadhaar", "", Box::new(|text| drop(refuse_aadhaar(text)))),
+        (
+            "refuse Aadhaar",
+            "",
+            Box::new(|text| {
+                black_box(refuse_aadhaar(text));
+            }),
+        ),
         ("redact, standard", " ", Box::new(redact(Profile::Standard))),
         ("redact, HIPAA", " ", Box::new(redact(Profile::Hipaa))),
         ("scrub", "", Box::new(|text| drop(Scrubber::new(["hunter2"]).text(text)))),

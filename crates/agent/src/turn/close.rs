@@ -1,0 +1,67 @@
+//! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
+
+use munshi_lang::{Form, Voice};
+use munshi_types::Language;
+use munshi_types::tier::LanguageCode;
+
+use crate::commit::{self, Ending, Reply, Response};
+use crate::engine::Inner;
+use crate::error::{Error, Result};
+use crate::messages::Standing;
+use crate::purse::Drawn;
+use crate::runs::{self, Held};
+use crate::sessions::{self, Learned};
+use crate::state::Halt;
+use crate::turn::first_generation;
+
+impl Inner {
+    /// Says that something went wrong, in the language the session was in, and ends the run. Nobody is billed.
+    pub(crate) async fn close(&self, held: Held, halt: Halt) -> Result<Option<Held>> {
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
+            let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+            let session = sessions::find(tx, run.session)?;
+            Ok((run, session.and_then(|session| session.language)))
+        };
+        let (run, language) = self.db.read(held.tenant, read).await?;
+        let text = self.book.say("error", voice(language.as_ref()), &[]);
+        let reply = Reply {
+            id: self.ids.next(),
+            text: text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?,
+            language,
+            tokens: 0,
+            standing: Standing::Degraded,
+            generation: first_generation(held),
+            marks: serde_json::Value::Null,
+            suggestions: Vec::new(),
+        };
+        let response = Response {
+            held,
+            session: run.session,
+            binding: run.binding,
+            channel: run.channel,
+            ending: Ending::Halted(halt),
+            reply: Some(reply),
+            deliver: run.reply_to,
+            settle: run.reservation.map(|id| (id, spent(run.snapshot.drawn))),
+            learned: Learned::default(),
+            steps: Vec::new(),
+            calls: Vec::new(),
+            violations: Vec::new(),
+            decision: None,
+            now: self.clock.now(),
+        };
+        let desk = self.desk.clone();
+        let unit = move |tx: &mut munshi_store::Tx<'_>| commit::respond(tx, &desk, &response);
+        Ok(self.db.write(held.tenant, unit).await?.next)
+    }
+}
+
+fn spent(drawn: Drawn) -> munshi_safety::budget::Amount {
+    drawn.amount().degraded()
+}
+
+fn voice(code: Option<&LanguageCode>) -> Voice {
+    let language = code.and_then(LanguageCode::language).unwrap_or(Language::English);
+    let form = if code.is_some_and(LanguageCode::is_latin) { Form::Latin } else { Form::Native };
+    Voice::new(language, form)
+}
