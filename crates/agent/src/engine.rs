@@ -28,6 +28,7 @@ use crate::hub::{Hub, Room};
 use crate::ingest::{self, Desk, Door, Fate, Incoming, Said};
 use crate::keeping::{Summariser, Summarising};
 use crate::outbox::{self, Deliverer};
+use crate::routing;
 use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
@@ -370,7 +371,7 @@ impl Inner {
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
     pub(crate) fn most(&self, place: &Resolution) -> Amount {
-        let route = munshi_tiers::route(&place.agent.body, &self.route);
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
         let uses = [Use::ChatTools, Use::Default, Use::Multilingual, Use::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = place.cast.budgets();

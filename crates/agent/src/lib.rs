@@ -10,7 +10,7 @@
 //! # Layout
 //! - [`Engine`]: the one way in; `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
-//! - [`purse`]: what a turn's model calls may cost; `rules`: a binding's guardrails, read once
+//! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
@@ -43,6 +43,7 @@ mod people;
 pub mod purse;
 mod recover;
 mod rules;
+mod routing;
 pub mod runs;
 pub mod sessions;
 pub mod settings;
