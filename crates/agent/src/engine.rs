@@ -143,11 +143,20 @@ impl Engine {
 
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
+        self.take_in(inbound, runs::MESSAGE).await
+    }
+
+    /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
+    pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
+        self.take_in(inbound, runs::REHEARSAL).await
+    }
+
+    async fn take_in(&self, inbound: Inbound, kind: &'static str) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let to = inbound.to.clone();
-        let incoming = inner.incoming(inbound, &place);
+        let incoming = Incoming { kind, ..inner.incoming(inbound, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,
@@ -348,6 +357,7 @@ impl Inner {
         };
         let limit = self.said("limit-reached", &tongue);
         Incoming {
+            kind: runs::MESSAGE,
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),
