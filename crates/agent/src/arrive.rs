@@ -13,6 +13,7 @@ use munshi_types::{Inbound, PersonId, RunId, To};
 use crate::engine::{Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::ingest::{Door, Incoming, Said};
+use crate::routing;
 use crate::runs::{self, Held};
 use crate::state::Halt;
 use crate::turn::Tongue;
@@ -67,6 +68,7 @@ impl Inner {
         };
         let limit = self.said("limit-reached", &tongue);
         Incoming {
+            kind: runs::MESSAGE,
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),
@@ -90,7 +92,7 @@ impl Inner {
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
     pub(crate) fn most(&self, place: &Resolution) -> Amount {
-        let route = munshi_tiers::route(&place.agent.body, &self.route);
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
         let uses = [Use::ChatTools, Use::Default, Use::Multilingual, Use::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = place.cast.budgets();

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::{Error, Result};
 use crate::hub::Hub;
-use crate::ingest::{self, Desk, Fate};
+use crate::ingest::{self, Desk, Fate, Incoming};
 use crate::keeping::{Summariser, Summarising};
 use crate::outbox::{self, Deliverer};
 use crate::rules::Rulebook;
@@ -130,11 +130,20 @@ impl Engine {
 
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
+        self.take_in(inbound, runs::MESSAGE).await
+    }
+
+    /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
+    pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
+        self.take_in(inbound, runs::REHEARSAL).await
+    }
+
+    async fn take_in(&self, inbound: Inbound, kind: &'static str) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let to = inbound.to.clone();
-        let incoming = inner.incoming(inbound, &place);
+        let incoming = Incoming { kind, ..inner.incoming(inbound, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,

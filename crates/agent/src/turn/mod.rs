@@ -53,6 +53,7 @@ use crate::event::Event;
 use crate::hub::Room;
 use crate::marks::Which;
 use crate::purse::Purse;
+use crate::routing;
 use crate::rules::Rules;
 use crate::runs::{self, Held, Run};
 use crate::snapshot::{CallOutcome, Called, Snapshot};
@@ -160,7 +161,7 @@ impl Turn {
         reply.retell(&snapshot.said, &snapshot.marks);
         let purse = Arc::new(ground::purse(&engine, &run, &place, &snapshot));
         let permitted = engine.settings.classes.permitted(prepared.plan);
-        let own = munshi_tiers::route(&place.agent.body, &engine.route);
+        let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted, ..own };
         let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
         let route = Arc::new(route);
