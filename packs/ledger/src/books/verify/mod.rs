@@ -1,0 +1,71 @@
+//! The proof that every kept figure follows from what was booked. Each check is one statement over all rows; the first
+//! figure that does not follow is named.
+//!
+//! # Layout
+//! - `entries`: numbers, and amounts of entries against their postings
+//! - `figures`: days, accounts, contacts, stock
+//! - `habits`: what is usual
+
+mod entries;
+mod figures;
+mod habits;
+
+use std::fmt;
+
+use munshi_store::Tx;
+use serde::Serialize;
+
+use crate::error::Result;
+
+/// The first figure that does not follow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Such as `balance of contact`.
+    pub figure: &'static str,
+    /// Whose: an id, a code or a day.
+    pub which: String,
+    pub kept: String,
+    pub worked_out: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { figure, which, kept, worked_out } = self;
+        write!(f, "{figure} {which}: {kept} is kept, {worked_out} follows from what was booked")
+    }
+}
+
+impl Finding {
+    fn new(figure: &'static str, which: impl ToString, kept: impl ToString, worked_out: impl ToString) -> Self {
+        Self {
+            figure,
+            which: which.to_string(),
+            kept: kept.to_string(),
+            worked_out: worked_out.to_string(),
+        }
+    }
+}
+
+/// Works out everything that is kept of a tenant's books and names the first figure that is wrong. Later checks rest on
+/// earlier ones: accounts follow from days, which follow from postings.
+pub fn verify(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+    let checks: [fn(&mut Tx<'_>) -> Result<Option<Finding>>; 11] = [
+        entries::numbers,
+        entries::amounts,
+        entries::reversals,
+        figures::days,
+        figures::accounts,
+        figures::contacts,
+        figures::merged,
+        figures::sums,
+        figures::stock,
+        habits::counts,
+        habits::usual,
+    ];
+    for check in checks {
+        if let Some(finding) = check(tx)? {
+            return Ok(Some(finding));
+        }
+    }
+    Ok(None)
+}
