@@ -35,7 +35,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn missing(what: &'static str, which: impl ToString) -> Self {
+    pub(crate) fn missing(what: &'static str, which: &impl ToString) -> Self {
         Self::Missing { what, which: which.to_string() }
     }
 

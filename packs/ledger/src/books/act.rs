@@ -16,19 +16,61 @@ const MOST_LINES: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    Sale { amount: Money, settled: Settled, party: Option<ContactId>, lines: Vec<Line> },
-    Purchase { amount: Money, settled: Settled, party: Option<ContactId>, lines: Vec<Line> },
-    Expense { amount: Money, category: String, settled: Settled, party: Option<ContactId> },
-    CreditGiven { party: ContactId, amount: Money, lent: Lent, lines: Vec<Line> },
-    CreditTaken { party: ContactId, amount: Money, lent: Lent, lines: Vec<Line> },
+    Sale {
+        amount: Money,
+        settled: Settled,
+        party: Option<ContactId>,
+        lines: Vec<Line>,
+    },
+    Purchase {
+        amount: Money,
+        settled: Settled,
+        party: Option<ContactId>,
+        lines: Vec<Line>,
+    },
+    Expense {
+        amount: Money,
+        category: String,
+        settled: Settled,
+        party: Option<ContactId>,
+    },
+    CreditGiven {
+        party: ContactId,
+        amount: Money,
+        lent: Lent,
+        lines: Vec<Line>,
+    },
+    CreditTaken {
+        party: ContactId,
+        amount: Money,
+        lent: Lent,
+        lines: Vec<Line>,
+    },
     /// Without a party it stays unsorted until somebody says who it was.
-    PaymentReceived { party: Option<ContactId>, amount: Money, means: Means },
-    PaymentMade { party: Option<ContactId>, amount: Money, means: Means },
+    PaymentReceived {
+        party: Option<ContactId>,
+        amount: Money,
+        means: Means,
+    },
+    PaymentMade {
+        party: Option<ContactId>,
+        amount: Money,
+        means: Means,
+    },
     /// Into the bank, or out of it.
-    Transfer { amount: Money, from: Means },
+    Transfer {
+        amount: Money,
+        from: Means,
+    },
     Opening(Opening),
-    StockIn { lines: Vec<Line>, party: Option<ContactId> },
-    StockOut { lines: Vec<Line>, party: Option<ContactId> },
+    StockIn {
+        lines: Vec<Line>,
+        party: Option<ContactId>,
+    },
+    StockOut {
+        lines: Vec<Line>,
+        party: Option<ContactId>,
+    },
 }
 
 /// When it is paid for.
@@ -37,7 +79,10 @@ pub enum Settled {
     Now(Means),
     Credit,
     /// Some now, the rest on credit.
-    Part { paid: Money, means: Means },
+    Part {
+        paid: Money,
+        means: Means,
+    },
 }
 
 /// What was given on credit.
@@ -51,9 +96,17 @@ pub enum Lent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// Above zero they owe; below, they are owed.
-    Contact { party: ContactId, balance: Money },
-    Money { means: Means, balance: Money },
-    Stock { lines: Vec<Line> },
+    Contact {
+        party: ContactId,
+        balance: Money,
+    },
+    Money {
+        means: Means,
+        balance: Money,
+    },
+    Stock {
+        lines: Vec<Line>,
+    },
 }
 
 /// So much of an item, in its own unit.
@@ -131,7 +184,11 @@ impl Act {
             }
             Self::CreditTaken { amount, lent, lines, .. } => {
                 let (to, flow) = lent.account(Account::purchases(), 1);
-                Ok(Plan::new(Kind::CreditTaken, *amount, party).into_stock(lines)?.moved(to, contacts(), flow))
+                Ok(Plan::new(Kind::CreditTaken, *amount, party).into_stock(lines)?.moved(
+                    to,
+                    contacts(),
+                    flow,
+                ))
             }
             Self::PaymentReceived { amount, means, .. } => {
                 let from = party.map_or_else(Account::unsorted, |_| contacts());
@@ -197,7 +254,12 @@ impl Plan {
         self
     }
 
-    fn settle(mut self, settled: Settled, post: impl Fn(&Self, Account) -> Posting, flow: i64) -> Result<Self> {
+    fn settle(
+        mut self,
+        settled: Settled,
+        post: impl Fn(&Self, Account) -> Posting,
+        flow: i64,
+    ) -> Result<Self> {
         match settled {
             Settled::Now(means) => {
                 self.postings.push(post(&self, Account::money(means)));
@@ -206,7 +268,10 @@ impl Plan {
             Settled::Credit => self.postings.push(post(&self, Account::contacts())),
             Settled::Part { paid, means } => {
                 if paid <= Money::ZERO || paid >= self.amount {
-                    let what = format!("{paid} of {} is no part of it: a part is more than nothing and less than all", self.amount);
+                    let what = format!(
+                        "{paid} of {} is no part of it: a part is more than nothing and less than all",
+                        self.amount
+                    );
                     return Err(Error::Invalid(what));
                 }
                 let now = Posting { amount: paid, ..post(&self, Account::money(means)) };
@@ -232,7 +297,10 @@ impl Plan {
         }
         for line in lines {
             if line.quantity <= Quantity::ZERO || line.quantity > Quantity::LARGEST {
-                return Err(Error::invalid(format!("{} is no quantity to book: say how much", line.quantity)));
+                return Err(Error::invalid(format!(
+                    "{} is no quantity to book: say how much",
+                    line.quantity
+                )));
             }
             self.movements.push(Movement { item: line.item, quantity: sign(line.quantity) });
         }
@@ -244,7 +312,10 @@ impl Plan {
             return Err(Error::invalid("nothing would be moved: name at least one item and how much of it"));
         }
         if !self.postings.is_empty() && (self.amount <= Money::ZERO || self.amount > LARGEST) {
-            return Err(Error::invalid(format!("{} is no amount to book: it must be above zero and at most {LARGEST}", self.amount)));
+            return Err(Error::invalid(format!(
+                "{} is no amount to book: it must be above zero and at most {LARGEST}",
+                self.amount
+            )));
         }
         let of_contacts = |posting: &Posting| posting.debit.is_contacts() || posting.credit.is_contacts();
         if self.party.is_none() && self.postings.iter().any(of_contacts) {

@@ -33,7 +33,13 @@ pub fn standing(tx: &mut Tx<'_>) -> Result<Standing> {
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     let (receivable, payable, entries) = sums.unwrap_or_default();
-    Ok(Standing { cash: of_account(tx, "cash")?, bank: of_account(tx, "bank")?, receivable, payable, entries })
+    Ok(Standing {
+        cash: of_account(tx, "cash")?,
+        bank: of_account(tx, "bank")?,
+        receivable,
+        payable,
+        entries,
+    })
 }
 
 fn of_account(tx: &mut Tx<'_>, code: &str) -> Result<Money> {

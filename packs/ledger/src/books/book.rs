@@ -144,7 +144,10 @@ fn check(said: &Said, now: Timestamp) -> Result<()> {
     }
     let latest = now.as_micros().saturating_add(DAY_MICROS);
     if said.happened_at < Timestamp::EPOCH || said.happened_at.as_micros() > latest {
-        return Err(Error::invalid(format!("{} can't be when it happened: say another day", said.happened_at)));
+        return Err(Error::invalid(format!(
+            "{} can't be when it happened: say another day",
+            said.happened_at
+        )));
     }
     Ok(())
 }
@@ -155,7 +158,7 @@ pub(super) fn same(tx: &mut Tx<'_>, entry: &Entry, new: &NewEntry) -> Result<()>
     let party = new.act.party().map(|party| root(tx, party)).transpose()?;
     let booked = entry.contact.map(|contact| root(tx, contact)).transpose()?;
     let plan = new.act.plan(party)?;
-    let alike = (entry.kind, entry.amount, booked) == (plan.kind, plan.amount, party) && entry.reverses.is_none();
+    let alike =
+        (entry.kind, entry.amount, booked) == (plan.kind, plan.amount, party) && entry.reverses.is_none();
     if alike { Ok(()) } else { Err(Error::KeyTaken { number: entry.number }) }
 }
-

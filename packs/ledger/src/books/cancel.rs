@@ -86,7 +86,10 @@ fn stands(entry: &Entry) -> Result<()> {
         return Err(Error::AlreadyCancelled { number: entry.number, reason: cancelled.reason.clone() });
     }
     if entry.reverses.is_some() {
-        let what = format!("entry {} cancels another and can't be cancelled itself: book the other again", entry.number);
+        let what = format!(
+            "entry {} cancels another and can't be cancelled itself: book the other again",
+            entry.number
+        );
         return Err(Error::Invalid(what));
     }
     Ok(())

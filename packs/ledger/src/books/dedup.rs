@@ -144,7 +144,10 @@ fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Entr
 /// What two writings of the same words share: letters and digits, whatever stands between them.
 pub(super) fn words_key(words: &str) -> Option<Vec<u8>> {
     let plain = fold::spelling(words);
-    let parts: Vec<&[u8]> =
-        plain.split(|letter: char| letter.is_whitespace() || letter.is_ascii_punctuation() && letter != '.').filter(|word| !word.is_empty()).map(str::as_bytes).collect();
+    let parts: Vec<&[u8]> = plain
+        .split(|letter: char| letter.is_whitespace() || letter.is_ascii_punctuation() && letter != '.')
+        .filter(|word| !word.is_empty())
+        .map(str::as_bytes)
+        .collect();
     (!parts.is_empty()).then(|| digest(&parts).to_vec())
 }

@@ -60,7 +60,8 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewDocument) -> Res
         return Err(Error::invalid("a series has 1 to 12 letters, such as INV/26-27"));
     }
     head::lock(tx)?;
-    let contact = new.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.id);
+    let contact =
+        new.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.id);
     let last: i64 = tx.one(
         "SELECT coalesce(max(number), 0) FROM ledger_documents WHERE tenant_id = $1 AND series = $2",
         params![new.series],
@@ -72,7 +73,7 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewDocument) -> Res
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![id, new.kind.as_str(), new.series, last + 1, new.entry, contact, new.body, now],
     )?;
-    find(tx, id)?.ok_or_else(|| Error::missing("document", id))
+    find(tx, id)?.ok_or_else(|| Error::missing("document", &id))
 }
 
 pub fn find(tx: &mut Tx<'_>, id: DocumentId) -> Result<Option<Document>> {

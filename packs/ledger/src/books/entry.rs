@@ -67,7 +67,7 @@ pub fn find(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Option<Entry>> {
 }
 
 pub(super) fn get(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Entry> {
-    find(tx, id)?.ok_or_else(|| Error::missing("entry", id))
+    find(tx, id)?.ok_or_else(|| Error::missing("entry", &id))
 }
 
 /// The entry that was booked under a key.

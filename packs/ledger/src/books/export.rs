@@ -19,22 +19,41 @@ pub const CONTACTS: [&str; 10] =
     ["id", "name", "customer", "supplier", "staff", "phone", "limit", "merged_into", "also", "made"];
 pub const ITEMS: [&str; 7] = ["id", "name", "unit", "price", "low_at", "also", "made"];
 pub const ENTRIES: [&str; 23] = [
-    "number", "id", "key", "kind", "when", "made", "amount", "paid", "means", "contact", "contact_id", "category",
-    "item", "item_id", "quantity", "words", "said_by", "source", "reference", "fingerprint", "reverses",
-    "corrects", "reason",
+    "number",
+    "id",
+    "key",
+    "kind",
+    "when",
+    "made",
+    "amount",
+    "paid",
+    "means",
+    "contact",
+    "contact_id",
+    "category",
+    "item",
+    "item_id",
+    "quantity",
+    "words",
+    "said_by",
+    "source",
+    "reference",
+    "fingerprint",
+    "reverses",
+    "corrects",
+    "reason",
 ];
 
 /// Writes all contacts, merged ones too.
 pub fn contacts(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     let mut file = csv::Writer::from_writer(out);
     put(&mut file, CONTACTS)?;
-    let ids: Vec<ContactId> = tx.all(
-        "SELECT id FROM ledger_contacts WHERE tenant_id = $1 ORDER BY made_at, id",
-        &[],
-        |row| row.get(0),
-    )?;
+    let ids: Vec<ContactId> =
+        tx.all("SELECT id FROM ledger_contacts WHERE tenant_id = $1 ORDER BY made_at, id", &[], |row| {
+            row.get(0)
+        })?;
     for id in ids {
-        let contact = contacts::row(tx, id)?.ok_or_else(|| Error::missing("contact", id))?;
+        let contact = contacts::row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
         let also = names(tx, "contact", munshi_types::Id::as_uuid(id), &contact.name)?;
         let yes = |is: bool| if is { "yes" } else { "" }.to_owned();
         put(
@@ -60,7 +79,9 @@ pub fn items(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
     let mut file = csv::Writer::from_writer(out);
     put(&mut file, ITEMS)?;
     let ids: Vec<ItemId> =
-        tx.all("SELECT id FROM ledger_items WHERE tenant_id = $1 ORDER BY made_at, id", &[], |row| row.get(0))?;
+        tx.all("SELECT id FROM ledger_items WHERE tenant_id = $1 ORDER BY made_at, id", &[], |row| {
+            row.get(0)
+        })?;
     for id in ids {
         let item = items::get(tx, id)?;
         let also = names(tx, "item", munshi_types::Id::as_uuid(id), &item.name)?;
@@ -91,7 +112,11 @@ pub fn entries(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
         let mut lines = Vec::new();
         for movement in entry::movements(tx, entry.id)? {
             let name = items::get(tx, movement.item)?.name;
-            lines.push((name, movement.item, Quantity::from_thousandths(movement.quantity.as_thousandths().abs())));
+            lines.push((
+                name,
+                movement.item,
+                Quantity::from_thousandths(movement.quantity.as_thousandths().abs()),
+            ));
         }
         put(&mut file, row(tx, &entry, &postings, lines.first())?)?;
         for line in lines.iter().skip(1) {
@@ -104,7 +129,8 @@ pub fn entries(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
 type Line = (String, ItemId, Quantity);
 
 fn row(tx: &mut Tx<'_>, entry: &Entry, postings: &[Posting], line: Option<&Line>) -> Result<Vec<String>> {
-    let name = entry.contact.map(|id| contacts::row(tx, id)).transpose()?.flatten().map(|contact| contact.name);
+    let name =
+        entry.contact.map(|id| contacts::row(tx, id)).transpose()?.flatten().map(|contact| contact.name);
     let expense = postings.iter().find(|posting| posting.debit.is_expense());
     let category = expense.map(|posting| account_name(tx, &posting.debit)).transpose()?;
     let (item, item_id, quantity) = match line {

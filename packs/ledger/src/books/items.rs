@@ -58,7 +58,10 @@ pub fn change(tx: &mut Tx<'_>, id: ItemId, known: &NewItem) -> Result<Item> {
     head::lock(tx)?;
     let item = get(tx, id)?;
     if unit != item.unit && has_moved(tx, id)? {
-        let what = format!("{} is counted in {} since it was first booked: add another item instead", item.name, item.unit);
+        let what = format!(
+            "{} is counted in {} since it was first booked: add another item instead",
+            item.name, item.unit
+        );
         return Err(Error::Invalid(what));
     }
     tx.execute(
@@ -75,7 +78,7 @@ pub fn get(tx: &mut Tx<'_>, id: ItemId) -> Result<Item> {
         params![id],
         read,
     )?;
-    item.ok_or_else(|| Error::missing("item", id))
+    item.ok_or_else(|| Error::missing("item", &id))
 }
 
 /// Which item a name means.

@@ -118,7 +118,8 @@ fn compare(candidates: &[Named], name: &str) -> (Vec<Named>, Certainty) {
     let directory = Directory::new(candidates.iter().map(|(_, name)| name));
     match directory.look_up(name) {
         Some(found) => {
-            let near = found.candidates.iter().filter_map(|candidate| candidates.get(candidate.contact).cloned());
+            let near =
+                found.candidates.iter().filter_map(|candidate| candidates.get(candidate.contact).cloned());
             (near.collect(), found.certainty)
         }
         None => (Vec::new(), Certainty::Ambiguous),

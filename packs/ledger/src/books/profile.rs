@@ -91,9 +91,14 @@ fn check(profile: &Profile) -> Result<()> {
         return Err(Error::invalid("the amount above which to ask is zero or more"));
     }
     if profile.gstin.as_deref().is_some_and(|gstin| !munshi_lang::sums::gstin(gstin)) {
-        return Err(Error::invalid("the GSTIN does not add up: it has 15 letters and digits, look at it again"));
+        return Err(Error::invalid(
+            "the GSTIN does not add up: it has 15 letters and digits, look at it again",
+        ));
     }
-    let is_upi = |upi: &str| upi.split_once('@').is_some_and(|(name, bank)| !name.is_empty() && !bank.is_empty() && !bank.contains('@'));
+    let is_upi = |upi: &str| {
+        upi.split_once('@')
+            .is_some_and(|(name, bank)| !name.is_empty() && !bank.is_empty() && !bank.contains('@'))
+    };
     if profile.upi.as_deref().is_some_and(|upi| !is_upi(upi)) {
         return Err(Error::invalid("a UPI address is written name@bank"));
     }

@@ -73,7 +73,11 @@ impl FromStr for Quantity {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bad = || Error::invalid(format!("`{text}` is no quantity: write a number like 3 or 2.5, at most three decimals"));
+        let bad = || {
+            Error::invalid(format!(
+                "`{text}` is no quantity: write a number like 3 or 2.5, at most three decimals"
+            ))
+        };
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
         let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

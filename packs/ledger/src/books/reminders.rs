@@ -24,10 +24,20 @@ pub struct Reminder {
 }
 
 /// Plans a reminder about what a contact owes now.
-pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, contact: ContactId, words: &str, due_at: Timestamp) -> Result<Reminder> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: Timestamp,
+    contact: ContactId,
+    words: &str,
+    due_at: Timestamp,
+) -> Result<Reminder> {
     let contact = contacts::get(tx, contact)?;
     if contact.balance <= Money::ZERO {
-        return Err(Error::invalid(format!("{} owes nothing, so there is nothing to remind of", contact.name)));
+        return Err(Error::invalid(format!(
+            "{} owes nothing, so there is nothing to remind of",
+            contact.name
+        )));
     }
     let reminder = Reminder {
         id: ids.next(),

@@ -55,7 +55,8 @@ pub(super) fn write(
         insert_posting(tx, row, line, posting)?;
         days::add(tx, row.day, row.kind, posting)?;
         if let Some(contact) = posting.contact {
-            let change = if posting.debit.is_contacts() { posting.amount } else { posting.amount.negated()? };
+            let change =
+                if posting.debit.is_contacts() { posting.amount } else { posting.amount.negated()? };
             keep::add_balance(tx, head, contact, change)?;
         }
     }
@@ -75,7 +76,9 @@ pub(super) fn write(
 fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
     let mut changes: BTreeMap<&Account, Money> = BTreeMap::new();
     for posting in postings {
-        for (account, amount) in [(&posting.debit, posting.amount), (&posting.credit, posting.amount.negated()?)] {
+        for (account, amount) in
+            [(&posting.debit, posting.amount), (&posting.credit, posting.amount.negated()?)]
+        {
             let change = changes.entry(account).or_default();
             *change = change.plus(amount)?;
         }

@@ -27,7 +27,12 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewContact) -> Resu
 }
 
 /// Adds a contact under an id that is known.
-pub(in crate::books) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewContact, id: ContactId) -> Result<()> {
+pub(in crate::books) fn add_as(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewContact,
+    id: ContactId,
+) -> Result<()> {
     let name = names::clean(&new.name)?;
     let (phone, limit) = (phone(new.phone.as_deref())?, checked(new.limit)?);
     head::lock(tx)?;
@@ -50,7 +55,15 @@ pub fn change(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Cont
         "UPDATE ledger_contacts SET name = $3, is_customer = $4, is_supplier = $5, is_staff = $6, phone = $7,
                 credit_limit = $8
          WHERE tenant_id = $1 AND id = $2",
-        params![contact.id, name, known.roles.customer, known.roles.supplier, known.roles.staff, phone, limit],
+        params![
+            contact.id,
+            name,
+            known.roles.customer,
+            known.roles.supplier,
+            known.roles.staff,
+            phone,
+            limit
+        ],
     )?;
     names::add(tx, Subject::Contact, contact.id.as_uuid(), &name)?;
     get(tx, contact.id)

@@ -56,9 +56,9 @@ impl Contact {
 
 /// A contact as it stands; one that was merged leads to the other.
 pub fn get(tx: &mut Tx<'_>, id: ContactId) -> Result<Contact> {
-    let contact = row(tx, id)?.ok_or_else(|| Error::missing("contact", id))?;
+    let contact = row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
     match contact.merged_into {
-        Some(root) => row(tx, root)?.ok_or_else(|| Error::missing("contact", root)),
+        Some(root) => row(tx, root)?.ok_or_else(|| Error::missing("contact", &root)),
         None => Ok(contact),
     }
 }
@@ -75,7 +75,13 @@ pub fn row(tx: &mut Tx<'_>, id: ContactId) -> Result<Option<Contact>> {
 
 /// Who a name means, in whatever script it is written. Names close to each other are choices, never a guess.
 pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<Found<Contact>> {
-    names::find(tx, Subject::Contact, name, |tx, id| get(tx, ContactId::from_uuid(id)), |contact| contact.id.as_uuid())
+    names::find(
+        tx,
+        Subject::Contact,
+        name,
+        |tx, id| get(tx, ContactId::from_uuid(id)),
+        |contact| contact.id.as_uuid(),
+    )
 }
 
 /// Those with a telephone number, the first one first.

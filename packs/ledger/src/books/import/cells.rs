@@ -125,5 +125,6 @@ fn day(text: &str) -> Option<Date> {
     }
     let parts: Vec<&str> = text.split(['/', '-', '.']).collect();
     let [day, month, year] = parts.as_slice() else { return None };
-    Date::new(year.parse().ok().filter(|year: &i16| *year > 1900)?, month.parse().ok()?, day.parse().ok()?).ok()
+    Date::new(year.parse().ok().filter(|year: &i16| *year > 1900)?, month.parse().ok()?, day.parse().ok()?)
+        .ok()
 }

@@ -149,7 +149,9 @@ fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<S
 /// By its id, else by its name; somebody nobody knows is added.
 fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Option<ContactId>> {
     if let Some(id) = cells.parsed::<ContactId>("contact_id", "id")? {
-        return contacts::row(tx, id)?.map(|contact| Some(contact.id)).ok_or_else(|| Error::missing("contact", id));
+        return contacts::row(tx, id)?
+            .map(|contact| Some(contact.id))
+            .ok_or_else(|| Error::missing("contact", &id));
     }
     let Some(name) = cells.name("contact") else { return Ok(None) };
     match contacts::find(tx, name)? {
@@ -160,7 +162,10 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
         }
         Found::Choices(choices) => {
             let names: Vec<String> = choices.into_iter().map(|contact| contact.name).collect();
-            Err(Error::invalid(format!("`{name}` may be {}: write the name in full, or its id", names.join(" or "))))
+            Err(Error::invalid(format!(
+                "`{name}` may be {}: write the name in full, or its id",
+                names.join(" or ")
+            )))
         }
     }
 }
@@ -170,7 +175,11 @@ fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
         Some(id) => items::get(tx, id)?,
         None => {
             let name = cells.needed("item")?;
-            let unknown = || Error::invalid(format!("no one item is called `{name}`: add it to the items, or write its id"));
+            let unknown = || {
+                Error::invalid(format!(
+                    "no one item is called `{name}`: add it to the items, or write its id"
+                ))
+            };
             items::find(tx, name)?.one().ok_or_else(unknown)?
         }
     };
@@ -178,7 +187,8 @@ fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
 }
 
 fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Result<()> {
-    let lost = || Error::invalid("this line stands below no entry that was read: put it right after its entry");
+    let lost =
+        || Error::invalid("this line stands below no entry that was read: put it right after its entry");
     let open = open.filter(|open| open.row.number.as_deref() == cells.text("number")).ok_or_else(lost)?;
     match &mut open.row.what {
         What::Booked { sketch, .. } => sketch.lines.push(line(tx, cells)?),
@@ -222,8 +232,12 @@ impl Sketch {
             Kind::Sale => Act::Sale { amount: amount()?, settled, party, lines: self.lines },
             Kind::Purchase => Act::Purchase { amount: amount()?, settled, party, lines: self.lines },
             Kind::Expense => Act::Expense { amount: amount()?, category: self.category, settled, party },
-            Kind::CreditGiven => Act::CreditGiven { party: someone()?, amount: amount()?, lent, lines: self.lines },
-            Kind::CreditTaken => Act::CreditTaken { party: someone()?, amount: amount()?, lent, lines: self.lines },
+            Kind::CreditGiven => {
+                Act::CreditGiven { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
+            Kind::CreditTaken => {
+                Act::CreditTaken { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
             Kind::PaymentReceived => Act::PaymentReceived { party, amount: amount()?, means: means()? },
             Kind::PaymentMade => Act::PaymentMade { party, amount: amount()?, means: means()? },
             Kind::Transfer => Act::Transfer { amount: amount()?, from: means()? },

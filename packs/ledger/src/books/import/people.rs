@@ -20,7 +20,8 @@ const ITEMS: &str = "items";
 pub(super) struct Waiting {
     line: u64,
     id: ContactId,
-    roles: Roles,
+    /// Only where the row is of an export: else what the entries say of them holds too.
+    roles: Option<Roles>,
     merged_into: Option<ContactId>,
 }
 
@@ -64,28 +65,38 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
     if is_known {
         return Ok(None);
     }
-    let new = NewContact { name, roles, phone: cells.text("phone").map(str::to_owned), limit: cells.money("limit")? };
+    let new = NewContact {
+        name,
+        roles,
+        phone: cells.text("phone").map(str::to_owned),
+        limit: cells.money("limit")?,
+    };
     let id = given.unwrap_or_else(|| writing.ids.next());
     add::add_as(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
     also(tx, Subject::Contact, id.as_uuid(), cells)?;
-    Ok(Some(Waiting { line: cells.line, id, roles, merged_into: cells.parsed("merged_into", "id")? }))
+    Ok(Some(Waiting {
+        line: cells.line,
+        id,
+        roles: given.map(|_| roles),
+        merged_into: cells.parsed("merged_into", "id")?,
+    }))
 }
 
 /// The other names something has, one a line.
 fn also(tx: &mut Tx<'_>, subject: Subject, id: uuid::Uuid, cells: &Cells<'_>) -> Result<()> {
-    let others = cells.words("also").lines().filter(|name| !name.trim().is_empty());
-    others.map(|name| names::add(tx, subject, id, &names::clean(name)?)).collect()
+    let mut others = cells.words("also").lines().filter(|name| !name.trim().is_empty());
+    others.try_for_each(|name| names::add(tx, subject, id, &names::clean(name)?))
 }
 
 /// Roles as the file has them, and merges, once the entries stand.
 pub(super) fn finish(tx: &mut Tx<'_>, waiting: &[Waiting], report: &mut Report) -> Result<()> {
     for one in waiting {
         report.row(tx, (CONTACTS, one.line), |tx| {
-            if one.roles != Roles::default() {
+            if let Some(roles) = one.roles {
                 tx.execute(
                     "UPDATE ledger_contacts SET is_customer = $3, is_supplier = $4, is_staff = $5
                      WHERE tenant_id = $1 AND id = $2",
-                    params![one.id, one.roles.customer, one.roles.supplier, one.roles.staff],
+                    params![one.id, roles.customer, roles.supplier, roles.staff],
                 )?;
             }
             one.merged_into.map_or(Ok(()), |into| merge_again(tx, one.id, into))

@@ -19,9 +19,9 @@ pub(super) fn numbers(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     )?;
     let kept = kept.unwrap_or_default();
     if kept != count {
-        return Ok(Some(Finding::new("number of", "entries", kept, count)));
+        return Ok(Some(Finding::new("number of", "entries", &kept, &count)));
     }
-    Ok((last != count).then(|| Finding::new("last number of", "entries", last, count)))
+    Ok((last != count).then(|| Finding::new("last number of", "entries", &last, &count)))
 }
 
 /// The amount of an entry is that of its postings: compared by day and kind, and looked for within.
@@ -44,10 +44,11 @@ pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         params![day, kind],
         |row| {
             let (number, kept, found): (i64, Money, Money) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Finding::new("amount of entry", number, kept, found))
+            Ok(Finding::new("amount of entry", &number, &kept, &found))
         },
     )?;
-    let elsewhere = || Finding::new("postings of", format!("{kind} on {day}"), "another day or kind", "the entry's");
+    let elsewhere =
+        || Finding::new("postings of", &format!("{kind} on {day}"), "another day or kind", "the entry's");
     Ok(Some(entry.unwrap_or_else(elsewhere)))
 }
 
@@ -71,5 +72,5 @@ pub(super) fn reversals(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         |row| row.get::<i64>(0),
     )?;
     let number = unlike.or(uneven);
-    Ok(number.map(|number| Finding::new("reversal", number, "its own postings", "those of what it cancels")))
+    Ok(number.map(|number| Finding::new("reversal", &number, "its own postings", "those of what it cancels")))
 }

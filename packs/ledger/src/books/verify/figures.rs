@@ -25,7 +25,7 @@ pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
             let (day, kind): (Day, Kind) = (row.get(0)?, row.get(1)?);
             let (debit, credit): (String, String) = (row.get(2)?, row.get(3)?);
             let (kept, found): (Money, Money) = (row.get(4)?, row.get(5)?);
-            Ok(Finding::new("turnover of", format!("{day} {kind} {credit} to {debit}"), kept, found))
+            Ok(Finding::new("turnover of", &format!("{day} {kind} {credit} to {debit}"), &kept, &found))
         },
     )?)
 }
@@ -40,7 +40,7 @@ pub(super) fn accounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Money, Money) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("balance of account", row.get::<String>(0)?, kept, found))
+            Ok(Finding::new("balance of account", &row.get::<String>(0)?, &kept, &found))
         },
     )?)
 }
@@ -58,7 +58,7 @@ pub(super) fn contacts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Money, Money) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("balance of contact", row.get::<ContactId>(0)?, kept, found))
+            Ok(Finding::new("balance of contact", &row.get::<ContactId>(0)?, &kept, &found))
         },
     )?)
 }
@@ -69,7 +69,7 @@ pub(super) fn merged(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         "SELECT a.id FROM ledger_contacts a JOIN ledger_contacts b ON b.tenant_id = $1 AND b.id = a.merged_into
          WHERE a.tenant_id = $1 AND a.merged_into IS NOT NULL AND b.merged_into IS NOT NULL ORDER BY a.id LIMIT 1",
         &[],
-        |row| Ok(Finding::new("merged contact", row.get::<ContactId>(0)?, "one that was merged too", "the last of them")),
+        |row| Ok(Finding::new("merged contact", &row.get::<ContactId>(0)?, "one that was merged too", "the last of them")),
     )?)
 }
 
@@ -82,11 +82,10 @@ pub(super) fn sums(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let kept: Option<(Money, Money)> = tx.optional(
-        "SELECT receivable, payable FROM ledger_books WHERE tenant_id = $1",
-        &[],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
+    let kept: Option<(Money, Money)> =
+        tx.optional("SELECT receivable, payable FROM ledger_books WHERE tenant_id = $1", &[], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     let (receivable, payable) = kept.unwrap_or_default();
     let account: Option<Money> = tx.optional(
         "SELECT balance FROM ledger_accounts WHERE tenant_id = $1 AND code = 'contacts'",
@@ -99,7 +98,7 @@ pub(super) fn sums(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         ("balance of account", "contacts", account.unwrap_or_default(), owed.minus(owing)?),
     ];
     let wrong = pairs.into_iter().find(|(_, _, kept, found)| kept != found);
-    Ok(wrong.map(|(figure, which, kept, found)| Finding::new(figure, which, kept, found)))
+    Ok(wrong.map(|(figure, which, kept, found)| Finding::new(figure, which, &kept, &found)))
 }
 
 pub(super) fn stock(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
@@ -112,7 +111,7 @@ pub(super) fn stock(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Quantity, Quantity) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("stock of item", row.get::<ItemId>(0)?, kept, found))
+            Ok(Finding::new("stock of item", &row.get::<ItemId>(0)?, &kept, &found))
         },
     )?)
 }

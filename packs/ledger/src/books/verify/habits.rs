@@ -21,7 +21,7 @@ pub(super) fn counts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (i64, i64) = (row.get(2)?, row.get(3)?);
-            Ok(Finding::new("number of entries of contact", whose(row)?, kept, found))
+            Ok(Finding::new("number of entries of contact", &whose(row)?, &kept, &found))
         },
     )?)
 }
@@ -79,7 +79,7 @@ pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
            OR count(high) <> 2 OR min(high) <> max(high) OR count(rhythm) = 1 OR min(rhythm) <> max(rhythm)
          ORDER BY contact_id, side LIMIT 1",
         &[],
-        |row| Ok(Finding::new("habits of contact", whose(row)?, "one", "another")),
+        |row| Ok(Finding::new("habits of contact", &whose(row)?, "one", "another")),
     )?)
 }
 

@@ -36,20 +36,22 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    fn new(figure: &'static str, which: impl ToString, kept: impl ToString, worked_out: impl ToString) -> Self {
-        Self {
-            figure,
-            which: which.to_string(),
-            kept: kept.to_string(),
-            worked_out: worked_out.to_string(),
-        }
+    fn new(
+        figure: &'static str,
+        which: &(impl ToString + ?Sized),
+        kept: &(impl ToString + ?Sized),
+        worked_out: &(impl ToString + ?Sized),
+    ) -> Self {
+        Self { figure, which: which.to_string(), kept: kept.to_string(), worked_out: worked_out.to_string() }
     }
 }
+
+type Check = fn(&mut Tx<'_>) -> Result<Option<Finding>>;
 
 /// Works out everything that is kept of a tenant's books and names the first figure that is wrong. Later checks rest on
 /// earlier ones: accounts follow from days, which follow from postings.
 pub fn verify(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
-    let checks: [fn(&mut Tx<'_>) -> Result<Option<Finding>>; 11] = [
+    let checks: [Check; 11] = [
         entries::numbers,
         entries::amounts,
         entries::reversals,
