@@ -27,28 +27,23 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Money> {
 }
 
 pub fn standing(tx: &mut Tx<'_>) -> Result<Standing> {
-    let sums = tx.optional(
-        "SELECT receivable, payable, entries FROM ledger_books WHERE tenant_id = $1",
+    let standing = tx.optional(
+        "SELECT b.receivable, b.payable, b.entries,
+                coalesce((SELECT a.balance FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.code = 'cash'), 0),
+                coalesce((SELECT a.balance FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.code = 'bank'), 0)
+         FROM ledger_books b WHERE b.tenant_id = $1",
         &[],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        |row| {
+            Ok(Standing {
+                receivable: row.get(0)?,
+                payable: row.get(1)?,
+                entries: row.get(2)?,
+                cash: row.get(3)?,
+                bank: row.get(4)?,
+            })
+        },
     )?;
-    let (receivable, payable, entries) = sums.unwrap_or_default();
-    Ok(Standing {
-        cash: of_account(tx, "cash")?,
-        bank: of_account(tx, "bank")?,
-        receivable,
-        payable,
-        entries,
-    })
-}
-
-fn of_account(tx: &mut Tx<'_>, code: &str) -> Result<Money> {
-    let balance = tx.optional(
-        "SELECT balance FROM ledger_accounts WHERE tenant_id = $1 AND code = $2",
-        params![code],
-        |row| row.get(0),
-    )?;
-    Ok(balance.unwrap_or(Money::ZERO))
+    Ok(standing.unwrap_or_default())
 }
 
 /// Where a list of balances goes on.

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 
 /// The longest text that is kept of what was said.
 const MOST_WORDS: usize = 2_000;
+const MOST_MARK: usize = 200;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// When and where something is written: the same for all entries of one transaction.
@@ -105,7 +106,7 @@ pub(super) fn enter_as(
         keep::add_role(tx, party, plan.kind)?;
     }
     let row = row(writing, new, &plan, corrects, id);
-    write::write(tx, head, &row, &plan.postings, &plan.movements)
+    write::write(tx, head, &row, party.as_ref(), &plan.postings, &plan.movements)
 }
 
 fn row<'a>(
@@ -141,6 +142,10 @@ fn row<'a>(
 fn check(said: &Said, now: Timestamp) -> Result<()> {
     if said.words.chars().count() > MOST_WORDS {
         return Err(Error::invalid(format!("what was said is kept up to {MOST_WORDS} letters: shorten it")));
+    }
+    let marks = [said.reference.as_deref(), said.fingerprint.as_deref()];
+    if marks.into_iter().flatten().any(|mark| mark.is_empty() || mark.chars().count() > MOST_MARK) {
+        return Err(Error::invalid(format!("a reference or fingerprint has 1 to {MOST_MARK} letters")));
     }
     let latest = now.as_micros().saturating_add(DAY_MICROS);
     if said.happened_at < Timestamp::EPOCH || said.happened_at.as_micros() > latest {

@@ -5,6 +5,7 @@ use munshi_types::PersonId;
 
 use super::act::{Movement, Posting};
 use super::book::{Booked, Writing};
+use super::contacts;
 use super::entry::{self, Entry};
 use super::head::{self, Head};
 use super::ids::{EntryKey, LedgerEntryId};
@@ -78,7 +79,8 @@ pub(super) fn reverse(
         corrects: None,
         reason: Some(reason),
     };
-    write::write(tx, head, &row, &postings, &movements)
+    let party = original.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    write::write(tx, head, &row, party.as_ref(), &postings, &movements)
 }
 
 fn stands(entry: &Entry) -> Result<()> {

@@ -7,7 +7,7 @@ use munshi_types::{Money, PersonId, Timestamp};
 
 use super::account::{self, Account};
 use super::act::{Movement, Posting};
-use super::contacts::{self, keep};
+use super::contacts::{Contact, keep};
 use super::day::Day;
 use super::habits;
 use super::head::Head;
@@ -40,11 +40,13 @@ pub(super) struct NewRow<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// Writes an entry under the lock of the books. The head is the caller's to save.
+/// Writes an entry under the lock of the books. The party is the entry's contact, or the one it was merged into. The head
+/// is the caller's to save.
 pub(super) fn write(
     tx: &mut Tx<'_>,
     head: &mut Head,
     row: &NewRow<'_>,
+    party: Option<&Contact>,
     postings: &[Posting],
     movements: &[Movement],
 ) -> Result<()> {
@@ -54,22 +56,34 @@ pub(super) fn write(
     for (line, posting) in (1_i64..).zip(postings) {
         insert_posting(tx, row, line, posting)?;
         days::add(tx, row.day, row.kind, posting)?;
-        if let Some(contact) = posting.contact {
-            let change =
-                if posting.debit.is_contacts() { posting.amount } else { posting.amount.negated()? };
-            keep::add_balance(tx, head, contact, change)?;
-        }
     }
     for (line, movement) in (1_i64..).zip(movements) {
         insert_movement(tx, row.id, line, movement)?;
         items::add_stock(tx, movement.item, movement.quantity)?;
     }
-    if let (Some(contact), Some(side)) = (row.contact, row.side) {
-        let root = contacts::get(tx, contact)?.id;
-        let change = if row.reverses.is_some() { -1 } else { 1 };
-        habits::refresh(tx, root, side, change)?;
+    match party {
+        Some(party) => keep_party(tx, head, row, party, postings),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn keep_party(
+    tx: &mut Tx<'_>,
+    head: &mut Head,
+    row: &NewRow<'_>,
+    party: &Contact,
+    postings: &[Posting],
+) -> Result<()> {
+    let mut balance = party.balance;
+    for posting in postings.iter().filter(|posting| posting.contact.is_some()) {
+        let change = if posting.debit.is_contacts() { posting.amount } else { posting.amount.negated()? };
+        balance = balance.plus(change)?;
+    }
+    if balance != party.balance {
+        keep::set_balance(tx, head, party, balance)?;
+    }
+    let change = if row.reverses.is_some() { -1 } else { 1 };
+    row.side.map_or(Ok(()), |side| habits::refresh(tx, party.id, side, change))
 }
 
 /// Each account once, in the order of their codes.

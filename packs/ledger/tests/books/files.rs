@@ -86,6 +86,7 @@ on_both_engines! {
              13/11/2026,opening,-70,,Asha,,,,\n",
         );
         let rehearsed = taken(&shop, sheet.clone(), Mode::Rehearse).await.unwrap();
+        assert_eq!((rehearsed.contacts, rehearsed.items), (3, 1), "Rajan, and two that only the entries name");
         assert_eq!((rehearsed.entries, rehearsed.wrong, rehearsed.is_applied), (7, 0, false), "{:?}", rehearsed.errors);
         assert_eq!(shop.standing().await.entries, 0, "a rehearsal leaves nothing");
         let applied = taken(&shop, sheet.clone(), Mode::Apply).await.unwrap();

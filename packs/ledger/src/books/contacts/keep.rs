@@ -3,24 +3,18 @@
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
-use super::{Contact, get};
+use super::Contact;
 use crate::books::head::Head;
-use crate::books::ids::ContactId;
 use crate::books::words::Kind;
 use crate::error::Result;
 
-/// Adds to what a contact, or the one it was merged into, owes. The books are locked by the caller.
-pub(in crate::books) fn add_balance(
+/// Sets what a contact owes. The books are locked by the caller, and the contact was read since.
+pub(in crate::books) fn set_balance(
     tx: &mut Tx<'_>,
     head: &mut Head,
-    contact: ContactId,
-    change: Money,
+    contact: &Contact,
+    balance: Money,
 ) -> Result<()> {
-    let root = get(tx, contact)?;
-    set_balance(tx, head, &root, root.balance.plus(change)?)
-}
-
-pub(super) fn set_balance(tx: &mut Tx<'_>, head: &mut Head, contact: &Contact, balance: Money) -> Result<()> {
     head.moved(contact.balance, balance)?;
     tx.execute(
         "UPDATE ledger_contacts SET balance = $3 WHERE tenant_id = $1 AND id = $2",

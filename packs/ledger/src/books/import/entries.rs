@@ -49,6 +49,8 @@ struct Sketch {
     contact: Option<ContactId>,
     category: String,
     lines: Vec<Line>,
+    /// Whether the contact was added for this row.
+    is_new: bool,
 }
 
 pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: &mut Report) -> Result<()> {
@@ -66,6 +68,9 @@ pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report
         }
         close(tx, writing, open.take(), report)?;
         let row = report.row(tx, (FILE, cells.line), |tx| read(tx, writing, &cells, &mut seen))?;
+        let is_new =
+            row.as_ref().is_some_and(|row| matches!(&row.what, What::Booked { sketch, .. } if sketch.is_new));
+        report.contacts += usize::from(is_new);
         open = row.map(|row| Open { line: cells.line, row });
     }
     close(tx, writing, open, report)
@@ -131,14 +136,16 @@ fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
 
 fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Sketch> {
     let kind: Kind = cells.needed("kind")?.parse()?;
+    let (contact, is_new) = contact(tx, writing, cells)?;
     let mut sketch = Sketch {
         kind,
         amount: cells.money("amount")?,
         paid: cells.money("paid")?,
         means: cells.text("means").map(str::parse).transpose()?,
-        contact: contact(tx, writing, cells)?,
+        contact,
         category: cells.words("category").to_owned(),
         lines: Vec::new(),
+        is_new,
     };
     if cells.text("item").is_some() || cells.text("item_id").is_some() {
         sketch.lines.push(line(tx, cells)?);
@@ -146,19 +153,19 @@ fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<S
     Ok(sketch)
 }
 
-/// By its id, else by its name; somebody nobody knows is added.
-fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Option<ContactId>> {
+/// By its id, else by its name; somebody nobody knows is added, which is said too.
+fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<(Option<ContactId>, bool)> {
     if let Some(id) = cells.parsed::<ContactId>("contact_id", "id")? {
         return contacts::row(tx, id)?
-            .map(|contact| Some(contact.id))
+            .map(|contact| (Some(contact.id), false))
             .ok_or_else(|| Error::missing("contact", &id));
     }
-    let Some(name) = cells.name("contact") else { return Ok(None) };
+    let Some(name) = cells.name("contact") else { return Ok((None, false)) };
     match contacts::find(tx, name)? {
-        Found::One(contact) => Ok(Some(contact.id)),
+        Found::One(contact) => Ok((Some(contact.id), false)),
         Found::Nobody => {
             let new = NewContact { name: name.to_owned(), ..NewContact::default() };
-            contacts::add(tx, writing.ids, writing.now, &new).map(|contact| Some(contact.id))
+            contacts::add(tx, writing.ids, writing.now, &new).map(|contact| (Some(contact.id), true))
         }
         Found::Choices(choices) => {
             let names: Vec<String> = choices.into_iter().map(|contact| contact.name).collect();

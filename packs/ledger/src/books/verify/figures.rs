@@ -3,14 +3,20 @@
 use munshi_store::Tx;
 use munshi_types::Money;
 
-use super::Finding;
+use super::{Finding, entries};
 use crate::books::day::Day;
 use crate::books::ids::{ContactId, ItemId};
 use crate::books::quantity::Quantity;
 use crate::books::words::Kind;
 use crate::error::Result;
 
+/// Where a day's turnover is not that of its postings, an entry that disagrees with its own is named before the day is.
 pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+    let Some((day, kind, finding)) = turnover(tx)? else { return Ok(None) };
+    Ok(Some(entries::amount_on(tx, day, kind)?.unwrap_or(finding)))
+}
+
+fn turnover(tx: &mut Tx<'_>) -> Result<Option<(Day, Kind, Finding)>> {
     Ok(tx.optional(
         "SELECT day, kind, debit, credit, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT day, kind, debit, credit, amount AS kept, 0 AS found, postings AS kept_count, 0 AS found_count
@@ -25,7 +31,8 @@ pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
             let (day, kind): (Day, Kind) = (row.get(0)?, row.get(1)?);
             let (debit, credit): (String, String) = (row.get(2)?, row.get(3)?);
             let (kept, found): (Money, Money) = (row.get(4)?, row.get(5)?);
-            Ok(Finding::new("turnover of", &format!("{day} {kind} {credit} to {debit}"), &kept, &found))
+            let finding = Finding::new("turnover of", &format!("{day} {kind} {credit} to {debit}"), &kept, &found);
+            Ok((day, kind, finding))
         },
     )?)
 }

@@ -26,18 +26,25 @@ pub(super) fn counts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     )?)
 }
 
-/// The median, the quarters, the rhythm and the last time, of the latest twenty. Those of contacts that were merged are
-/// taken first by contact, then together: the latest twenty of all are among the latest twenty of each.
+/// The median, the quarters, the rhythm and the last time, of the latest twenty. For each contact an index says since when
+/// those are; of contacts that were merged, the latest twenty of all are among the latest twenty of each.
 pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     Ok(tx.optional(
-        "WITH standing AS (
-           SELECT contact_id, side, happened_at, number, day, amount,
-                  row_number() OVER (PARTITION BY contact_id, side ORDER BY happened_at DESC, number DESC) AS place
-           FROM ledger_entries WHERE tenant_id = $1 AND side IS NOT NULL AND reverses IS NULL
-             AND id NOT IN (SELECT reverses FROM ledger_entries WHERE tenant_id = $1 AND reverses IS NOT NULL)
+        "WITH edges AS MATERIALIZED (
+           SELECT h.contact_id, h.side,
+                  (SELECT e.happened_at FROM ledger_entries e
+                   WHERE e.tenant_id = $1 AND e.contact_id = h.contact_id AND e.side = h.side AND e.reverses IS NULL
+                     AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+                   ORDER BY e.happened_at DESC, e.number DESC LIMIT 1 OFFSET 19) AS edge
+           FROM ledger_habits h WHERE h.tenant_id = $1
          ), gathered AS (
-           SELECT coalesce(c.merged_into, c.id) AS root, s.side, s.happened_at, s.number, s.day, s.amount
-           FROM standing s JOIN ledger_contacts c ON c.tenant_id = $1 AND c.id = s.contact_id WHERE s.place <= 20
+           SELECT coalesce(c.merged_into, c.id) AS root, e.side, e.happened_at, e.number, e.day, e.amount
+           FROM edges
+           JOIN ledger_contacts c ON c.tenant_id = $1 AND c.id = edges.contact_id
+           JOIN ledger_entries e ON e.tenant_id = $1 AND e.contact_id = edges.contact_id AND e.side = edges.side
+             AND (edges.edge IS NULL OR e.happened_at >= edges.edge)
+           WHERE e.reverses IS NULL
+             AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ), placed AS (
            SELECT root, side, happened_at, number, day, amount,
                   row_number() OVER (PARTITION BY root, side ORDER BY happened_at DESC, number DESC) AS place

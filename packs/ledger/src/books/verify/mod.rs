@@ -2,8 +2,8 @@
 //! figure that does not follow is named.
 //!
 //! # Layout
-//! - `entries`: numbers, and amounts of entries against their postings
 //! - `figures`: days, accounts, contacts, stock
+//! - `entries`: numbers and amounts of entries, and what cancels them
 //! - `habits`: what is usual
 
 mod entries;
@@ -49,13 +49,12 @@ impl Finding {
 type Check = fn(&mut Tx<'_>) -> Result<Option<Finding>>;
 
 /// Works out everything that is kept of a tenant's books and names the first figure that is wrong. Later checks rest on
-/// earlier ones: accounts follow from days, which follow from postings.
+/// earlier ones: accounts and entries are held against days, which follow from postings.
 pub fn verify(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
-    let checks: [Check; 11] = [
-        entries::numbers,
+    let checks: [Check; 10] = [
+        figures::days,
         entries::amounts,
         entries::reversals,
-        figures::days,
         figures::accounts,
         figures::contacts,
         figures::merged,
