@@ -2,6 +2,7 @@
 
 use munshi_store::{Cursor, Page, PageRequest, Tx, params};
 use munshi_types::{Id, Timestamp};
+use uuid::Uuid;
 
 use super::contacts;
 use super::entry::{self, Entry};
@@ -21,14 +22,16 @@ impl Span {
 
 /// What happened in a span, cancelled entries and what cancels them too.
 pub fn page(tx: &mut Tx<'_>, span: Span, request: &PageRequest) -> Result<Page<Entry>> {
+    let end = Cursor { time: span.until, id: Uuid::nil() };
+    let after = if (end.time, end.id) < (request.after.time, request.after.id) { end } else { request.after };
     let rows = tx.all(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
                 r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
          FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
-         WHERE e.tenant_id = $1 AND e.happened_at >= $2 AND e.happened_at < $3 AND (e.happened_at, e.id) < ($4, $5)
-         ORDER BY e.happened_at DESC, e.id DESC LIMIT $6",
-        params![span.from, span.until, request.after.time, request.after.id, request.fetch()],
+         WHERE e.tenant_id = $1 AND e.happened_at >= $2 AND (e.happened_at, e.id) < ($3, $4)
+         ORDER BY e.happened_at DESC, e.id DESC LIMIT $5",
+        params![span.from, after.time, after.id, request.fetch()],
         entry::read,
     )?;
     Ok(Page::of(rows, request, cursor))

@@ -1,6 +1,7 @@
 //! What is usual, worked out again for all contacts at once.
 
-use munshi_store::{Row, Tx};
+use munshi_store::{Row, Tx, params};
+use munshi_types::Timestamp;
 
 use super::Finding;
 use crate::books::ids::ContactId;
@@ -32,17 +33,17 @@ pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     Ok(tx.optional(
         "WITH edges AS MATERIALIZED (
            SELECT h.contact_id, h.side,
-                  (SELECT e.happened_at FROM ledger_entries e
+                  coalesce((SELECT e.happened_at FROM ledger_entries e
                    WHERE e.tenant_id = $1 AND e.contact_id = h.contact_id AND e.side = h.side AND e.reverses IS NULL
                      AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
-                   ORDER BY e.happened_at DESC, e.number DESC LIMIT 1 OFFSET 19) AS edge
+                   ORDER BY e.happened_at DESC, e.number DESC LIMIT 1 OFFSET 19), $2) AS edge
            FROM ledger_habits h WHERE h.tenant_id = $1
          ), gathered AS (
            SELECT coalesce(c.merged_into, c.id) AS root, e.side, e.happened_at, e.number, e.day, e.amount
            FROM edges
            JOIN ledger_contacts c ON c.tenant_id = $1 AND c.id = edges.contact_id
            JOIN ledger_entries e ON e.tenant_id = $1 AND e.contact_id = edges.contact_id AND e.side = edges.side
-             AND (edges.edge IS NULL OR e.happened_at >= edges.edge)
+             AND e.happened_at >= edges.edge
            WHERE e.reverses IS NULL
              AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ), placed AS (
@@ -85,7 +86,7 @@ pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
            OR count(usual) <> 2 OR min(usual) <> max(usual) OR count(low) <> 2 OR min(low) <> max(low)
            OR count(high) <> 2 OR min(high) <> max(high) OR count(rhythm) = 1 OR min(rhythm) <> max(rhythm)
          ORDER BY contact_id, side LIMIT 1",
-        &[],
+        params![Timestamp::EPOCH],
         |row| Ok(Finding::new("habits of contact", &whose(row)?, "one", "another")),
     )?)
 }
