@@ -128,6 +128,7 @@ CREATE UNIQUE INDEX ledger_entries_corrects ON ledger_entries (tenant_id, correc
 CREATE INDEX ledger_entries_habit ON ledger_entries (tenant_id, contact_id, side, happened_at DESC, number DESC);
 CREATE INDEX ledger_entries_contact ON ledger_entries (tenant_id, contact_id, happened_at, id);
 CREATE INDEX ledger_entries_newest ON ledger_entries (tenant_id, happened_at, id);
+CREATE INDEX ledger_entries_day ON ledger_entries (tenant_id, day, kind, amount);
 CREATE INDEX ledger_entries_words ON ledger_entries (tenant_id, words_key, made_at) WHERE words_key IS NOT NULL;
 CREATE INDEX ledger_entries_amount ON ledger_entries (tenant_id, amount, happened_at);
 CREATE INDEX ledger_entries_fingerprint ON ledger_entries (tenant_id, fingerprint) WHERE fingerprint IS NOT NULL;
@@ -153,6 +154,9 @@ CREATE TENANT TABLE ledger_postings APPEND ONLY (
   CHECK (debit <> credit),
   CHECK ((contact_id IS NOT NULL) = (debit = 'contacts' OR credit = 'contacts'))
 );
+-- For the proof alone: it adds up all rows, and in this order needs no sorting.
+CREATE INDEX ledger_postings_day ON ledger_postings (tenant_id, day, kind, debit, credit, amount);
+CREATE INDEX ledger_postings_contact ON ledger_postings (tenant_id, contact_id, debit, amount) WHERE contact_id IS NOT NULL;
 
 -- What came into stock (above zero) or left it.
 CREATE TENANT TABLE ledger_movements APPEND ONLY (

@@ -8,15 +8,18 @@ use crate::books::ids::ContactId;
 use crate::books::words::Side;
 use crate::error::Result;
 
-/// How many entries stand: those that were booked less those that were cancelled.
+/// How many entries stand: all, less those that were cancelled and those that cancel.
 pub(super) fn counts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     Ok(tx.optional(
         "SELECT contact_id, side, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT contact_id, side, seen AS kept, 0 AS found FROM ledger_habits WHERE tenant_id = $1
            UNION ALL
            SELECT coalesce(c.merged_into, c.id), e.side, 0, e.found FROM (
-             SELECT contact_id, side, sum(CASE WHEN reverses IS NULL THEN 1 ELSE -1 END) AS found
-             FROM ledger_entries WHERE tenant_id = $1 AND side IS NOT NULL GROUP BY contact_id, side
+             SELECT contact_id, side, count(*) AS found FROM ledger_entries
+             WHERE tenant_id = $1 AND contact_id IS NOT NULL AND side IS NOT NULL GROUP BY contact_id, side
+             UNION ALL
+             SELECT contact_id, side, -2 * count(*) FROM ledger_entries
+             WHERE tenant_id = $1 AND reverses IS NOT NULL AND side IS NOT NULL GROUP BY contact_id, side
            ) AS e JOIN ledger_contacts c ON c.tenant_id = $1 AND c.id = e.contact_id
          ) AS sides GROUP BY contact_id, side HAVING sum(kept) <> sum(found) ORDER BY contact_id, side LIMIT 1",
         &[],
