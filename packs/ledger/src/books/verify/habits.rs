@@ -81,8 +81,10 @@ pub(super) fn usual(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
            SELECT contact_id, side, last_at, usual, low, high, rhythm FROM ledger_habits
            WHERE tenant_id = $1 AND seen > 0
            UNION ALL
-           SELECT a.root, a.side, a.last_at, a.usual, a.low, a.high, r.rhythm FROM amounts a
-           LEFT JOIN rhythms r ON r.root = a.root AND r.side = a.side
+           SELECT root, side, max(last_at), max(usual), max(low), max(high), max(rhythm) FROM (
+             SELECT root, side, last_at, usual, low, high, NULL AS rhythm FROM amounts
+             UNION ALL SELECT root, side, NULL, NULL, NULL, NULL, rhythm FROM rhythms
+           ) AS parts GROUP BY root, side
          )
          SELECT contact_id, side FROM sides GROUP BY contact_id, side
          HAVING count(*) <> 2 OR count(last_at) <> 2 OR min(last_at) <> max(last_at)
