@@ -23,6 +23,7 @@ use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, Sess
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::decisions::Decision;
 use crate::error::{Error, Result};
 use crate::hub::{Hub, Room};
 use crate::ingest::{self, Desk, Door, Fate, Incoming, Said};
@@ -33,7 +34,7 @@ use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
 use crate::state::Halt;
-use crate::turn::{End, Tongue, Turn};
+use crate::turn::{End, Tongue, Turn, meter};
 
 /// A run that was taken up more often than this breaks whoever takes it up.
 const MOST_EPOCHS: i64 = 8;
@@ -155,7 +156,7 @@ impl Engine {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
-        let to = inbound.to.clone();
+        let (to, channel) = (inbound.to.clone(), inbound.channel);
         let incoming = Incoming { kind, ..inner.incoming(inbound, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
@@ -166,6 +167,9 @@ impl Engine {
             person: taken.person,
             fate: taken.fate,
         };
+        if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
+            meter::came_to(channel, halt.code());
+        }
         if taken.fate == Fate::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }
@@ -365,7 +369,7 @@ impl Inner {
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |_| limit.clone()),
-            decision: None,
+            decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
             inbound,
         }

@@ -14,6 +14,7 @@
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
+//! - [`rollups`]: what turns came to, day by day
 //! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
@@ -42,8 +43,9 @@ mod outcome;
 mod people;
 pub mod purse;
 mod recover;
-mod rules;
+pub mod rollups;
 mod routing;
+mod rules;
 pub mod runs;
 pub mod sessions;
 pub mod settings;
@@ -71,4 +73,4 @@ use munshi_store::{Door, Migration, migration};
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: Door = Door::new("runs");
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0014_turns")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0014_turns"), migration!("0016_rollups")];

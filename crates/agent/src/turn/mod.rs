@@ -12,6 +12,7 @@ mod consent;
 mod evidence;
 mod halt;
 mod journal;
+pub(crate) mod meter;
 mod prepare;
 mod reply;
 mod respond;
