@@ -10,6 +10,7 @@ use munshi_tiers::prompt::Spoken;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::{Inbound, PersonId, RunId, To};
 
+use crate::decisions::Decision;
 use crate::engine::{Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::ingest::{Door, Incoming, Said};
@@ -76,7 +77,7 @@ impl Inner {
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |_| limit.clone()),
-            decision: None,
+            decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
             inbound,
         }

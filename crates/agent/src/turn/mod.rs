@@ -13,6 +13,7 @@ mod evidence;
 mod ground;
 mod halt;
 mod journal;
+pub(crate) mod meter;
 mod prepare;
 mod reply;
 mod respond;

@@ -47,6 +47,7 @@ pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
     (Method::POST, "/v1/approvals/{id}/grant", Approvals, Write),
     (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
     (Method::GET, "/v1/usage", Usage, Read),
+    (Method::GET, "/v1/stats", Usage, Read),
     (Method::GET, "/v1/keys", Keys, Read),
     (Method::POST, "/v1/keys", Keys, Write),
     (Method::GET, "/v1/keys/{id}", Keys, Read),
