@@ -10,9 +10,11 @@ use munshi_tiers::prompt::Spoken;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::{Inbound, PersonId, RunId, To};
 
+use crate::decisions::Decision;
 use crate::engine::{Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::ingest::{Door, Incoming, Said};
+use crate::routing;
 use crate::runs::{self, Held};
 use crate::state::Halt;
 use crate::turn::Tongue;
@@ -75,7 +77,7 @@ impl Inner {
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |_| limit.clone()),
-            decision: None,
+            decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
             inbound,
         }
@@ -91,7 +93,7 @@ impl Inner {
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
     pub(crate) fn most(&self, place: &Resolution) -> Amount {
-        let route = munshi_tiers::route(&place.agent.body, &self.route);
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
         let uses = [Use::ChatTools, Use::Default, Use::Multilingual, Use::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = place.cast.budgets();

@@ -1,6 +1,7 @@
 //! One row a turn: what was decided and what it took.
 
 use munshi_store::{Result, Tx, params};
+use munshi_tiers::Resolution;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, RunId, SessionId, Timestamp};
 use serde::Serialize;
@@ -29,6 +30,23 @@ pub struct Decision {
     /// In millionths of a dollar; none where nobody knows the price.
     pub cost: Option<i64>,
     pub micros: Micros,
+}
+
+impl Decision {
+    /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
+    pub(crate) fn at_the_door(place: &Resolution, language: &LanguageCode) -> Self {
+        Self {
+            binding_version: place.binding_version,
+            human_version: place.human.version,
+            team_version: place.team.version,
+            agent_version: place.agent.version,
+            slice: place.slice.clone(),
+            language: Some(language.clone()),
+            is_degraded: true,
+            cost: Some(0),
+            ..Self::default()
+        }
+    }
 }
 
 /// Of the prompt, by who brought them.
@@ -79,16 +97,17 @@ pub(crate) struct About {
     pub channel: Channel,
 }
 
-/// A run that goes on after it waited for a person has one row too: the last one counts.
+/// A run that goes on after it waited for a person has one row too: the last one counts, on the day of the first.
 pub(crate) fn add(tx: &mut Tx<'_>, about: About, decision: &Decision, at: Timestamp) -> Result<()> {
     let (tokens, micros) = (&decision.tokens, &decision.micros);
     tx.execute(
         "INSERT INTO decisions (tenant_id, run_id, session_id, binding_id, binding_version, human_version, team_version,
            agent_version, slice, channel, language, outcome, target, is_degraded, model_calls, tool_calls, violations,
            human_tokens, team_tokens, agent_tokens, dynamic_tokens, output_tokens, cost, ingest_micros, prepare_micros,
-           think_micros, act_micros, check_micros, respond_micros, first_word_micros, total_micros, at)
+           think_micros, act_micros, check_micros, respond_micros, first_word_micros, total_micros, at,
+           changed_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-           $24, $25, $26, $27, $28, $29, $30, $31, $32)
+           $24, $25, $26, $27, $28, $29, $30, $31, $32, $32)
          ON CONFLICT (tenant_id, run_id) DO UPDATE SET outcome = excluded.outcome, target = excluded.target,
            language = excluded.language, is_degraded = excluded.is_degraded, model_calls = excluded.model_calls,
            tool_calls = excluded.tool_calls, violations = excluded.violations, human_tokens = excluded.human_tokens,
@@ -97,7 +116,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, about: About, decision: &Decision, at: Timest
            prepare_micros = excluded.prepare_micros, think_micros = excluded.think_micros,
            act_micros = excluded.act_micros, check_micros = excluded.check_micros,
            respond_micros = excluded.respond_micros, first_word_micros = excluded.first_word_micros,
-           total_micros = excluded.total_micros, at = excluded.at",
+           total_micros = excluded.total_micros, changed_at = excluded.changed_at",
         params![
             about.run,
             about.session,

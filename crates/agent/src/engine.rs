@@ -27,6 +27,7 @@ use crate::outbox::{self, Deliverer};
 use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
+use crate::turn::meter;
 
 /// What an engine is made of.
 pub struct Parts {
@@ -142,7 +143,7 @@ impl Engine {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
-        let to = inbound.to.clone();
+        let (to, channel) = (inbound.to.clone(), inbound.channel);
         let incoming = Incoming { kind, ..inner.incoming(inbound, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
@@ -153,6 +154,9 @@ impl Engine {
             person: taken.person,
             fate: taken.fate,
         };
+        if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
+            meter::came_to(channel, halt.code());
+        }
         if taken.fate == Fate::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }

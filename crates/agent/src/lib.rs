@@ -11,10 +11,11 @@
 //! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
-//! - [`purse`]: what a turn's model calls may cost; `rules`: a binding's guardrails, read once
+//! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
+//! - [`rollups`]: what turns came to, day by day
 //! - [`ingest`]: a message comes in; `fit` and `people`: whether it can, and whose it is
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
@@ -45,6 +46,8 @@ mod outcome;
 mod people;
 pub mod purse;
 mod recover;
+pub mod rollups;
+mod routing;
 mod rules;
 pub mod runs;
 pub mod sessions;
@@ -73,4 +76,4 @@ use munshi_store::{Door, Migration, migration};
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: Door = Door::new("runs");
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0014_turns")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0014_turns"), migration!("0016_rollups")];

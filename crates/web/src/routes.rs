@@ -59,6 +59,9 @@ mod sessions {
     pub(super) mod list;
     pub(super) mod read;
 }
+mod stats {
+    pub(super) mod read;
+}
 mod test {
     pub(super) mod run;
 }
@@ -109,6 +112,7 @@ fn api() -> Routes {
         .routes(routes!(approvals::grant::grant_approval))
         .routes(routes!(approvals::refuse::refuse_approval))
         .routes(routes!(usage::read::read_usage))
+        .routes(routes!(stats::read::read_stats))
         .routes(routes!(keys::list::list_keys, keys::add::add_key))
         .routes(routes!(keys::read::read_key))
         .routes(routes!(keys::revoke::revoke_key))

@@ -8,5 +8,6 @@ pub(crate) mod outcome;
 pub(crate) mod person;
 pub(crate) mod run;
 pub(crate) mod session;
+pub(crate) mod stats;
 pub(crate) mod tier;
 pub(crate) mod usage;

@@ -11,7 +11,7 @@ use munshi_types::tier::TierKind;
 use serde_json::{Value, json};
 
 use super::halt::is_degraded;
-use super::{End, Turn};
+use super::{End, Turn, meter};
 use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
 use crate::error::{Error, Result};
@@ -39,7 +39,11 @@ impl Turn {
         let suggestions = self.suggestions(&end);
         let last = self.last_events(&end, message, &suggestions);
         let response = self.response(&end, message, suggestions, &last, begun);
+        let decision = response.decision.clone();
         let responded = self.store(response, message).await?;
+        if let Some(decision) = decision.filter(|_| self.run.kind == runs::MESSAGE) {
+            meter::ended(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
+        }
         for event in last {
             self.reply.note(event);
         }

@@ -24,6 +24,7 @@ mod restore;
 mod schema;
 mod serve;
 mod sms;
+mod stats;
 mod tenant;
 mod tier;
 mod understand;
@@ -103,6 +104,8 @@ pub(crate) enum Command {
     Complete(complete::Arguments),
     /// What tenants have used, what is left of their limits, and their plans
     Usage(usage::Arguments),
+    /// How quick, how much, how dear and how well turns went, beside what they should be
+    Stats(stats::Arguments),
     /// Show, check and explain the settings
     #[command(subcommand, arg_required_else_help = true)]
     Config(config::Command),
@@ -138,6 +141,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Models(arguments) => models::run(context, &arguments),
         Command::Complete(arguments) => complete::run(context, &arguments),
         Command::Usage(arguments) => usage::run(context, &arguments),
+        Command::Stats(arguments) => stats::run(context, &arguments),
         Command::Config(command) => config::run(context, &command),
         Command::Completions(arguments) => completions::run(context, &arguments),
     }

@@ -33,7 +33,8 @@ impl Turns {
         let wired = Wired::of(config, clock)?;
         let house = Arc::new(packs::house(clock.clone())?);
         let mut book = house.book.clone();
-        munshi_tiers::guardrails::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+        munshi_tiers::guardrails::add_phrases(&mut book)
+            .map_err(|error| Failure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()));
         let registry = Arc::new(house.tools.clone());
         let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());

@@ -39,6 +39,7 @@ impl Front {
     ) -> Result<()> {
         super::budget::schedule(&db, clock.as_ref()).await?;
         super::tools::schedule(&db, clock.as_ref()).await?;
+        munshi_agent::rollups::job::set_schedule(&db, clock.as_ref()).await?;
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
         let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone()).await?;
@@ -124,6 +125,7 @@ async fn kinds(
     super::budget::register(&mut registry, config, db, clock.clone());
     super::tools::register(&mut registry, turns.dispatcher.clone());
     turns.engine.install(&mut registry, None);
+    munshi_agent::rollups::job::install(&mut registry, db, &clock);
     Ok(registry)
 }
 

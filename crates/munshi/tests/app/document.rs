@@ -6,7 +6,11 @@ use std::process::Command;
 #[test]
 fn every_operation_answers_as_the_document_says() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/schemathesis.sh");
-    let run = Command::new(script).args(["run", "2"]).env("MUNSHI_BIN", env!("CARGO_BIN_EXE_munshi")).output().unwrap();
+    let run = Command::new(script)
+        .args(["run", "2"])
+        .env("MUNSHI_BIN", env!("CARGO_BIN_EXE_munshi"))
+        .output()
+        .unwrap();
     let told = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{told}\n{}", String::from_utf8_lossy(&run.stderr));
     assert!(told.contains("0 answered 5xx; 0 never answered 2xx"), "{told}");

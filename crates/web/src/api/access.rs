@@ -47,6 +47,7 @@ pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
     (Method::POST, "/v1/approvals/{id}/grant", Approvals, Write),
     (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
     (Method::GET, "/v1/usage", Usage, Read),
+    (Method::GET, "/v1/stats", Usage, Read),
     (Method::GET, "/v1/keys", Keys, Read),
     (Method::POST, "/v1/keys", Keys, Write),
     (Method::GET, "/v1/keys/{id}", Keys, Read),
@@ -74,9 +75,8 @@ impl FromRequestParts<App> for Key {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
-        let grant = needed(&method, path).ok_or_else(|| {
-            ApiError::internal(format!("{method} {path} is not in the table of access"))
-        })?;
+        let grant = needed(&method, path)
+            .ok_or_else(|| ApiError::internal(format!("{method} {path} is not in the table of access")))?;
         let address = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
         let caller = authenticate(&api, &parts.headers, address).await?;
         api.limits.key(&caller)?;
@@ -120,7 +120,11 @@ pub(crate) fn forbidden(lacking: Lacking) -> ApiError {
     }
     let error = ApiError::new(Code::Forbidden, what);
     match lacking.ask {
-        Some(role) => error.hint(format!("Ask an {role} of the workspace for a key that may.").replace("an staff", "a member of staff").replace("an viewer", "a viewer")),
+        Some(role) => error.hint(
+            format!("Ask an {role} of the workspace for a key that may.")
+                .replace("an staff", "a member of staff")
+                .replace("an viewer", "a viewer"),
+        ),
         None => error,
     }
 }

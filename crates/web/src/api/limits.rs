@@ -243,7 +243,10 @@ mod tests {
         assert!(limits.count("x", 1, two).is_ok() && limits.count("x", 1, two).is_ok());
         let reached = limits.count("x", 1, two).unwrap_err();
         assert_eq!(reached.wait, Duration::from_secs(30));
-        assert!(limits.count("x", 2, two).is_ok() && limits.count("y", 1, two).is_ok(), "others have their own");
+        assert!(
+            limits.count("x", 2, two).is_ok() && limits.count("y", 1, two).is_ok(),
+            "others have their own"
+        );
         clock.advance(Duration::from_secs(29));
         assert!(limits.count("x", 1, two).is_err());
         clock.advance(Duration::from_secs(1));

@@ -68,10 +68,11 @@ impl Speaker {
         match (own, who) {
             (Some(own), None) => Ok(Self::person(own)),
             (Some(own), Some(Who::Id(id))) if own == id => Ok(Self::person(own)),
-            (Some(_), Some(_)) => {
-                Err(ApiError::new(Code::Forbidden, "This key stands for one person and speaks for them alone.")
-                    .hint("Leave `person` out, or ask an admin of the workspace for a key that stands for a role."))
-            }
+            (Some(_), Some(_)) => Err(ApiError::new(
+                Code::Forbidden,
+                "This key stands for one person and speaks for them alone.",
+            )
+            .hint("Leave `person` out, or ask an admin of the workspace for a key that stands for a role.")),
             (None, None) => Ok(Self { sender: Sender::default(), channel: Channel::Api, address: None }),
             (None, Some(Who::Id(id))) => Ok(Self::person(id)),
             (None, Some(Who::Address(at))) => Self::at(at),
@@ -101,7 +102,8 @@ impl Speaker {
                 (Sender { handle: Some(text), ..sender }, Channel::Api, address)
             }
             (None, None, None, Some(text)) if text.len() < VISITOR => {
-                let what = format!("a visitor's id has at least {VISITOR} letters, so that nobody guesses it");
+                let what =
+                    format!("a visitor's id has at least {VISITOR} letters, so that nobody guesses it");
                 return Err(invalid("person.visitor", &what));
             }
             (None, None, None, Some(text)) => {

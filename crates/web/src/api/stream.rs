@@ -28,7 +28,11 @@ const PARTING: Duration = Duration::from_secs(5);
 pub(crate) const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Where a client broke off: `RUN:1.2.3` as it was sent, or `1.2.3` alone.
-pub(crate) fn seen(run: RunId, headers: &HeaderMap, after: Option<&str>) -> Result<Option<EventId>, ApiError> {
+pub(crate) fn seen(
+    run: RunId,
+    headers: &HeaderMap,
+    after: Option<&str>,
+) -> Result<Option<EventId>, ApiError> {
     let header = match headers.get(LAST_EVENT_ID).map(axum::http::HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text),
@@ -72,7 +76,8 @@ pub(crate) fn respond(
 ) -> Response {
     let (place, others) = api.streams.open(told.tenant, told.person, told.run);
     let beside = others.into_iter().filter(|other| *other != told.run).next_back();
-    let beside = beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
+    let beside =
+        beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
     let run = told.run;
     let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
     let opening = stream::iter(opening).map(move |event| sent(run, EventId::default(), &event));
@@ -110,7 +115,8 @@ impl Live {
 fn parted() -> StreamEvent {
     StreamEvent::Error {
         code: "restarting".to_owned(),
-        message: "This server stops. Ask for the rest: GET /v1/runs/{id}/stream with the last id you saw.".to_owned(),
+        message: "This server stops. Ask for the rest: GET /v1/runs/{id}/stream with the last id you saw."
+            .to_owned(),
         retryable: true,
     }
 }

@@ -152,9 +152,13 @@ mod tests {
 
     #[test]
     fn an_event_is_named_as_its_type() {
-        let event = StreamEvent::ToolCall { call: "1".to_owned(), tool: "t".to_owned(), arguments: Value::Null };
+        let event =
+            StreamEvent::ToolCall { call: "1".to_owned(), tool: "t".to_owned(), arguments: Value::Null };
         assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
         let token = StreamEvent::from(Event::Token { text: "a".to_owned() });
-        assert_eq!(serde_json::to_value(&token).unwrap(), serde_json::json!({ "type": "token", "text": "a" }));
+        assert_eq!(
+            serde_json::to_value(&token).unwrap(),
+            serde_json::json!({ "type": "token", "text": "a" })
+        );
     }
 }

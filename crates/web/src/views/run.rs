@@ -60,10 +60,9 @@ pub(crate) struct Ended {
 impl Ended {
     pub(crate) fn of(halt: &Halt) -> Self {
         let detail = match halt {
-            Halt::OverBudget(what)
-            | Halt::RunSpent(what)
-            | Halt::Stuck(what)
-            | Halt::RefusedAtDoor(what) => Some(what.clone()),
+            Halt::OverBudget(what) | Halt::RunSpent(what) | Halt::Stuck(what) | Halt::RefusedAtDoor(what) => {
+                Some(what.clone())
+            }
             // What broke of ours is for the log.
             Halt::ToolCap | Halt::NoModel(_) | Halt::Cancelled | Halt::Broken(_) => None,
         };

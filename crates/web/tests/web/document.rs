@@ -67,7 +67,8 @@ async fn what_needs_a_key_says_which() {
             assert!(operation.get("security").is_none(), "{path}");
             continue;
         }
-        let needs = operation["security"][0]["key"][0].as_str().unwrap_or_else(|| panic!("{path} needs no key"));
+        let needs =
+            operation["security"][0]["key"][0].as_str().unwrap_or_else(|| panic!("{path} needs no key"));
         assert!(operation["description"].as_str().unwrap().contains(&format!("`{needs}`")), "{path}");
         for status in ["401", "403", "429"] {
             assert!(operation["responses"][status].is_object(), "{path} does not tell of {status}");

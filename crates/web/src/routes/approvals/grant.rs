@@ -72,8 +72,7 @@ pub(crate) async fn give(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         find(tx, &caller, id)?;
         let via = format!("api:{}", caller.key);
-        let said =
-            Said { who: &caller.principal, answer: said, shown: Some(&digest), covers, via: &via };
+        let said = Said { who: &caller.principal, answer: said, shown: Some(&digest), covers, via: &via };
         Ok(answer(tx, &office, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
@@ -90,7 +89,8 @@ fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiErro
         }
         other => other,
     };
-    let conflict = |what: &str, hint: &'static str| Err(ApiError::new(Code::Conflict, what.to_owned()).hint(hint));
+    let conflict =
+        |what: &str, hint: &'static str| Err(ApiError::new(Code::Conflict, what.to_owned()).hint(hint));
     match (answered, said) {
         (Answered::Granted(approval) | Answered::Refused(approval), _) => Ok(*approval),
         (Answered::Already(approval), Answer::Yes) if approval.state == State::Granted => Ok(*approval),
@@ -104,7 +104,9 @@ fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiErro
                 .hint(format!("An owner or {ask} of the workspace may.")))
         }
         (Answered::Changed { now }, _) => conflict(
-            &format!("What was shown is not what would be done: that has the digest {now}. Nothing was answered."),
+            &format!(
+                "What was shown is not what would be done: that has the digest {now}. Nothing was answered."
+            ),
             "Look at it again: GET /v1/approvals/{id}.",
         ),
         (Answered::Expired, _) => {

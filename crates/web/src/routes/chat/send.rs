@@ -105,11 +105,8 @@ pub(crate) async fn send_chat(
     if received.fate == Became::SeenBefore {
         same_words(&key, received.message, text).await?;
     }
-    let mut response = if streams {
-        follow(&app, &key, &received).await?
-    } else {
-        wait(&key, &received).await?
-    };
+    let mut response =
+        if streams { follow(&app, &key, &received).await? } else { wait(&key, &received).await? };
     name_it(&mut response, &received);
     Ok(response)
 }
@@ -120,7 +117,11 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// The message as the engine takes it, once every limit has let it pass.
-async fn inbound(key: &Key, message: ChatMessage, headers: &HeaderMap) -> Result<(Inbound, String), ApiError> {
+async fn inbound(
+    key: &Key,
+    message: ChatMessage,
+    headers: &HeaderMap,
+) -> Result<(Inbound, String), ApiError> {
     let outside_id = outside_id(key, message.message_id, headers)?;
     message.locale.as_deref().map(ask::locale).transpose()?;
     let speaker = Speaker::of(key, message.person)?;

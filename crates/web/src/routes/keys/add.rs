@@ -99,9 +99,7 @@ fn carries(role: Option<Role>, person: Option<PersonId>) -> Result<Carries, ApiE
 fn may_carry(tx: &mut Tx<'_>, key: &Key, carries: Carries) -> Result<(), ApiError> {
     let role: Option<Stands> = match carries {
         Carries::Role(role) => Some(role),
-        Carries::Person(id) => {
-            persons::find(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?.role
-        }
+        Carries::Person(id) => persons::find(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?.role,
     };
     if key.is_above(role) {
         return Ok(());
@@ -115,9 +113,8 @@ fn areas(key: &Key, wanted: Option<Vec<String>>) -> Result<Option<Vec<Grant>>, A
     let Some(wanted) = wanted else { return Ok(key.caller.areas.clone()) };
     let mut grants = Vec::new();
     for text in wanted {
-        let grant: Grant = text
-            .parse()
-            .map_err(|error: keys::GrantError| invalid("areas", &error.to_string()))?;
+        let grant: Grant =
+            text.parse().map_err(|error: keys::GrantError| invalid("areas", &error.to_string()))?;
         let own = key.caller.areas.as_ref();
         if own.is_some_and(|own| !own.iter().any(|have| have.opens(grant.area, grant.access))) {
             return Err(ApiError::new(Code::Forbidden, format!("This key does not open {grant} itself."))

@@ -26,7 +26,10 @@ pub(crate) struct Which {
 /// Keys, newest first, those that were revoked or have ended too.
 #[utoipa::path(get, path = "/v1/keys", tag = "keys", params(Which),
     responses((status = 200, description = "Some of them.", body = Listed<ApiKey>)))]
-pub(crate) async fn list_keys(key: Key, Asked(which): Asked<Which>) -> Result<Json<Listed<ApiKey>>, ApiError> {
+pub(crate) async fn list_keys(
+    key: Key,
+    Asked(which): Asked<Which>,
+) -> Result<Json<Listed<ApiKey>>, ApiError> {
     let request = page(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| keys::list(tx, &request)).await?;
     Ok(Json(Listed::of(found, |key| Some(key.into()))))

@@ -50,14 +50,13 @@ pub(crate) async fn confirm_person(
     let refused = |what: String, hint: &'static str| Err(ApiError::new(Code::Conflict, what).hint(hint));
     let again = "Ask for another: POST /v1/persons/{id}/link.";
     match linking(&key).await?.confirm(key.tenant(), answer.session, &answer.code).await? {
-        Answer::Right(linked) => Ok(Json(Linked {
-            person: linked.person.into(),
-            session: linked.session,
-            merged: linked.merged,
-        })),
-        Answer::Wrong { left } => {
-            refused(format!("That is not the code; {left} more tries."), "Look at the phone, and write it again.")
+        Answer::Right(linked) => {
+            Ok(Json(Linked { person: linked.person.into(), session: linked.session, merged: linked.merged }))
         }
+        Answer::Wrong { left } => refused(
+            format!("That is not the code; {left} more tries."),
+            "Look at the phone, and write it again.",
+        ),
         Answer::Expired => refused("The code's time is over.".to_owned(), again),
         Answer::Used => refused("The code was used already.".to_owned(), again),
         Answer::TooMany => refused("The code was answered wrong too often.".to_owned(), again),

@@ -84,7 +84,10 @@ pub(crate) async fn link_person(
     };
     let words = |code: &CodeText| match wish.deliver {
         Deliver::You => code.reveal().to_owned(),
-        Deliver::Us => format!("{} is your code. It is good for ten minutes; give it to nobody who calls.", code.reveal()),
+        Deliver::Us => format!(
+            "{} is your code. It is good for ten minutes; give it to nobody who calls.",
+            code.reveal()
+        ),
     };
     let way = Way { sender, words: &words, language: None };
     match linking(&key).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {

@@ -15,7 +15,10 @@ use crate::views::person::PersonWithAddresses;
 #[utoipa::path(get, path = "/v1/persons/{id}", tag = "persons",
     params(("id" = uuid::Uuid, Path, description = "Who.")),
     responses((status = 200, description = "The person.", body = PersonWithAddresses)))]
-pub(crate) async fn read_person(key: Key, At(id): At<PersonId>) -> Result<Json<PersonWithAddresses>, ApiError> {
+pub(crate) async fn read_person(
+    key: Key,
+    At(id): At<PersonId>,
+) -> Result<Json<PersonWithAddresses>, ApiError> {
     let read = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let person = persons::living(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;
         PersonWithAddresses::of(tx, person)

@@ -119,8 +119,14 @@ fn role(key: &Key, wanted: Option<TestStanding>) -> Result<Option<Stands>, ApiEr
 }
 
 /// Somebody with no name and no address: nobody else can be them.
-async fn make(api: &Inner, tenant: TenantId, role: Option<Stands>, visitor: bool) -> Result<PersonId, ApiError> {
-    let person = Person { role, visitor, tags: vec![TAG.to_owned()], ..Person::new(&api.ids, "", api.clock.now()) };
+async fn make(
+    api: &Inner,
+    tenant: TenantId,
+    role: Option<Stands>,
+    visitor: bool,
+) -> Result<PersonId, ApiError> {
+    let person =
+        Person { role, visitor, tags: vec![TAG.to_owned()], ..Person::new(&api.ids, "", api.clock.now()) };
     let id = person.id;
     api.db.write(tenant, move |tx| persons::put(tx, &person)).await?;
     Ok(id)

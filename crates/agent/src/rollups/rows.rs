@@ -1,0 +1,221 @@
+//! Decisions in, tallies in and out.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use munshi_store::{Error as Broken, Json, Result, Row, Tx, params};
+use munshi_types::tier::Channel;
+use munshi_types::{BindingId, RunId, Timestamp};
+
+use super::measure::Measure;
+use super::tally::{Line, Lines, Tally};
+use crate::columns::json;
+use crate::runs::MESSAGE;
+
+/// So many turns are read at once.
+const STEP: i64 = 2000;
+
+/// What the turns between two moments came to, from their own rows. Rehearsals are no turns.
+pub(super) fn counted(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result<Vec<Line>> {
+    let mut lines = Lines::default();
+    // Below every id there is.
+    let mut after = (from, RunId::from_uuid(uuid::Uuid::nil()));
+    loop {
+        let turns = step(tx, after, to)?;
+        let count = turns.len();
+        for turn in turns {
+            after = (turn.at, turn.run);
+            if turn.is_real {
+                turn.count(lines.of(turn.binding, turn.channel));
+            }
+        }
+        if (count as i64) < STEP {
+            return Ok(lines.into_vec());
+        }
+    }
+}
+
+fn step(tx: &mut Tx<'_>, (at, run): (Timestamp, RunId), to: Timestamp) -> Result<Vec<Turn>> {
+    let sql = "SELECT d.run_id, d.binding_id, d.channel, d.outcome, d.is_degraded, d.model_calls, d.tool_calls,
+                d.violations, d.cost, d.human_tokens, d.team_tokens, d.agent_tokens, d.dynamic_tokens, d.output_tokens,
+                d.ingest_micros, d.prepare_micros, d.think_micros, d.act_micros, d.check_micros, d.respond_micros,
+                d.first_word_micros, d.total_micros, d.at, r.kind
+         FROM decisions d LEFT JOIN runs r ON r.tenant_id = $1 AND r.id = d.run_id
+         WHERE d.tenant_id = $1 AND d.at < $2 AND (d.at > $3 OR (d.at = $3 AND d.run_id > $4))
+         ORDER BY d.at, d.run_id LIMIT $5";
+    tx.all(sql, params![to, at, run, STEP], turn)
+}
+
+/// One turn as it was written down.
+struct Turn {
+    run: RunId,
+    binding: BindingId,
+    channel: Channel,
+    at: Timestamp,
+    is_real: bool,
+    outcome: String,
+    is_degraded: bool,
+    model_calls: u64,
+    tool_calls: u64,
+    violations: u64,
+    cost: Option<i64>,
+    first_word: Option<i64>,
+    /// In the order of [`Measure::SIZES`].
+    sizes: [i64; 5],
+    /// In the order of [`Measure::STAGES`], without the first word.
+    stages: [(Measure, i64); 7],
+}
+
+impl Turn {
+    fn count(&self, tally: &mut Tally) {
+        tally.turns += 1;
+        tally.degraded += u64::from(self.is_degraded);
+        tally.model_calls += self.model_calls;
+        tally.tool_calls += self.tool_calls;
+        tally.violations += self.violations;
+        tally.cost = tally.cost.saturating_add(self.cost.unwrap_or(0));
+        tally.unpriced += u64::from(self.cost.is_none());
+        *tally.outcomes.entry(self.outcome.clone()).or_default() += 1;
+        for (measure, value) in self.stages {
+            if self.had(measure) {
+                tally.measured(measure, value);
+            }
+        }
+        if let Some(first) = self.first_word {
+            tally.measured(Measure::FirstWord, first);
+        }
+        if self.model_calls > 0 {
+            Measure::SIZES
+                .into_iter()
+                .zip(self.sizes)
+                .for_each(|(size, tokens)| tally.measured(size, tokens));
+        }
+    }
+
+    /// A stage that a turn did not go through took no time that means anything; nor did one turned away at the door.
+    fn had(&self, measure: Measure) -> bool {
+        let went = self.stages.iter().any(|(_, value)| *value > 0);
+        went && match measure {
+            Measure::Think => self.model_calls > 0,
+            Measure::Act => self.tool_calls > 0,
+            _ => true,
+        }
+    }
+}
+
+fn turn(row: &Row<'_>) -> Result<Turn> {
+    let count = |name: &'static str| -> Result<u64> { Ok(row.get::<i64>(name)?.max(0).unsigned_abs()) };
+    let kind: Option<String> = row.get("kind")?;
+    Ok(Turn {
+        run: row.get("run_id")?,
+        binding: row.get("binding_id")?,
+        channel: channel(&row.get::<String>("channel")?)?,
+        at: row.get("at")?,
+        is_real: kind.is_none_or(|kind| kind == MESSAGE),
+        outcome: row.get("outcome")?,
+        is_degraded: row.get("is_degraded")?,
+        model_calls: count("model_calls")?,
+        tool_calls: count("tool_calls")?,
+        violations: count("violations")?,
+        cost: row.get("cost")?,
+        first_word: row.get("first_word_micros")?,
+        sizes: [
+            row.get("human_tokens")?,
+            row.get("team_tokens")?,
+            row.get("agent_tokens")?,
+            row.get("dynamic_tokens")?,
+            row.get("output_tokens")?,
+        ],
+        stages: [
+            (Measure::Ingest, row.get("ingest_micros")?),
+            (Measure::Prepare, row.get("prepare_micros")?),
+            (Measure::Think, row.get("think_micros")?),
+            (Measure::Act, row.get("act_micros")?),
+            (Measure::Check, row.get("check_micros")?),
+            (Measure::Respond, row.get("respond_micros")?),
+            (Measure::Total, row.get("total_micros")?),
+        ],
+    })
+}
+
+fn channel(text: &str) -> Result<Channel> {
+    let found = Channel::ALL.into_iter().find(|channel| channel.as_str() == text);
+    found.ok_or_else(|| Broken::Decode(format!("`{text}` is no channel")))
+}
+
+/// When was counted last.
+pub(super) fn made(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+    tx.optional("SELECT made_at FROM turn_days_made WHERE tenant_id = $1", params![], |row| row.get(0))
+}
+
+pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "INSERT INTO turn_days_made (tenant_id, made_at) VALUES ($1, $2)
+         ON CONFLICT (tenant_id) DO UPDATE SET made_at = excluded.made_at
+         WHERE turn_days_made.made_at < excluded.made_at",
+        params![now],
+    )?;
+    Ok(())
+}
+
+/// Puts a day in the place of what was counted for it before.
+pub(super) fn replace(tx: &mut Tx<'_>, day: Date, lines: &[Line], now: Timestamp) -> Result<()> {
+    let day = day.to_string();
+    tx.execute("DELETE FROM turn_days WHERE tenant_id = $1 AND day = $2", params![day])?;
+    for Line { binding, channel, tally } in lines {
+        tx.execute(
+            "INSERT INTO turn_days (tenant_id, day, binding_id, channel, turns, degraded, model_calls, tool_calls,
+               violations, cost, unpriced, outcomes, histograms, made_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+            params![
+                day,
+                *binding,
+                channel.as_str(),
+                number(tally.turns),
+                number(tally.degraded),
+                number(tally.model_calls),
+                number(tally.tool_calls),
+                number(tally.violations),
+                tally.cost,
+                number(tally.unpriced),
+                Json::of(&tally.outcomes)?,
+                Json::of(&tally.histograms)?,
+                now
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The days that were counted, both with.
+pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date, Line)>> {
+    tx.all(
+        "SELECT day, binding_id, channel, turns, degraded, model_calls, tool_calls, violations, cost, unpriced, outcomes,
+                histograms
+         FROM turn_days WHERE tenant_id = $1 AND day >= $2 AND day <= $3 ORDER BY day, binding_id, channel",
+        params![first.to_string(), last.to_string()],
+        |row| {
+            let count = |name: &'static str| -> Result<u64> { Ok(row.get::<i64>(name)?.max(0).unsigned_abs()) };
+            let day: String = row.get("day")?;
+            let outcomes: BTreeMap<String, u64> = json(row, "outcomes")?;
+            let tally = Tally {
+                turns: count("turns")?,
+                degraded: count("degraded")?,
+                model_calls: count("model_calls")?,
+                tool_calls: count("tool_calls")?,
+                violations: count("violations")?,
+                cost: row.get("cost")?,
+                unpriced: count("unpriced")?,
+                outcomes,
+                histograms: json(row, "histograms")?,
+            };
+            let channel = channel(&row.get::<String>("channel")?)?;
+            let day = day.parse().map_err(|_| Broken::Decode(format!("`{day}` is no day")))?;
+            Ok((day, Line { binding: row.get("binding_id")?, channel, tally }))
+        },
+    )
+}

@@ -1,0 +1,76 @@
+//! What a number of turns came to.
+
+use std::collections::BTreeMap;
+
+use munshi_types::BindingId;
+use munshi_types::tier::Channel;
+
+use super::histogram::Histogram;
+use super::measure::Measure;
+
+/// Everything in it can be added to another's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub turns: u64,
+    /// Excuses that are not billed.
+    pub degraded: u64,
+    pub model_calls: u64,
+    pub tool_calls: u64,
+    pub violations: u64,
+    /// In millionths of a dollar.
+    pub cost: i64,
+    /// Turns whose price nobody knows.
+    pub unpriced: u64,
+    /// By how they ended.
+    pub outcomes: BTreeMap<String, u64>,
+    pub histograms: BTreeMap<Measure, Histogram>,
+}
+
+impl Tally {
+    pub fn merge(&mut self, other: &Self) {
+        self.turns += other.turns;
+        self.degraded += other.degraded;
+        self.model_calls += other.model_calls;
+        self.tool_calls += other.tool_calls;
+        self.violations += other.violations;
+        self.cost = self.cost.saturating_add(other.cost);
+        self.unpriced += other.unpriced;
+        for (outcome, count) in &other.outcomes {
+            *self.outcomes.entry(outcome.clone()).or_default() += count;
+        }
+        for (measure, histogram) in &other.histograms {
+            self.histograms.entry(*measure).or_default().merge(histogram);
+        }
+    }
+
+    pub fn measured(&mut self, measure: Measure, value: i64) {
+        self.histograms.entry(measure).or_default().add(value);
+    }
+}
+
+/// What one binding's turns on one channel came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub binding: BindingId,
+    pub channel: Channel,
+    pub tally: Tally,
+}
+
+/// Lines by binding and channel.
+#[derive(Debug, Default)]
+pub(super) struct Lines(BTreeMap<(BindingId, &'static str), Line>);
+
+impl Lines {
+    pub(super) fn add(&mut self, line: Line) {
+        self.of(line.binding, line.channel).merge(&line.tally);
+    }
+
+    pub(super) fn of(&mut self, binding: BindingId, channel: Channel) -> &mut Tally {
+        let new = || Line { binding, channel, tally: Tally::default() };
+        &mut self.0.entry((binding, channel.as_str())).or_insert_with(new).tally
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Line> {
+        self.0.into_values().collect()
+    }
+}

@@ -1,0 +1,198 @@
+//! `munshi stats`: how quick, how much, how dear, and how well turns went.
+
+use clap::Args;
+use jiff::ToSpan;
+use jiff::civil::Date;
+use munshi_agent::rollups::report::{OnChannel, Part, Report, Spread};
+use munshi_agent::rollups::{self, Line};
+use munshi_llm::money::Cost;
+use munshi_store::{Db, Tx};
+use munshi_tiers::history;
+use munshi_types::tier::{Channel, TierKind, TierName};
+use munshi_types::{BindingId, Id, Tenant, TenantName};
+use serde::Serialize;
+
+use super::tenant::Of;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::Painter;
+use crate::output::shown::count;
+use crate::output::table::{Cell, Table, Tone};
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only this binding's turns
+    #[arg(long, value_name = "NAME")]
+    binding: Option<TierName>,
+    /// Only turns on this channel
+    #[arg(long)]
+    channel: Option<Channel>,
+    /// So many days, today with them
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
+    days: u16,
+    #[command(flatten)]
+    of: Of,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    tenant: TenantName,
+    binding: Option<TierName>,
+    #[serde(flatten)]
+    report: Report,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let now = context.now();
+    let shown = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find(&db).await?;
+        let binding = match &arguments.binding {
+            Some(name) => Some(binding(&db, &tenant, name).await?),
+            None => None,
+        };
+        let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
+        let first = first(today, arguments.days)?;
+        let zone = tenant.zone.clone();
+        let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
+        let mut lines: Vec<Line> = db.read(tenant.id, read).await?;
+        lines.retain(|line| binding.is_none_or(|wanted| line.binding == wanted));
+        lines.retain(|line| arguments.channel.is_none_or(|wanted| line.channel == wanted));
+        let report = Report::new(first, today, &lines);
+        Ok(Shown { tenant: tenant.name, binding: arguments.binding.clone(), report })
+    })?;
+    context.output.answer(&shown, words)
+}
+
+fn first(today: Date, days: u16) -> Result<Date> {
+    let back = i64::from(days.saturating_sub(1)).days();
+    today
+        .checked_sub(back)
+        .map_err(|_| Failure::usage("no calendar goes back so far").hint("ask for fewer days"))
+}
+
+/// Archived ones too: what they did is still there.
+async fn binding(db: &Db, tenant: &Tenant, name: &TierName) -> Result<BindingId> {
+    let tiers = history::tiers(db, &tenant.name).await?;
+    let bindings: Vec<_> = tiers.into_iter().filter(|tier| tier.kind == TierKind::Binding).collect();
+    let found = bindings.iter().find(|tier| tier.name == *name);
+    found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
+        let names: Vec<&str> = bindings.iter().map(|tier| tier.name.as_str()).collect();
+        let all = format!("`munshi tier list {}` shows them all", tenant.name);
+        Failure::not_found(format!("{} has no binding called {name}", tenant.name))
+            .hint(munshi_tiers::nearest::hint(name.as_str(), names, &all))
+    })
+}
+
+fn words(shown: &Shown, painter: Painter) -> String {
+    let Report { from, to, all, channels } = &shown.report;
+    let what = shown.binding.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+    let mut text = format!("{}{what}, {from} to {to}: {}\n", shown.tenant, count(all.turns, "turn"));
+    if all.turns == 0 {
+        return text;
+    }
+    text += &format!("\n{}", counts(channels, all).render(painter));
+    text += &format!("\n{}", stages(channels).render(painter));
+    if !all.tokens.is_empty() {
+        text += &format!("\n{}", sizes(&all.tokens).render(painter));
+    }
+    text
+}
+
+fn counts(channels: &[OnChannel], all: &Part) -> Table {
+    let mut table = Table::new(&[
+        "CHANNEL",
+        "TURNS",
+        "EXCUSES",
+        "BROKEN RULES",
+        "MODEL CALLS",
+        "TOOL CALLS",
+        "COST",
+        "ENDED",
+    ]);
+    let mut row = |name: &str, part: &Part| {
+        let unknown =
+            if part.unpriced > 0 { format!(" + {} unpriced", part.unpriced) } else { String::new() };
+        let ended = part.outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>();
+        let loud = |number: u64| if number > 0 { Tone::Doubtful } else { Tone::Plain };
+        table.row([
+            Cell::from(name),
+            part.turns.to_string().into(),
+            Cell::new(part.degraded.to_string(), loud(part.degraded)),
+            Cell::new(part.violations.to_string(), loud(part.violations)),
+            part.model_calls.to_string().into(),
+            part.tool_calls.to_string().into(),
+            format!("{}{unknown}", Cost::from_micros(part.cost_micros)).into(),
+            Cell::new(ended.join(", "), Tone::Dim),
+        ]);
+    };
+    channels.iter().for_each(|on| row(on.channel.as_str(), &on.part));
+    if channels.len() > 1 {
+        row("all", all);
+    }
+    table
+}
+
+fn stages(channels: &[OnChannel]) -> Table {
+    let mut table = Table::new(&["CHANNEL", "STAGE", "TURNS", "P50", "P95", "TARGET"]);
+    for on in channels {
+        for spread in &on.part.stages {
+            let (target, tone) = target(spread);
+            table.row([
+                Cell::from(on.channel.as_str()),
+                spread.measure.as_str().into(),
+                spread.count.to_string().into(),
+                millis(spread.p50).into(),
+                millis(spread.p95).into(),
+                Cell::new(target, tone),
+            ]);
+        }
+    }
+    table
+}
+
+/// `under 3 s, 8 s: met`
+fn target(spread: &Spread) -> (String, Tone) {
+    let Some(target) = spread.target else { return (String::new(), Tone::Plain) };
+    let p95 = target.p95.map(|micros| format!(", {}", millis(micros))).unwrap_or_default();
+    let under = format!("under {}{p95}", millis(target.p50));
+    match spread.met {
+        Some(true) => (format!("{under}: met"), Tone::Good),
+        _ => (format!("{under}: missed"), Tone::Bad),
+    }
+}
+
+fn sizes(tokens: &[Spread]) -> Table {
+    let mut table = Table::new(&["TOKENS", "TURNS", "P50", "P95", "IN ALL"]);
+    for spread in tokens {
+        let numbers = [spread.p50, spread.p95, spread.sum].map(|number| number.to_string().into());
+        let [p50, p95, sum] = numbers;
+        table.row([Cell::from(spread.measure.as_str()), spread.count.to_string().into(), p50, p95, sum]);
+    }
+    table
+}
+
+/// `0.4 ms`, `412 ms`, `3.1 s`, without a float.
+fn millis(micros: i64) -> String {
+    match micros {
+        ..10_000 => format!("{}.{} ms", micros / 1000, micros % 1000 / 100),
+        10_000..1_000_000 => format!("{} ms", micros / 1000),
+        _ => match (micros / 1_000_000, micros % 1_000_000 / 100_000) {
+            (seconds, 0) => format!("{seconds} s"),
+            (seconds, tenths) => format!("{seconds}.{tenths} s"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let shown = [0, 430, 9_999, 10_000, 412_345, 1_000_000, 3_150_000, 61_000_000].map(millis);
+        assert_eq!(shown, ["0.0 ms", "0.4 ms", "9.9 ms", "10 ms", "412 ms", "1 s", "3.1 s", "61 s"]);
+    }
+}

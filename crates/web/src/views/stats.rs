@@ -1,0 +1,109 @@
+//! What the turns of some days came to.
+
+use std::collections::BTreeMap;
+
+use munshi_agent::rollups::report::{self, Report};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What the turns of some days came to.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Stats {
+    /// Both days are in the workspace's zone, and both are counted.
+    #[schema(format = Date, example = "2026-11-09")]
+    from: String,
+    #[schema(format = Date, example = "2026-11-15")]
+    to: String,
+    /// Everything together; targets are for channels.
+    all: StatsPart,
+    channels: Vec<StatsOnChannel>,
+}
+
+/// What happened on one channel.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StatsOnChannel {
+    #[schema(example = "whatsapp")]
+    channel: &'static str,
+    #[serde(flatten)]
+    part: StatsPart,
+}
+
+/// Counts, cost, and how each measure is spread.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StatsPart {
+    turns: u64,
+    /// By how they ended: `done`, or why they were halted.
+    outcomes: BTreeMap<String, u64>,
+    /// Excuses and no answers; they are not billed.
+    degraded: u64,
+    /// Rules that replies broke.
+    violations: u64,
+    model_calls: u64,
+    tool_calls: u64,
+    /// In millionths of a dollar.
+    cost_micros: i64,
+    /// Turns whose price nobody knows; they are not in the cost.
+    unpriced: u64,
+    /// How long each stage took, in microseconds.
+    stages: Vec<Spread>,
+    /// How much of the prompt each tier brought, and how much was written, in tokens.
+    tokens: Vec<Spread>,
+}
+
+/// How one measure is spread. A percentile is never below the true one, and at most a sixteenth above.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Spread {
+    #[schema(example = "first_word")]
+    measure: &'static str,
+    /// So many turns have it.
+    count: u64,
+    sum: i64,
+    p50: i64,
+    p95: i64,
+    /// What they should stay under, where something was set.
+    target: Option<Target>,
+    /// Whether both do.
+    met: Option<bool>,
+}
+
+/// In microseconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Target {
+    p50: i64,
+    p95: Option<i64>,
+}
+
+impl From<Report> for Stats {
+    fn from(report: Report) -> Self {
+        let Report { from, to, all, channels } = report;
+        let on =
+            |on: report::OnChannel| StatsOnChannel { channel: on.channel.as_str(), part: on.part.into() };
+        let channels = channels.into_iter().map(on).collect();
+        Self { from: from.to_string(), to: to.to_string(), all: all.into(), channels }
+    }
+}
+
+impl From<report::Part> for StatsPart {
+    fn from(part: report::Part) -> Self {
+        Self {
+            turns: part.turns,
+            outcomes: part.outcomes,
+            degraded: part.degraded,
+            violations: part.violations,
+            model_calls: part.model_calls,
+            tool_calls: part.tool_calls,
+            cost_micros: part.cost_micros,
+            unpriced: part.unpriced,
+            stages: part.stages.into_iter().map(Into::into).collect(),
+            tokens: part.tokens.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<report::Spread> for Spread {
+    fn from(spread: report::Spread) -> Self {
+        let report::Spread { measure, count, sum, p50, p95, target, met } = spread;
+        let target = target.map(|target| Target { p50: target.p50, p95: target.p95 });
+        Self { measure: measure.as_str(), count, sum, p50, p95, target, met }
+    }
+}
