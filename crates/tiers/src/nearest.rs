@@ -17,11 +17,7 @@ pub fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'
 }
 
 /// "did you mean `x`?", or what there is to choose from.
-pub fn hint<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str> + Clone,
-    otherwise: &str,
-) -> String {
+pub fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone, otherwise: &str) -> String {
     match of(word, known) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => otherwise.to_owned(),

@@ -279,7 +279,7 @@ impl Turn {
                 }
             }
             (_, Answer::Waiting(approval)) => {
-                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() })
+                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() });
             }
             _ => {}
         }
