@@ -12,6 +12,7 @@ mod support;
 
 mod coming_in;
 mod counted;
+mod days;
 mod ending;
 
 mod holding;

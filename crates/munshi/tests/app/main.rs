@@ -4,6 +4,7 @@
 mod support;
 
 mod approvals;
+mod ask;
 mod audit;
 mod backup;
 mod budget;

@@ -9,13 +9,19 @@ use crate::support::{Running, get};
 const DASHBOARD: &str = include_str!("../../../../docs/operations/dashboards/overview.json");
 
 /// Counted by crates that this one does not know.
-const OF_OTHERS: [&str; 6] = [
+const OF_OTHERS: [&str; 12] = [
     "munshi_jobs_ready",
     "munshi_jobs_running",
     "munshi_jobs_dead",
     "munshi_jobs_finished_total",
     "munshi_store_units_total",
     "munshi_store_commit_seconds_bucket",
+    "munshi_turns_total",
+    "munshi_turn_seconds_bucket",
+    "munshi_turns_degraded_total",
+    "munshi_turn_violations_total",
+    "munshi_turn_tokens_total",
+    "munshi_turn_cost_microdollars_total",
 ];
 
 /// Every `munshi_…` word of the text.

@@ -22,6 +22,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_identity::MIGRATIONS,
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
+    munshi_agent::MIGRATIONS,
 ];
 
 /// A data folder and a database that go with the test, and the variables that lead there.
