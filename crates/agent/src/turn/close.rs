@@ -48,6 +48,7 @@ impl Inner {
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
+            questions: run.snapshot.questions(),
             now: self.clock.now(),
         };
         let desk = self.desk.clone();

@@ -163,6 +163,7 @@ impl Turn {
             calls: self.tab.take(),
             violations,
             decision: Some(Box::new(decision)),
+            questions: self.snapshot.questions(),
             now: self.engine.clock.now(),
         }
     }
