@@ -75,7 +75,7 @@ pub(crate) fn respond(
     stopping: CancellationToken,
 ) -> Response {
     let (place, others) = api.streams.open(told.tenant, told.person, told.run);
-    let beside = others.into_iter().filter(|other| *other != told.run).next_back();
+    let beside = others.into_iter().rfind(|other| *other != told.run);
     let beside =
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
     let run = told.run;
