@@ -2,9 +2,11 @@
 
 use munshi_types::{RunId, TenantId};
 
+use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::runs::{self, CancelAsked};
+use crate::state::Halt;
 
 /// What came of asking a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +18,21 @@ pub enum Cancelled {
 }
 
 impl Engine {
-    /// Asks a run to stop, whichever node works on it.
+    /// Asks a run to stop, whichever node works on it. What it has asked a person is taken back with that: a yes that
+    /// comes later does nothing.
     pub async fn cancel(&self, tenant: TenantId, run: RunId) -> Result<Cancelled> {
         let now = self.inner.clock.now();
+        let ids = self.inner.ids.clone();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            Ok(match runs::ask_cancel(tx, run, now)? {
-                CancelAsked::Unheld => (CancelAsked::Unheld, runs::take_up(tx, run, now)?),
-                other => (other, None),
-            })
+            let asked = runs::ask_cancel(tx, run, now)?;
+            if asked != CancelAsked::Unheld {
+                return Ok((asked, None));
+            }
+            let taken = runs::take_up(tx, run, now)?;
+            let questions = taken.as_ref().map(|run| run.snapshot.questions()).unwrap_or_default();
+            let untold = commit::withdraw(tx, &questions, Halt::Cancelled.code(), now)?;
+            untold.tell_with(tx, &ids, now)?;
+            Ok((asked, taken))
         };
         match self.inner.db.write(tenant, unit).await? {
             (CancelAsked::NoRun, _) => return Err(Error::NoRun),

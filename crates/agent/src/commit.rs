@@ -4,11 +4,15 @@
 
 use munshi_llm::calls;
 use munshi_llm::gateway::CallRecord;
+use munshi_safety::acts::Untold;
+use munshi_safety::approvals;
 use munshi_safety::budget::{Amount, Settled};
 use munshi_store::{Json, Tx, params};
 use munshi_tiers::guardrails::{self, Severity, Tier};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, MessageId, Outbound, ReplyTo, ReservationId, SessionId, Timestamp};
+use munshi_types::{
+    ApprovalId, BindingId, MessageId, Outbound, ReplyTo, ReservationId, SessionId, Timestamp,
+};
 use serde_json::Value;
 
 use crate::decisions::{self, Decision};
@@ -67,6 +71,8 @@ pub struct Response {
     pub calls: Vec<CallRecord>,
     pub violations: Vec<Broken>,
     pub decision: Option<Box<Decision>>,
+    /// Questions of the run. Where it is halted nobody may do by a later yes what nobody waits for any more.
+    pub questions: Vec<ApprovalId>,
     pub now: Timestamp,
 }
 
@@ -161,7 +167,26 @@ pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Resp
     if keeping::is_due(place.number, place.summarised) {
         keeping::ask(tx, &desk.queue, place.session)?;
     }
+    if let Ending::Halted(halt) = &response.ending {
+        withdraw(tx, &response.questions, halt.code(), now)?.tell_with(tx, &desk.ids, now)?;
+    }
     Ok(Responded { session: place.session, number: place.number, next })
+}
+
+/// Takes back what a run has asked. What the audit is to be told comes last.
+pub(crate) fn withdraw(
+    tx: &mut Tx<'_>,
+    questions: &[ApprovalId],
+    reason: &str,
+    now: Timestamp,
+) -> Result<Untold> {
+    let mut untold = Untold::default();
+    for question in questions {
+        if let Some(told) = approvals::withdraw(tx, *question, reason, now)? {
+            untold = untold.and(told);
+        }
+    }
+    Ok(untold)
 }
 
 fn settle(tx: &mut Tx<'_>, desk: &Desk, reservation: ReservationId, spent: &Amount) -> Result<()> {

@@ -9,7 +9,8 @@
 //!
 //! # Layout
 //! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
-//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
+//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping;
+//!   `unanswered`: questions nobody answered in time
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
 //! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
@@ -57,6 +58,7 @@ pub mod state;
 pub mod steps;
 pub mod suggest;
 mod turn;
+mod unanswered;
 
 pub use cancel::Cancelled;
 pub use engine::{Engine, Parts, Received};

@@ -16,6 +16,9 @@ pub struct Marks {
     pub state: Vec<String>,
     /// Which questions were offered to choose from.
     pub which: Option<Which>,
+    /// Questions of others, or of what may have happened, that this put before the person: a yes or a no right after it
+    /// answers them.
+    pub asks: Vec<ApprovalId>,
 }
 
 /// Several things wait, and the person is to say which one they mean.

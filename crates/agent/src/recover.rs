@@ -11,7 +11,6 @@ use crate::RUNS;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::runs::{self, Due};
-use crate::snapshot::CallOutcome;
 
 /// So many are taken up in one go.
 const MOST: u32 = 64;
@@ -77,7 +76,7 @@ impl Engine {
     }
 
     /// Runs whose question was answered, or ran out of time, while nobody was there to go on.
-    async fn sweep_answered(&self) -> Result<usize> {
+    pub(crate) async fn sweep_answered(&self) -> Result<usize> {
         let waiting = self.inner.db.platform(RUNS).read(waiting).await?;
         let mut by_tenant: BTreeMap<TenantId, Vec<RunId>> = BTreeMap::new();
         for (tenant, run) in waiting {
@@ -113,10 +112,8 @@ fn answered(tx: &mut munshi_store::Tx<'_>, runs: Vec<RunId>) -> Result<Vec<RunId
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
         let mut is_open = true;
-        for called in run.snapshot.all() {
-            if let CallOutcome::Waiting { approval } = called.outcome {
-                is_open &= approvals::find(tx, approval)?.is_some_and(|known| known.state == State::Pending);
-            }
+        for approval in run.snapshot.questions() {
+            is_open &= approvals::find(tx, approval)?.is_some_and(|known| known.state == State::Pending);
         }
         if !is_open {
             answered.push(id);

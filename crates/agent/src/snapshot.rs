@@ -60,6 +60,15 @@ impl Snapshot {
         self.exchanges.iter().flat_map(|exchange| &exchange.calls)
     }
 
+    /// The questions that wait, as far as this knows.
+    pub fn questions(&self) -> Vec<ApprovalId> {
+        let waiting = |called: &Called| match called.outcome {
+            CallOutcome::Waiting { approval } => Some(approval),
+            CallOutcome::Open | CallOutcome::Ended { .. } => None,
+        };
+        self.all().filter_map(waiting).collect()
+    }
+
     /// Every place there is.
     pub fn places(&self) -> Vec<Place> {
         let exchanges = self.exchanges.iter().enumerate();

@@ -12,6 +12,7 @@
 //! - `classes`, `table`, `lexicon`: word classes, from the files of `lexicon/`
 //! - `reading`, `sums`, `clauses`, `pattern`: words with their classes in clauses, and what is looked for in them
 //! - `sentences`, `price`, `digits`, `shapes`: where sentences end, prices, long numbers, what looks like code
+//! - `heard`: what the person asks or tells, for the turn
 //! - `rules/`: one file a rule
 //!
 //! To add a rule: a file in `rules/` with its tests, its line in `rules.rs`, its words in `lexicon/`, its cases in
@@ -23,6 +24,7 @@ mod clauses;
 mod context;
 mod custom;
 mod digits;
+mod heard;
 mod joins;
 mod letters;
 mod lexicon;
@@ -43,6 +45,7 @@ mod traits;
 pub use checker::{Checker, Cleared, Piece};
 pub use context::{Context, Election, Item, Prompt, Tongue};
 pub use custom::{PatternError, PatternRule, PatternRules};
+pub use heard::Heard;
 pub use phrases::add_phrases;
 pub use rule::{Rule, Scope, Severity, Tier, Violation};
 pub(crate) use rules::price_cooldown;

@@ -57,6 +57,8 @@ pub struct Parts {
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
     pub patience: Duration,
+    /// Requests of one key in a minute.
+    pub key_limit: u32,
 }
 
 /// Where the keys of one-time codes come from: outside the database.
@@ -101,7 +103,7 @@ impl Api {
             office: parts.office,
             codes: parts.codes,
             senders: parts.senders,
-            limits: Limits::new(parts.clock.clone()),
+            limits: Limits::new(parts.clock.clone(), parts.key_limit),
             clock: parts.clock,
             random: parts.random,
             ids,

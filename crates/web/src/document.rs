@@ -15,6 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::api::access::needed;
 use crate::error::{Code, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
+use crate::views::event::StreamEvent;
 
 /// What keys are called in the document.
 const SCHEME: &str = "key";
@@ -53,6 +54,8 @@ impl Document {
             (ErrorBody::name(), ErrorBody::schema()),
             (ErrorDetail::name(), ErrorDetail::schema()),
             (Code::name(), Code::schema()),
+            // Named by no answer itself: it is the data of a `ServerEvent`.
+            (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
         ] {
             shared = shared.schema(name, schema);
         }

@@ -23,7 +23,7 @@ impl Inner {
             Ok((run, session.and_then(|session| session.language)))
         };
         let (run, language) = self.db.read(held.tenant, read).await?;
-        let text = self.book.say("error", voice(language.as_ref()), &[]);
+        let text = self.book.say("error", voice_of(language.as_ref(), None), &[]);
         let reply = Reply {
             id: self.ids.next(),
             text: text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?,
@@ -48,6 +48,7 @@ impl Inner {
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
+            questions: run.snapshot.questions(),
             now: self.clock.now(),
         };
         let desk = self.desk.clone();
@@ -60,8 +61,9 @@ fn spent(drawn: Drawn) -> munshi_safety::budget::Amount {
     drawn.amount().degraded()
 }
 
-fn voice(code: Option<&LanguageCode>) -> Voice {
-    let language = code.and_then(LanguageCode::language).unwrap_or(Language::English);
+/// In which voice somebody is spoken to who has written nothing just now.
+pub(crate) fn voice_of(code: Option<&LanguageCode>, profile: Option<Language>) -> Voice {
+    let language = code.and_then(LanguageCode::language).or(profile).unwrap_or(Language::English);
     let form = if code.is_some_and(LanguageCode::is_latin) { Form::Latin } else { Form::Native };
     Voice::new(language, form)
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{End, Turn};
 use crate::commit::{self, Progress};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Which};
 use crate::messages::Speaker;
@@ -53,7 +54,7 @@ impl Turn {
             return Ok(Some(End::Replied));
         }
         let now = self.engine.clock.now();
-        let open = |approval: &&Approval| approval.kind == Kind::Act && approval.expires_at > now;
+        let open = |approval: &&Approval| approval.expires_at > now;
         let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
         let text = self.prepared.message.text.clone();
@@ -96,12 +97,23 @@ impl Turn {
             words.push_str(&format!("\n{}. {}", at + 1, approval.words));
         }
         self.reply.say(&words);
-        let approvals = pending.iter().take(MOST).map(|approval| approval.id).collect();
+        let offered = pending.iter().take(MOST);
+        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(|one| one.id).collect();
+        let approvals = offered.map(|approval| approval.id).collect();
         self.which = Some(Which { is_yes: answer == Answer::Yes, approvals });
     }
 
+    /// Whether this conversation goes on with it: an act that was asked for here.
+    fn is_own(&self, approval: &Approval) -> bool {
+        approval.kind == Kind::Act && self.prepared.pending_here(approval)
+    }
+
     async fn answer_question(&mut self, approval: Approval, answer: Answer) -> Result<Option<End>> {
-        match self.take_over(&approval, answer).await {
+        let answered = match self.is_own(&approval) {
+            true => self.take_over(&approval, answer).await,
+            false => self.answer_other(&approval, answer).await,
+        };
+        match answered {
             Ok(snapshot) => {
                 self.snapshot = snapshot;
                 self.taken_up.extend(self.snapshot.all().map(|called| called.act));
@@ -124,6 +136,35 @@ impl Turn {
             Err(Stop::Not(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
         }
+    }
+
+    /// Somebody else's act, or whether something happened: the answer is noted, and the run that waits for it goes on
+    /// in its own conversation.
+    async fn answer_other(&mut self, approval: &Approval, answer: Answer) -> Result<Snapshot, Stop> {
+        self.sync();
+        let (held, principal) = (self.held, self.prepared.principal.clone());
+        let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
+        let snapshot = Snapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
+        let (id, act) = (approval.id, approval.act);
+        let unit = move |tx: &mut Tx<'_>| -> Result<(Snapshot, Option<RunId>), Stop> {
+            let progress =
+                Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
+            commit::journal(tx, &progress)?;
+            let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
+            let said = Said { who: &principal, answer, shown: None, covers: Covers::Act, via: "chat" };
+            match approvals::answer(tx, &office, id, &said, now)? {
+                Answered::Granted(_) | Answered::Refused(_) => Ok((snapshot, waiting)),
+                other => Err(Stop::Not(other)),
+            }
+        };
+        let (snapshot, waiting) = self.engine.db.write(self.tenant, unit).await?;
+        if let Some(run) = waiting.filter(|run| *run != self.held.run) {
+            // Found by the next sweep where this fails: the answer stands.
+            if let Err(error) = (Engine { inner: self.engine.clone() }).take_up(self.tenant, run).await {
+                tracing::warn!(%run, %error, "a run whose question was answered could not be taken up yet");
+            }
+        }
+        Ok(snapshot)
     }
 
     /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.

@@ -34,10 +34,11 @@ use munshi_safety::privacy::TokenVeil;
 use munshi_tiers::Resolution;
 use munshi_tiers::prompt::Report;
 use munshi_tools::Next;
-use munshi_types::{ActId, TenantId};
+use munshi_types::{ActId, ApprovalId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use close::voice_of;
 pub(crate) use reply::first_generation;
 pub(crate) use timings::Clockwork;
 pub use timings::Timings;
@@ -106,6 +107,8 @@ pub(crate) struct Turn {
     proposed: Vec<String>,
     /// What the person is to choose from, where the reply asks which.
     which: Option<Which>,
+    /// Questions that the reply puts before the person, beside those of the run's own acts.
+    asks: Vec<ApprovalId>,
     /// What was found wrong beside what the rules found.
     objections: Vec<String>,
     limit: RunBudget,
@@ -200,6 +203,7 @@ impl Turn {
             searching: None,
             proposed: Vec::new(),
             which: None,
+            asks: Vec::new(),
             objections: Vec::new(),
             limit: RunBudget { seconds, ..limit },
             stop,

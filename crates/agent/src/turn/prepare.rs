@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{Gathered, House, Scene};
-use munshi_safety::approvals::{self, Approval};
+use munshi_safety::approvals::{self, Approval, Kind, State};
 use munshi_safety::budget::{self, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
 use munshi_safety::privacy::{self, Entity};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::tier::LanguageCode;
-use munshi_types::{Id, RunId, Timestamp};
+use munshi_types::{ApprovalId, Id, RunId, Timestamp};
 
 use super::tongue::Tongue;
 use crate::error::{Error, Result};
+use crate::marks::Marks;
 use crate::messages::{self, Message, Speaker, Standing};
 use crate::runs::Run;
 use crate::sessions::{self, Session};
@@ -37,7 +38,7 @@ pub(crate) struct Prepared {
     pub(crate) gathered: Gathered,
     /// Whose names and numbers no model elsewhere sees.
     pub(crate) people: Vec<Entity>,
-    /// Questions of this conversation that nobody has answered.
+    /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
 }
@@ -72,7 +73,9 @@ pub(crate) fn read(
     }
     let mut people = privacy::known_people::people(tx, Some(run.person))?;
     people.append(&mut gathered.people);
-    let pending = approvals::pending_in(tx, run.session.as_uuid())?;
+    let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
+    pending.retain(|approval| approval.kind == Kind::Act);
+    pending.extend(asked(tx, &history)?);
     let plan = budget::plan(tx, budgets)?;
     Ok(Prepared {
         session,
@@ -102,6 +105,23 @@ fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
     Some((own.into_iter().next()?, others))
 }
 
+/// Questions that the last thing we said has put before the person, beside those of their own acts: others' acts, and
+/// whether something happened. A yes to anything else is no answer to them.
+fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
+    let last = history.iter().rev().take_while(|said| said.speaker == Speaker::Persona);
+    let marks = last.filter(|said| said.marks.is_object());
+    let marks = marks.filter_map(|said| serde_json::from_value::<Marks>(said.marks.clone()).ok());
+    let mut ids: Vec<ApprovalId> = Vec::new();
+    for Marks { asks, .. } in marks {
+        ids.extend(asks.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
+    }
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(approvals::find(tx, id)?.filter(|approval| approval.state == State::Pending));
+    }
+    Ok(found)
+}
+
 /// Who has left is nobody, and stays the one who wrote.
 fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
     let known = person.map_or_else(|| Principal::anonymous(tx.tenant()), |person| person.principal(tx));
@@ -117,6 +137,11 @@ fn tongue(message: &Message, history: &[Message], person: Option<&Person>, place
 }
 
 impl Prepared {
+    /// Whether a question was asked in this conversation.
+    pub(crate) fn pending_here(&self, approval: &Approval) -> bool {
+        approval.session == Some(self.session.id.as_uuid())
+    }
+
     /// What a model is told of what was said: excuses and what was refused are nothing that was said.
     pub(crate) fn told(&self) -> impl Iterator<Item = &Message> {
         let whole = |said: &&Message| said.standing == Standing::Whole && !said.text.is_empty();

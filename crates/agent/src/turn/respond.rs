@@ -134,7 +134,12 @@ impl Turn {
         let spent = if is_excuse { amount.degraded() } else { amount };
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.planned(last.to_vec()));
-        let marks = Marks { events, state: std::mem::take(&mut self.state), which: self.which.take() };
+        let marks = Marks {
+            events,
+            state: std::mem::take(&mut self.state),
+            which: self.which.take(),
+            asks: std::mem::take(&mut self.asks),
+        };
         let reply = Reply {
             id: message,
             text: self.reply.text().to_owned(),
@@ -167,6 +172,7 @@ impl Turn {
             calls: self.tab.take(),
             violations,
             decision: Some(Box::new(decision)),
+            questions: self.snapshot.questions(),
             now: self.engine.clock.now(),
         }
     }

@@ -166,6 +166,7 @@ impl Shop {
             calls: Vec::new(),
             violations: Vec::new(),
             decision: None,
+            questions: Vec::new(),
             now: self.now(),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_agent::{Event, Outcome, RunState};
 use munshi_identity::persons;
-use munshi_safety::approvals::{self, Answer, Answered, Covers, Said};
+use munshi_safety::approvals::{self, Answer, Answered, Covers, Said, State};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_tools::NoJournal;
@@ -27,6 +27,15 @@ async fn answer(test: &TestDb, shop: &Shop, who: PersonId, id: ApprovalId, answe
 fn waits(outcome: &Outcome) -> ApprovalId {
     assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");
     outcome.approval.unwrap()
+}
+
+/// Nobody can say yes to it any more, and its act is dropped.
+async fn assert_withdrawn(test: &TestDb, shop: &Shop, id: ApprovalId) {
+    let answered = answer(test, shop, shop.owner, id, Answer::Yes).await;
+    let Answered::Already(approval) = answered else { panic!("{answered:?}") };
+    assert_eq!((approval.state, approval.answered_via.as_deref()), (State::Refused, Some("withdrawn")));
+    let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
+    assert_eq!(shop.number(dropped).await, 1);
 }
 
 on_both! {
@@ -154,12 +163,30 @@ on_both! {
     async fn a_question_can_be_withdrawn(test: TestDb) {
         let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
-        waits(&shop.outcome(&received).await);
+        let id = waits(&shop.outcome(&received).await);
         shop.engine.cancel(received.tenant, received.run).await.unwrap();
+        assert_withdrawn(&test, &shop, id).await;
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.halt, Some(munshi_agent::Halt::Cancelled), "{outcome:?}");
+        // A yes that comes too late does nothing, wherever it is said.
+        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        assert_eq!(shop.ask("2", "yes").await.state, RunState::Halted, "there is no model left to ask");
         assert_eq!(shop.world.effects().len(), 0);
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'approval.withdrawn'";
+        assert_eq!(shop.number(told).await, 1, "once, though the run ends later");
+    }
+
+    async fn a_run_that_halts_while_it_asks_takes_its_question_back(test: TestDb) {
+        let calls = [("wipe", arguments("all")), ("count", serde_json::json!({ "mood": "fails" })),
+            ("count", serde_json::json!({ "mood": "fails" }))];
+        let shop = Shop::open(&test, [Turn::calls(calls)]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let outcome = shop.outcome(&received).await;
+        assert!(matches!(outcome.halt, Some(munshi_agent::Halt::Stuck(_))), "{outcome:?}");
+        let open = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
+        let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
+        assert_eq!((shop.number(open).await, shop.number(dropped).await), (0, 1));
     }
 }

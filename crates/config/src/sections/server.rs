@@ -1,4 +1,4 @@
-use crate::kinds::{Address, Kibibytes, Seconds};
+use crate::kinds::{Address, Count, Kibibytes, Seconds};
 use crate::section::section;
 
 section! {
@@ -10,6 +10,8 @@ section! {
         request_timeout ("request_timeout_seconds"): Seconds<1, 3600> = 30,
         /// The largest request body that is read.
         body_limit ("body_limit_kib"): Kibibytes<1, 1_048_576> = 1024,
+        /// How many requests one API key may send in a minute, to each node.
+        key_requests_per_minute: Count<1, 10_000_000> = 600,
         /// On shutdown, how long requests and jobs in flight may take to finish.
         shutdown_grace ("shutdown_grace_seconds"): Seconds<0, 3600> = 20,
     }

@@ -37,6 +37,7 @@ pub(crate) async fn api(
         random: Arc::new(SystemRandom),
         // Room for the answer to leave before the request's time is over.
         patience: config.server.request_timeout.mul_f64(0.8),
+        key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
     }))
 }
 

@@ -123,7 +123,7 @@ async fn kinds(
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
     super::budget::register(&mut registry, config, db, clock.clone());
-    super::tools::register(&mut registry, turns.dispatcher.clone());
+    super::tools::register(&mut registry, turns.engine.clone());
     turns.engine.install(&mut registry, None);
     munshi_agent::rollups::job::install(&mut registry, db, &clock);
     Ok(registry)

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_agent::Engine;
 use munshi_config::Config;
 use munshi_jobs::schedule::{Rule, Schedule};
 use munshi_jobs::{Failure as JobFailure, Kind, Registry as Kinds, schedule};
 use munshi_safety::acts::Office;
 use munshi_safety::budget::Governor;
 use munshi_store::Db;
-use munshi_tools::{Dispatcher, NoJournal, Registry};
+use munshi_tools::Registry;
 use munshi_types::{Clock, Ids, SystemRandom, TenantId, Zone};
 
 use super::{budget, packs};
@@ -30,12 +31,13 @@ pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> Office {
     Office::new(ids.clone(), Governor::new(budget::settings(config), ids))
 }
 
-/// The job that takes up acts whose process died and questions nobody answered in time.
-pub(crate) fn register(kinds: &mut Kinds, dispatcher: Dispatcher) {
+/// The job that takes up acts whose process died and questions nobody answered in time; the engine tells those whom it
+/// concerns.
+pub(crate) fn register(kinds: &mut Kinds, engine: Engine) {
     kinds.add(Kind::new(SWEEP).limit(1), move |_| {
-        let dispatcher = dispatcher.clone();
+        let engine = engine.clone();
         async move {
-            let swept = dispatcher.sweep(Arc::new(NoJournal)).await;
+            let swept = engine.sweep_acts().await;
             let swept = swept.map_err(|error| JobFailure::Passing(error.to_string()))?;
             tracing::debug!(?swept, "acts and approvals were swept");
             Ok(())

@@ -10,6 +10,7 @@ mod backup;
 mod budget;
 mod config;
 mod doctor;
+mod document;
 mod import;
 mod jobs;
 mod key;

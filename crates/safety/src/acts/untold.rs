@@ -1,7 +1,7 @@
 //! What the audit is still to be told.
 
 use munshi_store::Tx;
-use munshi_types::Timestamp;
+use munshi_types::{Ids, Timestamp};
 
 use super::office::Office;
 use crate::audit::{self, NewEntry};
@@ -24,8 +24,13 @@ impl Untold {
     }
 
     pub fn tell(self, tx: &mut Tx<'_>, office: &Office, now: Timestamp) -> Result<()> {
+        self.tell_with(tx, &office.ids, now)
+    }
+
+    /// The same for those who have no office at hand.
+    pub fn tell_with(self, tx: &mut Tx<'_>, ids: &Ids, now: Timestamp) -> Result<()> {
         for entry in &self.0 {
-            audit::append(tx, entry, now, &office.ids)?;
+            audit::append(tx, entry, now, ids)?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod answer;
 mod expire;
 mod row;
 mod whom;
+mod withdraw;
 
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
 use serde::Serialize;
@@ -20,6 +21,7 @@ pub use expire::{Expired, Expiry, Fate, due, expire};
 pub use row::{Wanted, beginning_with, find, list, of_act, pending_in};
 pub(crate) use row::{ask_outcome, attach, granted_for, open, take_up, waived};
 pub use whom::{Whom, whom};
+pub use withdraw::{WITHDRAWN, withdraw};
 
 /// A question as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -73,6 +73,7 @@ impl Event {
     pub const APPROVAL_GRANTED: Self = Self::known("approval.granted");
     pub const APPROVAL_REFUSED: Self = Self::known("approval.refused");
     pub const APPROVAL_ESCALATED: Self = Self::known("approval.escalated");
+    pub const APPROVAL_WITHDRAWN: Self = Self::known("approval.withdrawn");
     pub const APPROVAL_EXPIRED: Self = Self::known("approval.expired");
     pub const PERSON_ADDED: Self = Self::known("person.added");
     pub const PERSON_CHANGED: Self = Self::known("person.changed");

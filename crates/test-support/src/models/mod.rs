@@ -48,6 +48,16 @@ pub fn calling_raw(tool: &str, arguments: &str) -> Vec<Event> {
     ]
 }
 
+/// The events of calls of several tools at once.
+pub fn calling_all<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<Event> {
+    let called = calls.into_iter().zip(0..).flat_map(|((tool, arguments), index)| {
+        let (id, name) = (format!("call-{index}"), tool.to_owned());
+        let fragment = arguments.to_string();
+        [Event::ToolCallStarted { index, id, name }, Event::ToolCallArguments { index, fragment }]
+    });
+    std::iter::once(started()).chain(called).chain([finished(StopReason::ToolUse)]).collect()
+}
+
 fn started() -> Event {
     Event::Started { request_id: None, model: None }
 }

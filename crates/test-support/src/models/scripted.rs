@@ -9,7 +9,7 @@ use futures_util::stream;
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, Target};
 use serde_json::Value;
 
-use super::{calling, saying};
+use super::{calling, calling_all, saying};
 
 /// One answer of a script.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,11 @@ impl Turn {
     /// A call of one tool.
     pub fn call(tool: &str, arguments: &Value) -> Self {
         Self::events(calling(tool, arguments))
+    }
+
+    /// Calls of several tools in one answer.
+    pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        Self::events(calling_all(calls))
     }
 
     /// Its events, and then silence until the caller leaves.

@@ -31,6 +31,7 @@ const FILES: &[(&str, &str)] = &[
     ("never-human", include_str!("../../lexicon/never-human.txt")),
     ("no-financial-promise", include_str!("../../lexicon/no-financial-promise.txt")),
     ("fallback-plan", include_str!("../../lexicon/fallback-plan.txt")),
+    ("heard", include_str!("../../lexicon/heard.txt")),
     ("no-secrets", include_str!("../../lexicon/no-secrets.txt")),
 ];
 

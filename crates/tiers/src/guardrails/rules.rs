@@ -20,7 +20,7 @@ mod phi_redaction;
 pub(crate) mod price_cooldown;
 mod price_needs_sku;
 mod prompt_leak;
-mod red_flag;
+pub(crate) mod red_flag;
 
 use super::context::Context;
 use super::rule::Rule;

@@ -186,6 +186,7 @@ pub(super) fn spec() -> Result<ToolSpec, ToolNameError> {
             "additionalProperties": false,
         }),
         reach: Reach::Anyone,
+        reply: Some("sum".to_owned()),
         phrases: phrases(),
         examples: vec![ToolExample {
             language: Language::English,

@@ -39,6 +39,7 @@ pub(super) fn spec() -> Result<ToolSpec, ToolNameError> {
     Ok(ToolSpec {
         reach: Reach::Anyone,
         phrases: phrases(),
+        reply: Some("today".to_owned()),
         ..ToolSpec::read("today".parse()?, what, "house.today.read")
     })
 }

@@ -173,6 +173,20 @@ mod tests {
     }
 
     #[test]
+    fn the_table_holds_the_routes_there_are_and_no_others() {
+        let (_, api) = crate::routes().split_for_parts();
+        let document = serde_json::to_value(&api).unwrap();
+        let mut routes = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let methods = item.as_object().unwrap().keys().map(|method| method.to_uppercase());
+            routes.extend(methods.filter(|_| path.starts_with("/v1/")).map(|method| (method, path.clone())));
+        }
+        let table: BTreeSet<(String, String)> =
+            TABLE.iter().map(|(method, path, ..)| (method.to_string(), (*path).to_owned())).collect();
+        assert_eq!(table, routes);
+    }
+
+    #[test]
     fn a_refusal_says_whom_to_ask() {
         let lacking = Lacking { what: "this key does not open keys".to_owned(), ask: Some(Role::Admin) };
         let error = forbidden(lacking);

@@ -33,8 +33,8 @@ impl Limit {
     }
 }
 
-/// Requests of one key.
-pub const KEY: Limit = Limit::new(600, MINUTE);
+/// Requests of one key in a minute, unless the settings say otherwise.
+pub const KEY: u32 = 600;
 /// Requests without a good key, and later those of public pages, by address.
 pub const ADDRESS: [Limit; 2] = [Limit::new(20, MINUTE), Limit::new(200, DAY)];
 /// Messages of one person.
@@ -61,6 +61,7 @@ const TIDY: Duration = Duration::from_secs(1);
 pub struct Limits {
     clock: Arc<dyn Clock>,
     hasher: RandomState,
+    key: Limit,
     most: usize,
     counters: Mutex<Counters>,
 }
@@ -88,16 +89,21 @@ struct Reached {
 }
 
 impl Limits {
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, hasher: RandomState::new(), most: MOST, counters: Mutex::default() }
+    pub fn new(clock: Arc<dyn Clock>, key: u32) -> Self {
+        let key = Limit::new(key, MINUTE);
+        Self { clock, hasher: RandomState::new(), key, most: MOST, counters: Mutex::default() }
     }
 
     pub(crate) fn key(&self, caller: &Caller) -> Result<(), ApiError> {
-        self.count("key", caller.key, KEY).map_err(|reached| refusal(&reached, "this key", "requests"))
+        self.count("key", caller.key, self.key).map_err(|reached| refusal(&reached, "this key", "requests"))
     }
 
-    /// Whoever has no good key. Without an address they all count as one.
+    /// Whoever has no good key. Without an address they all count as one; on this machine, which may be a proxy that
+    /// stands for everybody, they are not counted.
     pub(crate) fn stranger(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
+        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
+            return Ok(());
+        }
         for limit in ADDRESS {
             self.count("address", (address.map(whole), limit.period), limit)
                 .map_err(|reached| refusal(&reached, "this address", "requests without a good key"))?;
@@ -227,7 +233,7 @@ mod tests {
 
     fn limits() -> (Limits, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::at(START));
-        (Limits::new(clock.clone()), clock)
+        (Limits::new(clock.clone(), KEY), clock)
     }
 
     #[test]
@@ -291,6 +297,8 @@ mod tests {
         assert_eq!(refused.code(), Code::TooManyRequests);
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
         assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
+        let here = Some(IpAddr::from([127, 0, 0, 1]));
+        assert!((0..1000).all(|_| limits.stranger(here).is_ok()));
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::outcome::Usage;
 
-/// One event of a stream: the `data` of a server-sent event, whose name is `type`.
+/// The `data` of a server-sent event, whose name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum StreamEvent {
@@ -73,6 +73,21 @@ pub(crate) enum StreamEvent {
     },
     /// The last one: there is no reply, or not on this stream.
     Error { code: String, message: String, retryable: bool },
+}
+
+/// A server-sent event, as its lines are read.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "the document tells it; the lines are written by the stream")]
+pub(crate) struct ServerEvent {
+    /// The `type` of its data.
+    #[schema(example = "token")]
+    event: String,
+    /// Send it as `Last-Event-ID` to go on behind it; left out where there is nothing to go on from.
+    #[schema(example = "01a1dd41-32c0-704f-b28c-400adb3d8fd2:1.7.42")]
+    id: Option<String>,
+    /// JSON: a `StreamEvent`.
+    #[schema(example = r#"{"type":"token","text":"We open"}"#)]
+    data: String,
 }
 
 /// What became of a message.

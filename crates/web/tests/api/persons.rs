@@ -51,7 +51,7 @@ on_both! {
         let visitor = house.post("/v1/chat", &key, say(json!({ "visitor": "0123456789abcdef" }))).await.is(200);
         let path = |verb: &str| format!("/v1/persons/{}/{verb}", visitor["person"].as_str().unwrap());
         let ask = json!({ "session": visitor["session"], "phone": "+919812345678" });
-        house.post(&path("link"), &key, ask.clone()).await.refused(503, "unavailable");
+        house.post(&path("link"), &key, ask.clone()).await.refused(409, "conflict");
         let mut ask = ask;
         ask["deliver"] = json!("you");
         let staff = house.key(Role::Staff).await;

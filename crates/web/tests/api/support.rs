@@ -142,6 +142,7 @@ impl Installation {
             clock,
             random: Arc::new(SystemRandom),
             patience: Duration::from_secs(20),
+            key_limit: munshi_web::api::limits::KEY,
         });
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
         let router = router(routes(), &app, &Options::default());

@@ -58,6 +58,28 @@ async fn operations_are_named_verb_resource_and_tagged_with_the_resource() {
 }
 
 #[tokio::test]
+async fn what_needs_a_key_says_which() {
+    let document = document().await;
+    assert_eq!(document["components"]["securitySchemes"]["key"]["scheme"], "bearer");
+    let mut keyed = 0;
+    for (path, operation) in operations(&document) {
+        if !path.starts_with("/v1/") {
+            assert!(operation.get("security").is_none(), "{path}");
+            continue;
+        }
+        let needs =
+            operation["security"][0]["key"][0].as_str().unwrap_or_else(|| panic!("{path} needs no key"));
+        assert!(operation["description"].as_str().unwrap().contains(&format!("`{needs}`")), "{path}");
+        for status in ["401", "403", "429"] {
+            assert!(operation["responses"][status].is_object(), "{path} does not tell of {status}");
+        }
+        assert!(operation["summary"].as_str().is_some_and(|words| !words.is_empty()), "{path}");
+        keyed += 1;
+    }
+    assert!(keyed >= 29, "{keyed}");
+}
+
+#[tokio::test]
 async fn every_reference_leads_somewhere() {
     let document = document().await;
     let text = document.to_string();
@@ -95,7 +117,7 @@ struct Grant {
 }
 
 /// Written as the recipe in `lib.rs` says, and no more.
-#[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
+#[utoipa::path(post, path = "/example/{id}/grant", tag = "approvals",
     params(("id" = String, Path, description = "Which one.")), responses((status = 200, description = "Granted.", body = Grant)))]
 async fn grant_approval(Path(id): Path<JobId>, Json(grant): Json<Grant>) -> Result<Json<Grant>, ApiError> {
     if id.as_uuid().is_nil() { Ok(Json(grant)) } else { Err(ApiError::plain(Code::NotFound)) }
@@ -104,7 +126,7 @@ async fn grant_approval(Path(id): Path<JobId>, Json(grant): Json<Grant>) -> Resu
 #[tokio::test]
 async fn a_route_written_by_the_recipe_documents_its_path_and_body() {
     let document = document_of(routes().routes(routes!(grant_approval))).await;
-    let grant = &document["paths"]["/v1/approvals/{id}/grant"]["post"];
+    let grant = &document["paths"]["/example/{id}/grant"]["post"];
     let parameter = &grant["parameters"][0];
     assert_eq!((&parameter["name"], &parameter["in"]), (&"id".into(), &"path".into()), "{grant}");
     assert_eq!(parameter["schema"]["type"], "string");

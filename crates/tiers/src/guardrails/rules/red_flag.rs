@@ -38,11 +38,21 @@ pub(crate) fn raised(context: &Context) -> bool {
         return true;
     }
     let said = &context.person_said;
-    !said.is_empty() && !PATTERNS.find(&Reading::new(said, &ends(said))).is_empty()
+    !said.is_empty() && told(&Reading::new(said, &ends(said)))
+}
+
+/// Whether somebody's words tell of danger to life.
+pub(crate) fn told(said: &Reading) -> bool {
+    !PATTERNS.find(said).is_empty()
+}
+
+/// Whether any clause sends to help.
+pub(crate) fn sends_anywhere(said: &Reading) -> bool {
+    said.clauses.iter().any(|clause| sends(said, clause))
 }
 
 fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let sent = |part: &Part| part.reading.clauses.iter().any(|clause| sends(&part.reading, clause));
+    let sent = |part: &Part| sends_anywhere(&part.reading);
     (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
 }
 

@@ -10,13 +10,15 @@ use utoipa::ToSchema;
 
 use super::read::find;
 use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::ask::{At, invalid};
 use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::approval::Approval;
 
 /// So many of a conversation's turns are looked at; one that has waited for longer is found by the engine's own round.
 const LATEST: u32 = 100;
+/// More than any digest has.
+const LONGEST: usize = 200;
 
 /// A yes.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -62,6 +64,10 @@ pub(crate) async fn give(
     digest: String,
     covers: Covers,
 ) -> Result<Json<Approval>, ApiError> {
+    if digest.chars().count() > LONGEST {
+        return Err(invalid("digest", "it is the one that was shown, twelve digits and letters"));
+    }
+    let shown = digest.clone();
     let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         find(tx, &caller, id)?;
@@ -70,13 +76,19 @@ pub(crate) async fn give(
         Ok(answer(tx, &office, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
-    let approval = read(answered, said)?;
+    let approval = read(answered, said, &shown)?;
     go_on(key, &approval).await?;
     Ok(Json(approval.into()))
 }
 
 /// The same answer a second time is no mistake; another one comes too late.
-fn read(answered: Answered, said: Answer) -> Result<Stored, ApiError> {
+fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiError> {
+    let answered = match answered {
+        Answered::Already(approval) if approval.digest.to_string() != shown => {
+            Answered::Changed { now: approval.digest }
+        }
+        other => other,
+    };
     let conflict =
         |what: &str, hint: &'static str| Err(ApiError::new(Code::Conflict, what.to_owned()).hint(hint));
     match (answered, said) {

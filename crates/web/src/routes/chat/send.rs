@@ -21,7 +21,7 @@ use crate::api::stream::{self, Told};
 use crate::app::App;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
-use crate::views::event::{Fate, StreamEvent};
+use crate::views::event::{Fate, ServerEvent, StreamEvent};
 use crate::views::outcome::Outcome;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -89,7 +89,7 @@ pub(crate) struct ChatAccepted {
 #[utoipa::path(post, path = "/v1/chat", tag = "chat",
     params(("Idempotency-Key" = Option<String>, Header, description = "The same as `message_id`.", max_length = 512)),
     responses(
-        (status = 200, description = "The answer.", content((ChatReply = "application/json"), (StreamEvent = "text/event-stream")),
+        (status = 200, description = "The answer.", content((ChatReply = "application/json"), (ServerEvent = "text/event-stream")),
             headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
         (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatAccepted),
     ))]

@@ -126,7 +126,7 @@ pub(crate) async fn own_session(key: &Key, person: PersonId, session: SessionId)
 }
 
 fn no_way() -> ApiError {
-    ApiError::new(Code::Unavailable, "No channel that reaches a phone is set up here.")
+    ApiError::new(Code::Conflict, "No channel that reaches a phone is set up here.")
         .hint("Set one up, or send the code yourself: `\"deliver\": \"you\"`, with a key of an owner.")
 }
 

@@ -13,7 +13,7 @@ use crate::api::ask::{Asked, At};
 use crate::api::stream::{self, Told};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::views::event::StreamEvent;
+use crate::views::event::ServerEvent;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ pub(crate) struct From {
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you saw."),
         From,
     ),
-    responses((status = 200, description = "The events.", body = StreamEvent, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The events.", body = ServerEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow_run(
     app: State<App>,
     key: Key,

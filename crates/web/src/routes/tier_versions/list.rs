@@ -25,7 +25,7 @@ pub(crate) struct Which {
 /// A tier's versions, the newest first, each with the keys that changed.
 #[utoipa::path(get, path = "/v1/tiers/{kind}/{name}/versions", tag = "tier_versions",
     params(
-        ("kind" = crate::routes::tiers::list::Kind, Path, description = "`human`, `team`, `agent` or `binding`."),
+        ("kind" = inline(crate::routes::tiers::list::Kind), Path, description = "`human`, `team`, `agent` or `binding`."),
         ("name" = String, Path, description = "Which one.", max_length = 63, example = "meera"),
         Which,
     ),

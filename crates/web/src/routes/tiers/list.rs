@@ -36,6 +36,7 @@ impl Kind {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// Only these.
+    #[param(inline)]
     kind: Option<Kind>,
     /// The `next` of the page before.
     after: Option<String>,

@@ -23,7 +23,7 @@ pub(crate) struct Which {
 /// One tier with every value, defaults filled in; an agent with all that it extends.
 #[utoipa::path(get, path = "/v1/tiers/{kind}/{name}", tag = "tiers",
     params(
-        ("kind" = crate::routes::tiers::list::Kind, Path, description = "`human`, `team`, `agent` or `binding`."),
+        ("kind" = inline(crate::routes::tiers::list::Kind), Path, description = "`human`, `team`, `agent` or `binding`."),
         ("name" = String, Path, description = "Which one.", max_length = 63, example = "meera"),
         Which,
     ),

@@ -1,0 +1,162 @@
+//! Questions that nobody answered in time: those whom it concerns are told in their conversations, in the transaction
+//! that notes it, and whoever is asked next finds the question in theirs.
+
+use std::sync::Arc;
+
+use munshi_identity::persons;
+use munshi_safety::acts::{self, Begun};
+use munshi_safety::approvals::{Approval, Expiry, Fate, Kind};
+use munshi_store::{PageRequest, Tx};
+use munshi_tiers::prompt::Spoken;
+use munshi_tools::{Answer, Journal, Swept};
+use munshi_types::{MessageId, Outbound, PersonId};
+
+use crate::engine::{Engine, Inner};
+use crate::error::{Error, Result};
+use crate::marks::Marks;
+use crate::messages::{self, Message, Speaker, Standing};
+use crate::runs::{self, Run};
+use crate::sessions::{self, Learned, Session};
+use crate::turn::voice_of;
+use crate::{keeping, outbox};
+
+impl Engine {
+    /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that
+    /// waited for them.
+    pub async fn sweep_acts(&self) -> Result<Swept> {
+        let journal = Arc::new(Teller(self.inner.clone()));
+        let swept = self.inner.dispatcher.sweep(journal).await;
+        // Whatever failed, others may have come to an end.
+        self.sweep_answered().await?;
+        Ok(swept?)
+    }
+}
+
+/// Keeps no record of a run: those are in the transactions of whoever carries it.
+struct Teller(Arc<Inner>);
+
+impl Journal for Teller {
+    fn begun(&self, _tx: &mut Tx<'_>, _begun: &Begun) -> munshi_store::Result<()> {
+        Ok(())
+    }
+
+    fn ended(&self, _tx: &mut Tx<'_>, _answer: &Answer) -> munshi_store::Result<()> {
+        Ok(())
+    }
+
+    fn expired(&self, tx: &mut Tx<'_>, expiry: &Expiry) -> munshi_store::Result<()> {
+        tell(tx, &self.0, expiry).map_err(|error| match error {
+            Error::Store(error) => error,
+            other => munshi_store::Error::Refused(other.to_string()),
+        })
+    }
+}
+
+/// What is said in one conversation.
+struct Notice {
+    session: Session,
+    /// The phrase before the words of the question, and the one after them.
+    phrases: (&'static str, Option<&'static str>),
+    /// Whether its person may answer with a yes or a no.
+    asks: bool,
+}
+
+fn tell(tx: &mut Tx<'_>, inner: &Inner, expiry: &Expiry) -> Result<()> {
+    let approval = &expiry.approval;
+    // What no turn wanted has no conversation.
+    let Some(run) = acts::find(tx, approval.act)?.and_then(|act| act.rests_on.caller.run) else {
+        return Ok(());
+    };
+    let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    let mut notices = match &expiry.fate {
+        Fate::Dropped => dropped(tx, approval, &run)?,
+        Fate::Escalated(to) => escalated(tx, approval, &run, to)?,
+    };
+    // One order for all who hold more than one session.
+    notices.sort_by_key(|notice| notice.session.id);
+    notices.iter().try_for_each(|notice| say(tx, inner, approval, &run, notice))
+}
+
+/// Whoever asked hears that it is not done. Where somebody had said yes, the run that is woken tells it; and whether
+/// something happened that nobody could see is not known any better for nobody having answered.
+fn dropped(tx: &mut Tx<'_>, approval: &Approval, run: &Run) -> Result<Vec<Notice>> {
+    if approval.kind == Kind::Outcome || approval.answered_via.is_some() {
+        return Ok(Vec::new());
+    }
+    let session = sessions::living(tx, run.session)?;
+    let notice = |session| Notice { session, phrases: ("approval-expired", None), asks: false };
+    Ok(session.map(notice).into_iter().collect())
+}
+
+fn escalated(tx: &mut Tx<'_>, approval: &Approval, run: &Run, to: &[PersonId]) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    if let Some(session) = sessions::living(tx, run.session)? {
+        notices.push(Notice { session, phrases: ("approval-escalated", None), asks: false });
+    }
+    // Whether it happened is asked in the words of the question itself.
+    let after = (approval.kind == Kind::Act).then_some("ask-go-ahead");
+    for person in to.iter().filter(|person| **person != run.person) {
+        if let Some(session) = conversation(tx, run, *person)? {
+            notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
+        }
+    }
+    Ok(notices)
+}
+
+/// Where somebody is met: with the same binding, or where they spoke last.
+fn conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
+    if let Some(session) = sessions::of_person(tx, run.binding, person)? {
+        return Ok(Some(session));
+    }
+    let newest = PageRequest::new(None, 1);
+    Ok(sessions::list(tx, sessions::Wanted::Person(person), &newest)?.items.into_iter().next())
+}
+
+fn say(tx: &mut Tx<'_>, inner: &Inner, approval: &Approval, run: &Run, notice: &Notice) -> Result<()> {
+    let Notice { session, phrases: (before, after), asks } = notice;
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    let voice = voice_of(session.language.as_ref(), profile);
+    let phrase = |name: &str| {
+        inner.book.say(name, voice, &[]).unwrap_or_else(|error| {
+            tracing::error!(%error, phrase = name, "a phrase can't be said");
+            String::new()
+        })
+    };
+    let mut text = format!("{}\n{}", phrase(before), approval.words);
+    if let Some(after) = after {
+        text = format!("{text}\n{}", phrase(after));
+    }
+    let now = inner.clock.now();
+    let Some(place) = sessions::answer(tx, session.id, &Learned::default(), now)? else { return Ok(()) };
+    let marks = Marks { asks: asks.then_some(approval.id).into_iter().collect(), ..Marks::default() };
+    let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
+    let id: MessageId = inner.ids.next();
+    let message = Message {
+        id,
+        session: session.id,
+        number: place.number,
+        run: run.id,
+        binding: session.binding,
+        speaker: Speaker::Persona,
+        channel: session.channel,
+        outside_id: None,
+        tokens: Spoken::new(&text).tokens(),
+        text: text.clone(),
+        attached: Vec::new(),
+        language: session.language.clone(),
+        standing: Standing::Whole,
+        generation: 1,
+        marks: serde_json::to_value(&marks).unwrap_or_default(),
+        suggestions: suggestions.clone(),
+        said_at: now,
+    };
+    messages::add(tx, &message)?;
+    if let Some(to) = session.reply_to.clone() {
+        let outbound = Outbound { id, to, text, suggestions, language: session.language.clone() };
+        outbox::put(tx, &inner.desk.queue, session.id, &outbound, now)?;
+    }
+    if keeping::is_due(place.number, place.summarised) {
+        keeping::ask(tx, &inner.desk.queue, session.id)?;
+    }
+    Ok(())
+}

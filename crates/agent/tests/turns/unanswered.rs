@@ -1,0 +1,119 @@
+//! Questions that nobody answers in time: who is told, who is asked next, and that the run goes on.
+
+use std::time::Duration;
+
+use munshi_agent::messages::{self, Message, Speaker};
+use munshi_agent::{RunState, sessions};
+use munshi_identity::{Person, Role, persons};
+use munshi_store::{PageRequest, Tx};
+use munshi_test_support::TestDb;
+use munshi_test_support::database::MORNING;
+use munshi_test_support::models::Turn;
+use munshi_types::tier::Channel;
+use munshi_types::{Inbound, PersonId, ReplyTo};
+
+use crate::support::{Shop, arguments};
+
+const DAYS: Duration = Duration::from_secs(40 * 24 * 3600);
+
+/// Somebody between the staff and the owner: the question is theirs first.
+async fn hire_admin(test: &TestDb, shop: &Shop) -> PersonId {
+    let ids = test.ids.clone();
+    let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
+        let admin = Person { role: Some(Role::Admin), ..Person::new(&ids, "Lata", MORNING) };
+        persons::put(tx, &admin)?;
+        Ok(admin.id)
+    };
+    shop.db.write(shop.tenant, unit).await.unwrap()
+}
+
+/// What somebody was told last in their conversation.
+async fn last_to(shop: &Shop, person: PersonId) -> Message {
+    let read = move |tx: &mut Tx<'_>| -> Result<Message, munshi_store::Error> {
+        let newest = PageRequest::new(None, 1);
+        let session = sessions::list(tx, sessions::Wanted::Person(person), &newest)?.items.remove(0);
+        Ok(messages::list(tx, session.id, &newest)?.items.remove(0))
+    };
+    shop.db.read(shop.tenant, read).await.unwrap()
+}
+
+fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> Inbound {
+    let reply_to = Some(ReplyTo { channel: Channel::Whatsapp, address: format!("to-{id}") });
+    Inbound { reply_to, ..shop.message(person, id, text) }
+}
+
+async fn settled(shop: &Shop, received: &munshi_agent::Received) -> munshi_agent::Outcome {
+    for _ in 0..200 {
+        let outcome = shop.outcome(received).await;
+        if outcome.state != RunState::WaitingApproval {
+            return outcome;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it still waits");
+}
+
+const OUTBOX: &str = "SELECT COUNT(*) FROM outbox WHERE tenant_id = $1";
+
+on_both! {
+    async fn whoever_is_above_is_asked_and_answers_in_their_own_chat(test: TestDb) {
+        let script = [Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let hello = shop.engine.receive(from_phone(&shop, shop.owner, "o1", "नमस्ते, आज दुकान कैसी चल रही है")).await.unwrap();
+        shop.outcome(&hello).await;
+        let asked = shop.engine.receive(from_phone(&shop, shop.staff, "s1", "wipe all of it")).await.unwrap();
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        let sent = shop.number(OUTBOX).await;
+        test.clock.advance(DAYS);
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 1);
+        let told = last_to(&shop, shop.staff).await;
+        assert!(told.text.starts_with("Nobody has answered this yet") && told.text.contains("all"), "{}", told.text);
+        let put = last_to(&shop, shop.owner).await;
+        assert_eq!(put.speaker, Speaker::Persona);
+        assert!(put.text.contains("all") && put.text.contains("हाँ या नहीं"), "{}", put.text);
+        assert_eq!((put.suggestions.len(), shop.number(OUTBOX).await), (2, sent + 2));
+        // A second sweep tells nobody again.
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 0);
+        assert_eq!(shop.number(OUTBOX).await, sent + 2);
+        let yes = shop.engine.receive(from_phone(&shop, shop.owner, "o2", "हाँ")).await.unwrap();
+        let noted = shop.outcome(&yes).await;
+        assert_eq!((noted.text.as_str(), noted.state), ("आपका जवाब लिख लिया है।", RunState::Done));
+        let done = settled(&shop, &asked).await;
+        assert_eq!((done.text.as_str(), done.state), ("It is wiped.", RunState::Done));
+        assert_eq!(shop.world.effects().len(), 1);
+    }
+
+    async fn a_yes_to_something_else_is_no_answer(test: TestDb) {
+        let script = [
+            Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("Shall I list them?"),
+            Turn::text("Here they are."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let hello = shop.engine.receive(shop.message(shop.owner, "o1", "hello there")).await.unwrap();
+        shop.outcome(&hello).await;
+        let asked = shop.say("s1", "wipe all of it").await;
+        shop.outcome(&asked).await;
+        test.clock.advance(DAYS);
+        shop.engine.sweep_acts().await.unwrap();
+        for (id, text, answer) in [("o2", "who owes us money", "Shall I list them?"), ("o3", "yes", "Here they are.")] {
+            let received = shop.engine.receive(shop.message(shop.owner, id, text)).await.unwrap();
+            assert_eq!(shop.outcome(&received).await.text, answer);
+        }
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+
+    async fn whoever_asked_is_told_that_it_is_not_done_and_the_run_goes_on(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("Nobody agreed.")]).await;
+        let asked = shop.engine.receive(from_phone(&shop, shop.staff, "s1", "wipe all of it")).await.unwrap();
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        test.clock.advance(DAYS);
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().expired, 1);
+        assert_eq!(settled(&shop, &asked).await.text, "Nobody agreed.");
+        let told = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text LIKE 'Nobody answered in time%all%'";
+        assert_eq!((shop.number(told).await, shop.number(OUTBOX).await), (1, 3), "the question, the end, the reply");
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+}

@@ -1,0 +1,36 @@
+//! Taking a question back: whoever asked for the act no longer wants it, so no later yes may do it.
+
+use munshi_store::{Tx, params};
+use munshi_types::{ApprovalId, Timestamp};
+use serde_json::json;
+
+use super::{Kind, row};
+use crate::acts::{self, Untold};
+use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use crate::error::Result;
+
+/// What stands in the place of a channel where nobody said no, but the question was taken back.
+pub const WITHDRAWN: &str = "withdrawn";
+
+/// Ends a question that waits, or whose yes nobody has made use of yet, and drops its act. None where there is nothing
+/// to take back: it was refused, has expired, or the act was begun. Whether something happened is still asked.
+pub fn withdraw(tx: &mut Tx<'_>, id: ApprovalId, reason: &str, now: Timestamp) -> Result<Option<Untold>> {
+    let Some(approval) = row::find(tx, id)?.filter(|approval| approval.kind == Kind::Act) else {
+        return Ok(None);
+    };
+    let withdrawn = tx.execute(
+        "UPDATE approvals SET state = 'refused', covers = 'act', answered_by = NULL, answered_via = $3, answered_at = $4
+         WHERE tenant_id = $1 AND id = $2 AND (state = 'pending' OR (state = 'granted' AND used_at IS NULL))",
+        params![id, WITHDRAWN, now],
+    )?;
+    if withdrawn == 0 {
+        return Ok(None);
+    }
+    acts::note_answer(tx, approval.act, acts::State::Waiting, acts::State::Dropped, now)?;
+    Ok(Some(Untold::of(NewEntry {
+        actor: Actor::new(ActorKind::System, "approvals"),
+        event: Event::APPROVAL_WITHDRAWN,
+        subject: approval.act.to_string(),
+        payload: json!({ "approval": id, "tool": approval.tool, "was": approval.state, "reason": reason }),
+    })))
+}
