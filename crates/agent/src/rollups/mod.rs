@@ -53,12 +53,12 @@ pub fn read(tx: &mut Tx<'_>, zone: &Zone, first: Date, last: Date) -> Result<Vec
     let mut lines = tally::Lines::default();
     for (day, line) in rows::kept(tx, first, last)? {
         if !fresh.contains(&day) {
-            lines.add(line);
+            lines.add(&line);
         }
     }
     for day in fresh {
         let (from, to) = days::bounds(day, zone)?;
-        rows::counted(tx, from, to)?.into_iter().for_each(|line| lines.add(line));
+        rows::counted(tx, from, to)?.iter().for_each(|line| lines.add(line));
     }
     Ok(lines.into_vec())
 }

@@ -61,7 +61,7 @@ pub struct Line {
 pub(super) struct Lines(BTreeMap<(BindingId, &'static str), Line>);
 
 impl Lines {
-    pub(super) fn add(&mut self, line: Line) {
+    pub(super) fn add(&mut self, line: &Line) {
         self.of(line.binding, line.channel).merge(&line.tally);
     }
 
