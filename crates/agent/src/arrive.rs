@@ -10,6 +10,7 @@ use munshi_tiers::prompt::Spoken;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::{Inbound, PersonId, RunId, To};
 
+use crate::decisions::Decision;
 use crate::engine::{Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::ingest::{Door, Incoming, Said};
@@ -76,7 +77,7 @@ impl Inner {
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |_| limit.clone()),
-            decision: None,
+            decision: Some(Box::new(turned_away(place, &tongue))),
             now: self.clock.now(),
             inbound,
         }
@@ -148,5 +149,19 @@ fn bound(answer: Answer, what: impl FnOnce() -> String) -> Result<Arc<Resolution
         Answer::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
         Answer::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),
         Answer::Unknown => Err(Error::NoBinding(what())),
+    }
+}
+
+/// The record of a message that no turn is made of. Its outcome is written in where it is known.
+fn turned_away(place: &Resolution, tongue: &Tongue) -> Decision {
+    Decision {
+        binding_version: place.binding_version,
+        human_version: place.human.version,
+        team_version: place.team.version,
+        agent_version: place.agent.version,
+        slice: place.slice.clone(),
+        language: Some(tongue.person.clone()),
+        is_degraded: true,
+        ..Decision::default()
     }
 }

@@ -387,7 +387,8 @@ fn turn_away(
             binding: incoming.binding,
             channel: inbound.channel,
         };
-        decisions::add(tx, about, decision, now)?;
+        let decision = Decision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
+        decisions::add(tx, about, &decision, now)?;
     }
     if let Some(to) = &inbound.reply_to {
         let outbound = Outbound {
