@@ -317,7 +317,7 @@ impl New {
             tokens: if keep { incoming.tokens } else { 0 },
             standing,
             generation: 0,
-            marks: Value::Array(Vec::new()),
+            marks: marks(inbound),
             suggestions: Vec::new(),
             said_at: incoming.now,
         }
@@ -401,4 +401,12 @@ fn turn_away(
         outbox::put(tx, &desk.queue, new.session.id, &outbound, now)?;
     }
     Ok(Ingested { halted: Some(halt), ..new.ingested(Fate::Begun) })
+}
+
+/// What is known of a message beside its text: how the device it came from writes dates and numbers.
+fn marks(inbound: &Inbound) -> Value {
+    match &inbound.locale {
+        Some(locale) => serde_json::json!({ "locale": locale }),
+        None => Value::Array(Vec::new()),
+    }
 }

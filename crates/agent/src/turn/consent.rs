@@ -5,7 +5,7 @@ use munshi_llm::{Message, Part, Role, ToolCall};
 use munshi_safety::acts;
 use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, RunId};
+use munshi_types::{ActId, ApprovalId, Id, RunId};
 use serde_json::Value;
 
 use super::{End, Turn};
@@ -101,6 +101,29 @@ impl Turn {
         self.asks = offered.clone().filter(|one| !self.is_own(one)).map(|one| one.id).collect();
         let approvals = offered.map(|approval| approval.id).collect();
         self.which = Some(Which { is_yes: answer == Answer::Yes, approvals });
+    }
+
+    /// Puts before whoever may answer it whether something happened that broke off in this turn.
+    pub(crate) async fn ask_outcomes(&mut self) -> Result<()> {
+        let unknown = |called: &Called| match &called.outcome {
+            CallOutcome::Ended { result, .. } if result["code"] == "unknown_outcome" => Some(called.act),
+            _ => None,
+        };
+        let acts: Vec<ActId> = self.snapshot.all().filter_map(unknown).collect();
+        if acts.is_empty() {
+            return Ok(());
+        }
+        let session = self.run.session.as_uuid();
+        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::pending_in(tx, session)?) };
+        let pending = self.engine.db.read(self.tenant, read).await?;
+        let about = |one: &&Approval| one.kind == Kind::Outcome && acts.contains(&one.act);
+        for question in pending.iter().filter(about) {
+            if self.may_say_yes(question) {
+                self.reply.say(&question.words);
+                self.asks.push(question.id);
+            }
+        }
+        Ok(())
     }
 
     /// Whether this conversation goes on with it: an act that was asked for here.

@@ -6,12 +6,13 @@ use munshi_safety::budget::{Account, DurableBudget, Lane};
 use munshi_safety::pipeline::{Source, Taint};
 use munshi_safety::privacy::{self, TokenVeil};
 use munshi_tiers::Resolution;
-use munshi_tiers::guardrails::{Context, Tongue as Allowed};
+use munshi_tiers::guardrails::{Context, Heard, RuleSet, Tongue as Allowed};
 use munshi_types::tier::LanguageLock;
 
 use super::prepare::Prepared;
 use crate::engine::Inner;
 use crate::error::Result;
+use crate::messages::{Message, Speaker};
 use crate::purse::Purse;
 use crate::runs::Run;
 use crate::snapshot::Snapshot;
@@ -56,7 +57,11 @@ pub(super) fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Sn
     Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
 }
 
-pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -> Context {
+/// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.
+const PRICES: usize = 24;
+const DANGERS: usize = 6;
+
+pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution, rules: &RuleSet) -> Context {
     let speech = &place.human.body.speech;
     let listed = match speech.lock {
         LanguageLock::Open => &[],
@@ -68,7 +73,13 @@ pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -
         Some(Allowed { language: code.language()?, form })
     });
     let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
+    let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
+    let said = Heard::new(&prepared.message.text);
     Context {
+        asked_if_ai: has("admits-ai") && said.asks_if_ai(),
+        turns_since_price: has("price-cooldown").then(|| since_price(&prepared.history)).flatten(),
+        asked_price: has("price-cooldown") && said.asks_price(),
+        red_flag: has("red-flag") && in_danger(&prepared.history),
         persona: Some(place.human.body.name.clone()),
         model_names: engine.model_names(),
         lock: allowed.collect(),
@@ -77,4 +88,23 @@ pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -
         person_name: name,
         ..Context::default()
     }
+}
+
+/// How many replies ago a price was named.
+fn since_price(history: &[Message]) -> Option<u32> {
+    let replies = history.iter().rev().filter(|said| said.speaker == Speaker::Persona).take(PRICES);
+    replies.zip(0..).find(|(said, _)| Heard::new(&said.text).names_price()).map(|(_, turns)| turns)
+}
+
+/// Whether somebody told of danger and nothing that was said since has sent them to help: an excuse did not.
+fn in_danger(history: &[Message]) -> bool {
+    for said in history.iter().rev().take(DANGERS) {
+        let heard = Heard::new(&said.text);
+        match said.speaker {
+            Speaker::Persona if heard.sends_to_help() => return false,
+            Speaker::Person if heard.tells_of_danger() => return true,
+            Speaker::Person | Speaker::Persona => {}
+        }
+    }
+    false
 }

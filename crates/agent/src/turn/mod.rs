@@ -159,7 +159,7 @@ impl Turn {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
             rules: rules.set.clone(),
-            context: ground::context(&engine, &prepared, &place),
+            context: ground::context(&engine, &prepared, &place, &rules.set),
         };
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);

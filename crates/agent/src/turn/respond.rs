@@ -56,6 +56,7 @@ impl Turn {
         match end {
             End::Replied => {
                 self.check().await?;
+                self.ask_outcomes().await?;
                 Ok(match self.reply.text().trim().is_empty() {
                     true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
                     false => End::Replied,
@@ -89,7 +90,7 @@ impl Turn {
         self.reply.say(&words);
     }
 
-    fn may_say_yes(&self, approval: &Approval) -> bool {
+    pub(crate) fn may_say_yes(&self, approval: &Approval) -> bool {
         let principal = &self.prepared.principal;
         let is_own = approval.question.needs == Needs::Asker && principal.person == approval.asked_by;
         is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))

@@ -207,7 +207,7 @@ impl Turn {
                 now: self.engine.clock.now(),
                 zone: self.place.zone.clone(),
                 channel: self.run.channel,
-                locale: String::new(),
+                locale: prepared.message.marks["locale"].as_str().unwrap_or_default().to_owned(),
                 language: Some(prepared.tongue.person.clone()),
                 situation: Default::default(),
             },

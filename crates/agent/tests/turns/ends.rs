@@ -36,6 +36,9 @@ on_both! {
         let kept = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text LIKE '%2345%'";
         assert_eq!(shop.number(kept).await, 0);
         assert_eq!((shop.model.requests().len(), interactions(&shop).await), (0, 0));
+        let recorded = "SELECT COUNT(*) FROM decisions WHERE tenant_id = $1 AND outcome = 'refused_at_door'
+                        AND agent_version = 1 AND model_calls = 0";
+        assert_eq!(shop.number(recorded).await, 1);
         let events = shop.events(&received, None).await;
         assert_eq!(crate::support::text_of(&events), outcome.text);
         assert_eq!(events.last().unwrap().1.name(), "done");
@@ -49,6 +52,8 @@ on_both! {
         assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
         assert!(outcome.text.contains("limit") && outcome.degraded);
         assert_eq!((shop.model.requests().len(), interactions(&shop).await), (1, 1));
+        let recorded = "SELECT COUNT(*) FROM decisions WHERE tenant_id = $1 AND outcome = 'over_budget'";
+        assert_eq!(shop.number(recorded).await, 1);
     }
 
     async fn the_same_call_that_failed_twice_is_not_tried_again(test: TestDb) {

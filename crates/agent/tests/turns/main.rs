@@ -22,6 +22,8 @@ mod crashes;
 mod ends;
 mod following;
 mod guided;
+mod heard;
+mod limits;
 mod meter;
 mod offline;
 mod order;

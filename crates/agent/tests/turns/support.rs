@@ -27,7 +27,7 @@ use munshi_tools::{
 };
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, Effect, Inbound, PersonId, Reach, Sender, SystemRandom, TenantId, To, ToolSpec, Zone,
+    Clock, Effect, Inbound, PersonId, Reach, Searching, Sender, SystemRandom, TenantId, To, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 
@@ -137,6 +137,19 @@ impl Look for Balance {
     }
 }
 
+/// Knows what people are called.
+struct Find;
+
+impl Look for Find {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let found = match permit.arguments()["text"].as_str().unwrap_or_default() {
+            "Guptaji" => json!([{ "id": "c-9", "name": "Ramesh Gupta" }]),
+            _ => json!([]),
+        };
+        Ok(Done::with(json!({ "customers": found })))
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": {
@@ -166,7 +179,10 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
-    add(&mut registry, spec("balance", Effect::Read), house(), Body::Look(Arc::new(Balance)));
+    let search = Searching { tool: "find".parse().unwrap(), argument: "text".to_owned() };
+    let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
+    add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));
+    add(&mut registry, spec("find", Effect::Read), house(), Body::Look(Arc::new(Find)));
     let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
     add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
@@ -181,7 +197,7 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
 const TEAM: &str =
     "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
 const AGENT: &str = "name = \"Plain\"\n\
-    tools = [\"count\", \"balance\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
+    tools = [\"count\", \"balance\", \"find\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
     guardrails = [\"no-secrets\"]\n[limits]\ntool_calls = 6\ntool_failures = 3\n\
     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
@@ -208,6 +224,7 @@ pub(crate) struct Plan {
     pub(crate) agent: String,
     pub(crate) targets: Vec<Target>,
     pub(crate) house: House,
+    pub(crate) settings: Settings,
 }
 
 impl Default for Plan {
@@ -217,6 +234,7 @@ impl Default for Plan {
             agent: AGENT.to_owned(),
             targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
             house: House::default(),
+            settings: Settings::default(),
         }
     }
 }
@@ -311,7 +329,7 @@ impl Shop {
             clock,
             random: Arc::new(SystemRandom),
             fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
-            settings: Settings::default(),
+            settings: plan.settings,
             senders: Vec::new(),
         });
         Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book }

@@ -9,6 +9,7 @@
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
 //! - [`packs`]: the packs there are; [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
+//! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
 //! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
@@ -20,6 +21,7 @@ pub(crate) mod database;
 pub(crate) mod engine;
 pub(crate) mod folder;
 pub(crate) mod gateway;
+mod housekeeping;
 pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;

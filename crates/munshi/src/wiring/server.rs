@@ -124,7 +124,9 @@ async fn kinds(
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
     super::budget::register(&mut registry, config, db, clock.clone());
     super::tools::register(&mut registry, turns.engine.clone());
-    turns.engine.install(&mut registry, None);
+    turns.engine.install(&mut registry, turns.engine.summariser());
+    super::housekeeping::register(&mut registry, config, db, queue, &clock);
+    super::housekeeping::schedule(db, clock.as_ref()).await?;
     munshi_agent::rollups::job::install(&mut registry, db, &clock);
     Ok(registry)
 }

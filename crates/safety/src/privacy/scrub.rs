@@ -15,6 +15,8 @@ pub const HIDDEN: &str = "[secret hidden]";
 
 /// Keys by how they begin, and how many letters follow at least.
 const KEYS: &[(&str, usize)] = &[
+    // Our own: `mk_`, a handle, the secret and its check.
+    ("mk_", 57),
     ("sk-", 20),
     ("sk_live_", 16),
     ("sk_test_", 16),

@@ -103,7 +103,15 @@ mod tests {
 
     #[test]
     fn a_price_is_asked_for_and_named() {
-        for asks in ["how much is the red one", "इसका दाम क्या है", "kitne ka hai", "விலை என்ன", "এটার দাম কত", "ధర ఎంత", "किंमत काय"] {
+        for asks in [
+            "how much is the red one",
+            "इसका दाम क्या है",
+            "kitne ka hai",
+            "விலை என்ன",
+            "এটার দাম কত",
+            "ధర ఎంత",
+            "किंमत काय",
+        ] {
             assert!(Heard::new(asks).asks_price(), "{asks}");
         }
         assert!(!Heard::new("do you have it in blue").asks_price());

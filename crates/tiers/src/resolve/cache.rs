@@ -58,6 +58,8 @@ pub(super) type Versions = Vec<(TierId, u32)>;
 
 pub(super) struct Cache {
     entries: HashMap<RoutingKey, Entry>,
+    /// The same by name, for those who know it.
+    names: HashMap<(TenantName, TierName), Entry>,
     pub(super) humans: HashMap<Versions, Arc<Loaded<Human>>>,
     pub(super) teams: HashMap<Versions, Arc<Loaded<Team>>>,
     pub(super) agents: HashMap<Versions, Arc<Loaded<Agent>>>,
@@ -76,6 +78,7 @@ impl Default for Cache {
     fn default() -> Self {
         Self {
             entries: HashMap::new(),
+            names: HashMap::new(),
             humans: HashMap::new(),
             teams: HashMap::new(),
             agents: HashMap::new(),
@@ -116,6 +119,18 @@ impl Cache {
         }
     }
 
+    pub(super) fn named(&self, name: &(TenantName, TierName), person: Option<&str>) -> Option<Answer> {
+        Some(self.names.pin().get(name)?.answer(person))
+    }
+
+    /// As [`Self::keep`], by name.
+    pub(super) fn keep_named(&self, name: &(TenantName, TierName), entry: Entry, count: i64) {
+        self.names.pin().insert(name.clone(), entry);
+        if self.known.load(Ordering::SeqCst) > count {
+            self.names.pin().remove(name);
+        }
+    }
+
     pub(super) fn known(&self) -> i64 {
         self.known.load(Ordering::SeqCst)
     }
@@ -133,11 +148,13 @@ impl Cache {
     pub(super) fn forget(&self, tenants: &BTreeSet<TenantId>, count: i64) {
         self.known.store(count, Ordering::SeqCst);
         self.entries.pin().retain(|_, entry| !tenants.contains(&entry.tenant));
+        self.names.pin().retain(|_, entry| !tenants.contains(&entry.tenant));
     }
 
     /// Forgets every address, and the versions that nobody holds any longer.
     pub(super) fn forget_all(&self) {
         self.entries.pin().clear();
+        self.names.pin().clear();
         self.humans.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.teams.pin().retain(|_, tier| Arc::strong_count(tier) > 1);
         self.agents.pin().retain(|_, tier| Arc::strong_count(tier) > 1);

@@ -33,15 +33,17 @@ pub(super) fn by_key(
     Ok(Some((entry, count)))
 }
 
-/// None where an active tenant has no such binding.
+/// The same by name; none where an active tenant has no such binding.
 pub(super) fn by_name(
     tx: &mut PlatformTx<'_>,
     name: &TenantName,
     binding: &TierName,
     cache: &Cache,
-) -> Result<Option<Entry>> {
+) -> Result<Option<(Entry, i64)>> {
+    let count = rows::count(tx)?;
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
-    entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))
+    let entry = entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))?;
+    Ok(entry.map(|entry| (entry, count)))
 }
 
 /// None where the tenant or the binding is not there.

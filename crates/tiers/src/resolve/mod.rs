@@ -117,17 +117,25 @@ impl Resolver {
         self.cache.get(key, person)
     }
 
-    /// A binding by its name, for looking at it: from the database, and not kept.
+    /// A binding by its name; remembered as addresses are.
     pub async fn by_name(
         &self,
         tenant: &TenantName,
         binding: &TierName,
         person: Option<&str>,
     ) -> Result<Answer> {
-        let (tenant, binding, cache) = (tenant.clone(), binding.clone(), self.cache.clone());
+        let name = (tenant.clone(), binding.clone());
+        if let Some(answer) = self.cache.named(&name, person) {
+            return Ok(answer);
+        }
+        let ((tenant, binding), cache) = (name.clone(), self.cache.clone());
         let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding, &cache);
-        let found = self.db.platform(crate::keys::ROUTING).read(read).await?;
-        Ok(found.map_or(Answer::Unknown, |entry| entry.answer(person)))
+        let Some((entry, count)) = self.db.platform(crate::keys::ROUTING).read(read).await? else {
+            return Ok(Answer::Unknown);
+        };
+        let answer = entry.answer(person);
+        self.cache.keep_named(&name, entry, count);
+        Ok(answer)
     }
 
     /// A binding by its id, for a turn that is taken up again: from the database, and not kept.

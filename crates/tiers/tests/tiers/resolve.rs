@@ -71,6 +71,23 @@ impl Drop for Node {
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS];
 
+    async fn a_name_is_remembered_until_something_changes(test: TestDb) {
+        let shop = Shop::new("sharma");
+        shop.apply(&test).await.unwrap();
+        let resolver = Resolver::new(test.db.clone());
+        let tenant: munshi_types::TenantName = "sharma".parse().unwrap();
+        let found = bound(&resolver, None).await;
+        let first = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        let Answer::Bound(first) = first else { panic!("{first:?}") };
+        // Nobody has looked for changes yet: it comes from memory.
+        set_status(&test, found.tenant, TenantStatus::Paused).await;
+        let again = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        assert!(matches!(again, Answer::Bound(again) if Arc::ptr_eq(&again, &first)));
+        resolver.look().await.unwrap();
+        let paused = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
+        assert!(matches!(paused, Answer::TenantPaused(_)), "{paused:?}");
+    }
+
     async fn an_address_leads_to_three_versions(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();

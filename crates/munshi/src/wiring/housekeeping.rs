@@ -1,0 +1,110 @@
+//! What is done at night for every tenant: old messages go to the archive, old codes go.
+
+use std::sync::Arc;
+
+use munshi_agent::keeping::{ARCHIVE, Archivist, Retention};
+use munshi_config::Config;
+use munshi_jobs::schedule::{self, Rule, Schedule};
+use munshi_jobs::{Failure, Kind, NewJob, Priority, Queue, Registry};
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest, PlatformTx, Tx};
+use munshi_types::{Clock, TenantId, TenantStatus, Zone};
+
+use crate::failure::Result;
+
+/// The kind of the job that gives every tenant its own, and the name of its schedule. One for all, so that a tenant made
+/// tomorrow has it tomorrow night.
+const NIGHT: &str = "housekeeping.night";
+/// While most of the country sleeps.
+const NIGHTLY: &str = "20 3 * * *";
+/// The folder in the data folder; one for each tenant is made in it.
+const FOLDER: &str = "archive";
+
+pub(crate) fn register(
+    kinds: &mut Registry,
+    config: &Config,
+    db: &Db,
+    queue: &Queue,
+    clock: &Arc<dyn Clock>,
+) {
+    let archivist = Archivist {
+        db: db.clone(),
+        clock: clock.clone(),
+        folder: config.data.dir.join(FOLDER),
+        retentions: Arc::new(|_| Retention::DEFAULT),
+    };
+    archivist.install(kinds);
+    let (db, queue) = (db.clone(), queue.clone());
+    kinds.add(Kind::new(NIGHT).limit(1), move |_| {
+        let (db, queue) = (db.clone(), queue.clone());
+        async move { ask_all(&db, &queue).await }
+    });
+}
+
+/// Has the job run every night, on one node.
+pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
+    let now = clock.now();
+    let nightly = Schedule::new(NIGHT, NIGHT, &(), Rule::cron(NIGHTLY)?)?;
+    db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &nightly, &Zone::default(), now)).await?;
+    Ok(())
+}
+
+/// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.
+async fn ask_all(db: &Db, queue: &Queue) -> Result<(), Failure> {
+    let mut after = None;
+    loop {
+        let request = PageRequest::new(after, PageRequest::LARGEST);
+        let read = move |tx: &mut PlatformTx<'_>| tenants::list(tx, &request);
+        let page = db.platform(TENANTS).read(read).await.map_err(passing)?;
+        for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
+            let queue = queue.clone();
+            let ask = move |tx: &mut Tx<'_>| -> Result<(), munshi_jobs::Error> {
+                let job = NewJob::new(ARCHIVE, &serde_json::json!({}))?.priority(Priority::Background);
+                queue.enqueue(tx, &job.unique(NIGHT))?;
+                Ok(())
+            };
+            db.write(tenant.id, ask).await.map_err(passing)?;
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn passing(error: impl std::fmt::Display) -> Failure {
+    Failure::Passing(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_test_support::{TestDb, on_both_engines};
+
+    use super::*;
+
+    async fn jobs(test: &TestDb, tenant: TenantId) -> i64 {
+        let count = |tx: &mut Tx<'_>| {
+            let sql = "SELECT COUNT(*) FROM jobs WHERE tenant_id = $1 AND kind = 'messages.archive'";
+            tx.one(sql, munshi_store::params![], |row| row.get(0))
+        };
+        test.db.read(tenant, count).await.unwrap()
+    }
+
+    on_both_engines! {
+        with [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS];
+
+        async fn every_tenant_has_its_night_also_one_made_later(test: TestDb) {
+            let queue = Queue::new(test.clock.clone(), test.ids.clone());
+            let (first, closed) = (test.tenant("first").await, test.tenant("closed").await);
+            let close = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, closed, TenantStatus::Archived);
+            test.db.platform(TENANTS).write(close).await.unwrap();
+            ask_all(&test.db, &queue).await.unwrap();
+            ask_all(&test.db, &queue).await.unwrap();
+            let later = test.tenant("later").await;
+            assert_eq!((jobs(&test, first).await, jobs(&test, closed).await), (1, 0));
+            assert_eq!(jobs(&test, later).await, 0);
+            ask_all(&test.db, &queue).await.unwrap();
+            assert_eq!((jobs(&test, first).await, jobs(&test, later).await), (1, 1));
+        }
+    }
+}
