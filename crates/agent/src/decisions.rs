@@ -5,6 +5,8 @@ use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, RunId, SessionId, Timestamp};
 use serde::Serialize;
 
+use crate::columns::count;
+
 /// What the row says beside whose it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Decision {
@@ -49,6 +51,23 @@ pub struct Micros {
     pub respond: i64,
     pub first_word: Option<i64>,
     pub total: i64,
+}
+
+/// What a turn's prompt was made of; none while it goes on.
+pub fn prompt_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TierTokens>> {
+    tx.optional(
+        "SELECT human_tokens, team_tokens, agent_tokens, dynamic_tokens FROM decisions
+         WHERE tenant_id = $1 AND run_id = $2",
+        params![run],
+        |row| {
+            Ok(TierTokens {
+                human: count(row, 0)?,
+                team: count(row, 1)?,
+                agent: count(row, 2)?,
+                dynamic: count(row, 3)?,
+            })
+        },
+    )
 }
 
 /// Whose turn it was.

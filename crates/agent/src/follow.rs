@@ -66,7 +66,12 @@ impl Following {
             return None;
         }
         let (id, event) = match self.find().await {
-            Ok(found) => found,
+            Ok(Some(found)) => found,
+            // They had seen everything.
+            Ok(None) => {
+                self.has_ended = true;
+                return None;
+            }
             Err(error) => {
                 tracing::warn!(run = %self.run, %error, "a run can't be followed");
                 self.has_ended = true;
@@ -80,18 +85,15 @@ impl Following {
         Some((id, event))
     }
 
-    async fn find(&mut self) -> Result<(EventId, Event)> {
+    async fn find(&mut self) -> Result<Option<(EventId, Event)>> {
         loop {
             match &mut self.source {
                 Source::Unknown => {
                     if let Some(waiting) = self.look().await? {
-                        return Ok(waiting);
+                        return Ok(Some(waiting));
                     }
                 }
-                Source::Stored(events) => match events.pop_front() {
-                    Some(found) => return Ok(found),
-                    None => self.source = Source::Unknown,
-                },
+                Source::Stored(events) => return Ok(events.pop_front()),
                 Source::Live(room) => {
                     let (room, after) = (room.clone(), self.after);
                     let look = || match room.after(after) {
@@ -99,9 +101,9 @@ impl Following {
                         found => Some(found),
                     };
                     match tokio::time::timeout(SILENCE, room.changed(look)).await {
-                        Ok(Next::Event(id, event)) => return Ok((id, event)),
+                        Ok(Next::Event(id, event)) => return Ok(Some((id, event))),
                         Ok(Next::Wait | Next::Gone) => self.source = Source::Unknown,
-                        Err(_) => return Ok(self.waits()),
+                        Err(_) => return Ok(Some(self.waits())),
                     }
                 }
             }

@@ -36,6 +36,8 @@ pub struct Desk {
 #[derive(Clone)]
 pub struct Incoming {
     pub inbound: Inbound,
+    /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
+    pub kind: &'static str,
     pub binding: BindingId,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
@@ -288,7 +290,7 @@ impl New {
             binding: incoming.binding,
             person: self.person.id,
             message: self.message,
-            kind: runs::MESSAGE,
+            kind: incoming.kind,
             channel: inbound.channel,
             outside_id: &inbound.outside_id,
             reply_to: inbound.reply_to.as_ref(),

@@ -8,9 +8,10 @@
 //! [`Event`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
-//! - [`Engine`]: the one way in; `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
+//! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
+//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
-//! - [`purse`]: what a turn's model calls may cost; `rules`: a binding's guardrails, read once
+//! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
 //! - [`sessions`], [`messages`], [`runs`], [`steps`], [`decisions`]: the rows; `columns`: how some are read
@@ -20,7 +21,9 @@
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - [`suggest`]: what the person may want to say next
 
+mod arrive;
 pub mod cancel;
+mod carry;
 pub mod choices;
 mod columns;
 pub mod commit;
@@ -42,6 +45,7 @@ mod outcome;
 mod people;
 pub mod purse;
 mod recover;
+mod routing;
 mod rules;
 pub mod runs;
 pub mod sessions;

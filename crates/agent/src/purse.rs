@@ -179,3 +179,50 @@ impl Budget for Purse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spend(tokens: u64, micros: Option<i64>) -> Spend {
+        Spend { tokens, output: tokens / 2, cost: micros.map(Cost::from_micros) }
+    }
+
+    fn state(tokens: u64, money: Option<i64>) -> State {
+        let allowed = Some(Amount { tokens, money: money.map(Cost::from_micros), ..Amount::interaction() });
+        State {
+            allowed,
+            drawn: Drawn::default(),
+            used: RunUse::default(),
+            output: 0,
+            is_unpriced: false,
+            held: HashMap::new(),
+            next: 0,
+            spent_out: None,
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_what_was_set_aside_and_no_more() {
+        let mut state = state(1_000, Some(500));
+        assert!(state.has_room(spend(1_000, Some(500))));
+        assert!(!state.has_room(spend(1_001, Some(1))) && !state.has_room(spend(1, Some(501))));
+        assert!(!state.has_room(spend(1, None)), "what has no price has no room in a sum that has one");
+        state.held.insert(ReservationId::from_uuid(Uuid::nil()), spend(600, Some(100)));
+        assert!(!state.has_room(spend(401, Some(1))), "what is held counts");
+        state.held.clear();
+        state.drawn = Drawn::default().plus(spend(900, Some(499)));
+        assert!(state.has_room(spend(100, Some(1))) && !state.has_room(spend(100, Some(2))));
+        state.allowed = None;
+        assert!(!state.has_room(spend(1, Some(0))));
+    }
+
+    #[test]
+    fn one_call_without_a_price_makes_the_sum_one_without() {
+        let drawn = Drawn::default().plus(spend(10, Some(3))).plus(spend(4, None));
+        let amount = drawn.amount();
+        assert_eq!((amount.interactions, amount.tokens, amount.money), (1, 14, None));
+        let nothing = Drawn::default().plus(Spend::default());
+        assert_eq!(nothing.amount().money, Some(Cost::ZERO));
+    }
+}

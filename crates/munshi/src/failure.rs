@@ -210,6 +210,27 @@ impl From<munshi_safety::Error> for Failure {
     }
 }
 
+impl From<munshi_agent::Error> for Failure {
+    fn from(error: munshi_agent::Error) -> Self {
+        use munshi_agent::Error;
+        let text = error.to_string();
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Identity(error) => error.into(),
+            Error::Safety(error) => error.into(),
+            Error::Tiers(error) => error.into(),
+            Error::Jobs(error) => error.into(),
+            Error::NoBinding(_) | Error::NoRun => Self::not_found(text),
+            Error::TenantPaused { tenant } => {
+                Self::refused(text).hint(format!("`munshi tenant resume {tenant}` wakes it"))
+            }
+            Error::TenantArchived { .. } | Error::BindingArchived { .. } => Self::refused(text),
+            Error::Unfit(_) => Self::usage(text),
+            Error::LostRun(_) | Error::Archive(_) | Error::Tools(_) => Self::failed(text),
+        }
+    }
+}
+
 impl From<munshi_llm::Fault> for Failure {
     fn from(fault: munshi_llm::Fault) -> Self {
         use munshi_llm::Fault;

@@ -35,7 +35,7 @@ pub mod history;
 pub mod import;
 mod keys;
 pub mod merge;
-mod nearest;
+pub mod nearest;
 pub mod plan;
 pub mod problem;
 pub mod prompt;

@@ -1,7 +1,7 @@
 //! What was probably meant, when a word is not known.
 
 /// The known word closest to `word`, when it is close enough to be a slip.
-pub(crate) fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance is quadratic in the lengths, and what was written may be megabytes long.
     let word: String = word.chars().take(100).collect::<String>().to_lowercase();
     let distance = |candidate: &str| {
@@ -17,11 +17,7 @@ pub(crate) fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Op
 }
 
 /// "did you mean `x`?", or what there is to choose from.
-pub(crate) fn hint<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str> + Clone,
-    otherwise: &str,
-) -> String {
+pub fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone, otherwise: &str) -> String {
     match of(word, known) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => otherwise.to_owned(),

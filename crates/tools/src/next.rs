@@ -92,7 +92,7 @@ impl Next {
                         json!("Nothing was found. Search for it, or ask what exactly is meant.");
                 }
                 None => {
-                    told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.")
+                    told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.");
                 }
             },
             Self::Choose { argument, choices } => {

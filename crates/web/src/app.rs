@@ -5,6 +5,8 @@ use std::sync::Arc;
 use munshi_types::Ids;
 use tokio_util::sync::CancellationToken;
 
+use crate::api::Api;
+use crate::error::{ApiError, Code};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 
@@ -19,12 +21,27 @@ struct Inner {
     readiness: Box<dyn Readiness>,
     /// Cancelled by the server when it begins to stop.
     stopping: CancellationToken,
+    /// What the routes under `/v1` are made of; without it they answer that they are not served here.
+    api: Option<Api>,
 }
 
 impl App {
     pub fn new(ids: Ids, metrics: Metrics, readiness: impl Readiness) -> Self {
-        let (readiness, stopping) = (Box::new(readiness), CancellationToken::new());
-        Self(Arc::new(Inner { ids, metrics, readiness, stopping }))
+        Self::made(ids, metrics, Box::new(readiness), None)
+    }
+
+    /// With the API.
+    pub fn serving(ids: Ids, metrics: Metrics, readiness: impl Readiness, api: Api) -> Self {
+        Self::made(ids, metrics, Box::new(readiness), Some(api))
+    }
+
+    fn made(ids: Ids, metrics: Metrics, readiness: Box<dyn Readiness>, api: Option<Api>) -> Self {
+        Self(Arc::new(Inner { ids, metrics, readiness, stopping: CancellationToken::new(), api }))
+    }
+
+    pub(crate) fn api(&self) -> Result<&Api, ApiError> {
+        let missing = || ApiError::new(Code::Unavailable, "The API is not served here.");
+        self.0.api.as_ref().ok_or_else(missing)
     }
 
     pub fn ids(&self) -> &Ids {

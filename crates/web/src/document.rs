@@ -4,14 +4,20 @@ use std::collections::HashMap;
 
 use axum::body::Bytes;
 use axum::http::Method;
-use utoipa::openapi::path::{Operation, PathItem};
+use munshi_identity::keys::Grant;
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::ComponentsBuilder;
-use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::api::access::needed;
 use crate::error::{Code, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
+
+/// What keys are called in the document.
+const SCHEME: &str = "key";
 
 /// Finished once, when the router is built; served and read until the process ends.
 #[derive(Debug)]
@@ -35,6 +41,9 @@ impl Document {
         for (path, item) in &mut api.paths.paths {
             for (method, operation) in operations(item) {
                 operation.responses.responses.entry("default".to_owned()).or_insert_with(error_response);
+                if let Some(grant) = needed(&method, path) {
+                    secure(operation, grant);
+                }
                 names.insert((path.clone(), method), span_name(operation));
             }
         }
@@ -47,6 +56,11 @@ impl Document {
         ] {
             shared = shared.schema(name, schema);
         }
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("mk_…").description(Some(
+            "An API key: `munshi key add NAME --role ROLE` makes one, and shows it once. What a route needs stands with \
+             it; `persons` opens reading and writing, `persons:read` reading alone.",
+        ));
+        shared = shared.security_scheme(SCHEME, SecurityScheme::Http(bearer.build()));
         api.components = Some(shared.build());
         // Serialising plain structs to memory can't fail; an empty document would fail the snapshot test.
         let json = serde_json::to_vec_pretty(&api).unwrap_or_default().into();
@@ -61,6 +75,41 @@ impl Document {
             None if route == UNMATCHED => "http.unmatched",
             None => route,
         }
+    }
+}
+
+/// What a key must open, for programs and in words; and what those hear who have none.
+fn secure(operation: &mut Operation, grant: Grant) {
+    operation.security = Some(vec![SecurityRequirement::new(SCHEME, [grant.to_string()])]);
+    let needs = format!("Needs a key that opens `{grant}`.");
+    operation.description = Some(match operation.description.take() {
+        Some(words) => format!("{words}\n\n{needs}"),
+        None => needs,
+    });
+    let mut refusals = vec![
+        ("400", "Something in the path, the query or the body can't be read; the message says what."),
+        ("401", "There is no key, or it opens nothing."),
+        ("403", "The key does not open this; the hint says whom to ask."),
+        ("429", "Too often; `retry-after` says for how long to wait, the message which limit it was."),
+        ("503", "Something is away for the moment; nothing was lost."),
+    ];
+    if operation.request_body.is_some() {
+        refusals.extend([
+            ("413", "The body is too large."),
+            ("415", "The body is no JSON by its `content-type`."),
+            ("422", "A value of the body does not fit; the message says which and why."),
+        ]);
+    }
+    let in_path = |parameter: &RefOr<Parameter>| match parameter {
+        RefOr::T(parameter) => parameter.parameter_in == ParameterIn::Path,
+        RefOr::Ref(_) => false,
+    };
+    if operation.parameters.iter().flatten().any(in_path) {
+        refusals.push(("404", "There is no such thing that this key reaches."));
+    }
+    for (status, words) in refusals {
+        let answer = || RefOr::T(refusal(words));
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(answer);
     }
 }
 
@@ -86,9 +135,12 @@ fn span_name(operation: &Operation) -> String {
     format!("http.{resource}.{verb}")
 }
 
-fn error_response() -> RefOr<utoipa::openapi::Response> {
+fn error_response() -> RefOr<Response> {
+    RefOr::T(refusal("Why not, and what to do."))
+}
+
+fn refusal(words: &str) -> Response {
     let content =
         ContentBuilder::new().schema(Some(RefOr::Ref(Ref::from_schema_name(ErrorBody::name())))).build();
-    let described = ResponseBuilder::new().description("Why not, and what to do.");
-    RefOr::T(described.content("application/json", content).build())
+    ResponseBuilder::new().description(words).content("application/json", content).build()
 }

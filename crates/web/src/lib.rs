@@ -8,6 +8,7 @@
 //! - [`server`]: [`Server`] binds, serves and stops
 //! - [`mod@router`]: routes, document and middlewares put together
 //! - `routes`: the table of routes; a folder per resource, a file per verb
+//! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected
@@ -27,11 +28,13 @@
 //!    ```
 //!    The tag is the resource and the function's first word the verb: the span is then `http.approvals.grant`. The
 //!    body and the error shape are documented from the handler itself; ids are named in `params`.
-//! 2. Name it in `routes.rs`, in the module list and the table.
+//! 2. Name it in `routes.rs`, in the module list and the table. A route under `/v1` takes a `Key` and has its line in
+//!    `api/access.rs`, which says what it needs; ids in paths are read with `At`, queries with `Asked`.
 //! 3. Return [`ApiError`] for what a client did wrong, and `ApiError::internal(error)` for what it did not: the cause
 //!    is logged once, with the request id, and never sent.
 //! 4. Test it through [`router()`], and accept the changed snapshot of the document.
 
+pub mod api;
 pub mod app;
 mod document;
 pub mod error;
@@ -43,7 +46,9 @@ pub mod router;
 mod routes;
 pub mod server;
 pub mod telemetry;
+mod views;
 
+pub use api::Api;
 pub use app::App;
 pub use error::{ApiError, Code, Error, ErrorBody, ErrorDetail};
 pub use json::Json;
@@ -52,4 +57,4 @@ pub use middleware::RequestId;
 pub use readiness::{Check, Readiness};
 pub use router::{Routes, router};
 pub use routes::routes;
-pub use server::{Options, Server, Stopped};
+pub use server::{Options, Peer, Server, Stopped};

@@ -46,6 +46,10 @@ impl Default for Options {
     }
 }
 
+/// Who is at the other end of a connection, for those who count by address. Behind a proxy it is the proxy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
 /// A bound address, not yet answering: binding comes first, so that a taken port is told before anything else starts.
 #[derive(Debug)]
 pub struct Server {

@@ -9,16 +9,16 @@ fn spec() -> ToolSpec {
     ToolSpec::read("find_leads".parse().unwrap(), "", "crm.lead.find")
 }
 
-fn with(result: Value) -> Entities {
+fn with(result: &Value) -> Entities {
     let mut entities = Entities::default();
-    entities.observe(&spec(), &result);
+    entities.observe(&spec(), result);
     entities
 }
 
 fn leads(names: &[&str]) -> Entities {
     let list: Vec<Value> =
         (1..).zip(names).map(|(id, name)| json!({ "id": format!("L-{id:03}"), "name": name })).collect();
-    with(json!({ "count": names.len(), "leads": list }))
+    with(&json!({ "count": names.len(), "leads": list }))
 }
 
 fn meant(entities: &Entities, text: &str) -> Vec<String> {

@@ -31,6 +31,8 @@ use crate::state::{Halt, RunState};
 /// How long a run is held before somebody else may take it up.
 pub const LEASE: Duration = Duration::from_secs(30);
 
+/// The kind of run in which acts are rehearsed and not done.
+pub const REHEARSAL: &str = "rehearsal";
 /// The kind of run that a message makes.
 pub const MESSAGE: &str = "message";
 

@@ -18,6 +18,7 @@ use super::journal::{CallJournal, body};
 use super::{Turn, evidence};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Exchange, Place, key};
 use crate::state::{Halt, RunState};
 
@@ -179,7 +180,7 @@ impl Turn {
                     name: called.tool.clone(),
                     arguments: called.arguments.clone(),
                     offered: tools.iter().any(|tool| tool.as_str() == called.tool),
-                    wanted: Wanted::Act,
+                    wanted: if self.run.kind == runs::REHEARSAL { Wanted::Rehearsal } else { Wanted::Act },
                     caller: self.caller(),
                     agent: conduct,
                     taint: self.snapshot.taint.clone(),
@@ -278,7 +279,7 @@ impl Turn {
                 }
             }
             (_, Answer::Waiting(approval)) => {
-                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() })
+                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() });
             }
             _ => {}
         }

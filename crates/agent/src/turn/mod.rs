@@ -10,6 +10,7 @@ mod choose;
 mod close;
 mod consent;
 mod evidence;
+mod ground;
 mod halt;
 mod journal;
 mod prepare;
@@ -26,14 +27,12 @@ use std::time::{Duration, Instant};
 use munshi_llm::gateway::{MemoryTab, Route};
 use munshi_pack::Reading;
 use munshi_safety::approvals::Approval;
-use munshi_safety::budget::{Account, DurableBudget, Lane, RunBudget};
+use munshi_safety::budget::RunBudget;
 use munshi_safety::pipeline::{Source, Taint};
-use munshi_safety::privacy::{self, TokenVeil};
+use munshi_safety::privacy::TokenVeil;
 use munshi_tiers::Resolution;
-use munshi_tiers::guardrails::{Context, Tongue as Allowed};
 use munshi_tiers::prompt::Report;
 use munshi_tools::Next;
-use munshi_types::tier::LanguageLock;
 use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +53,7 @@ use crate::event::Event;
 use crate::hub::Room;
 use crate::marks::Which;
 use crate::purse::Purse;
+use crate::routing;
 use crate::rules::Rules;
 use crate::runs::{self, Held, Run};
 use crate::snapshot::{CallOutcome, Called, Snapshot};
@@ -149,25 +149,25 @@ impl Turn {
         let mut snapshot = run.snapshot.clone();
         snapshot.started_at.get_or_insert(run.began_at);
         if snapshot.taint == Taint::default() {
-            snapshot.taint = taint(&prepared);
+            snapshot.taint = ground::taint(&prepared);
         }
         let manner = Manner {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
             rules: rules.set.clone(),
-            context: context(&engine, &prepared, &place),
+            context: ground::context(&engine, &prepared, &place),
         };
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
-        let purse = Arc::new(purse(&engine, &run, &place, &snapshot));
+        let purse = Arc::new(ground::purse(&engine, &run, &place, &snapshot));
         let permitted = engine.settings.classes.permitted(prepared.plan);
-        let own = munshi_tiers::route(&place.agent.body, &engine.route);
+        let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted, ..own };
         let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
         let route = Arc::new(route);
         let mut entities = Entities::stored(&prepared.session.entities);
         entities.hear(&prepared.message.text);
-        let veil = veil(&engine, &prepared, &snapshot)?;
+        let veil = ground::veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
@@ -342,68 +342,5 @@ impl Turn {
         self.snapshot.masked = self.masked();
         let used = self.purse.used();
         (self.snapshot.used.tokens, self.snapshot.used.money) = (used.tokens, used.money);
-    }
-}
-
-/// The person's own words are no danger to them; a visitor's are to the business.
-fn taint(prepared: &Prepared) -> Taint {
-    let mut taint = Taint::clean(prepared.message.text.as_str());
-    if prepared.principal.role().is_none() {
-        taint.sources.insert(Source::Visitor);
-    }
-    if !prepared.gathered.recall.is_empty() {
-        taint.sources.insert(Source::Document);
-    }
-    taint
-}
-
-/// The conversation's own tokens, as far as they were stored.
-fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
-    let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
-    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
-    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
-    let session = session.filter(|session| session.tenant() == tenant);
-    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
-    let known = engine.people.of(tenant, &prepared.people);
-    let script = prepared.tongue.script();
-    TokenVeil::new(known, session, script)
-        .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
-}
-
-fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {
-    let account = Account {
-        binding: Some(run.binding),
-        person: Some(run.person),
-        lane: Lane::People,
-        zone: place.zone.clone(),
-    };
-    let governor = Arc::new(engine.office.governor.clone());
-    let (db, clock) = (engine.db.clone(), engine.clock.clone());
-    let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
-    let allowed = run.reservation.map(|_| engine.most(place));
-    let limit = engine.office.governor.settings().run;
-    Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
-}
-
-fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -> Context {
-    let speech = &place.human.body.speech;
-    let listed = match speech.lock {
-        LanguageLock::Open => &[],
-        LanguageLock::Listed => speech.languages.as_slice(),
-        LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
-    };
-    let allowed = listed.iter().filter_map(|code| {
-        let form = code.is_latin().then_some(munshi_lang::Form::Latin);
-        Some(Allowed { language: code.language()?, form })
-    });
-    let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
-    Context {
-        persona: Some(place.human.body.name.clone()),
-        model_names: engine.model_names(),
-        lock: allowed.collect(),
-        person_language: Some(prepared.tongue.voice.language),
-        person_said: prepared.message.text.clone(),
-        person_name: name,
-        ..Context::default()
     }
 }

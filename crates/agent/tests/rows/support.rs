@@ -62,6 +62,7 @@ impl Shop {
 
     pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> Incoming {
         Incoming {
+            kind: munshi_agent::runs::MESSAGE,
             inbound: Inbound {
                 channel: Channel::Whatsapp,
                 to: To::Address("handle:sharma".parse().unwrap()),

@@ -2,6 +2,7 @@
 
 mod apply;
 mod approvals;
+mod ask;
 mod audit;
 mod backup;
 mod complete;
@@ -22,6 +23,7 @@ mod prompt;
 mod restore;
 mod schema;
 mod serve;
+mod sms;
 mod tenant;
 mod tier;
 mod understand;
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Import(import::Command),
     /// Print the JSON schema of a tier's file or the policy, for editors
     Schema(schema::Arguments),
+    /// Say something to a binding, and hear its answer
+    Ask(ask::Arguments),
     /// Answer what agents ask before they act
     #[command(subcommand, arg_required_else_help = true)]
     Approvals(approvals::Command),
@@ -90,6 +94,9 @@ pub(crate) enum Command {
     Doctor,
     /// Read a sentence in eleven languages: its amounts, dates and names
     Understand(understand::Arguments),
+    /// Read the messages of banks, UPI apps, cards and wallets
+    #[command(subcommand, arg_required_else_help = true)]
+    Sms(sms::Command),
     /// The models that are configured: how they are, what they cost, whether they answer
     Models(models::Arguments),
     /// Ask a model, and see its answer as it comes
@@ -115,6 +122,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Prompt(command) => prompt::run(context, &command),
         Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
+        Command::Ask(arguments) => ask::run(context, arguments),
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
         Command::Key(command) => key::run(context, command),
@@ -126,6 +134,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Restore(arguments) => restore::run(context, arguments),
         Command::Doctor => return doctor::run(context),
         Command::Understand(arguments) => understand::run(context, &arguments),
+        Command::Sms(command) => sms::run(context, &command),
         Command::Models(arguments) => models::run(context, &arguments),
         Command::Complete(arguments) => complete::run(context, &arguments),
         Command::Usage(arguments) => usage::run(context, &arguments),

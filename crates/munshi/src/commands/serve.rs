@@ -48,7 +48,7 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
         tracing::warn!(%warning, "a model needs looking at");
     }
     folder::prepare(config)?;
-    let _lock = database.file().map(|file| Lock::take(file)).transpose()?;
+    let mut lock = database.file().map(|file| Lock::take(file)).transpose()?;
     let front = Front::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
     let db = database.open().await?;
@@ -57,6 +57,10 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = Signals::listen()?;
+    // Whoever finds the database in use finds the server too.
+    if let Some(lock) = &mut lock {
+        lock.tell(reachable(front.server.address()));
+    }
     announce(context, config, &database, front.server.address())?;
 
     let stop = CancellationToken::new();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_config::Config;
 use munshi_jobs::Queue;
+use munshi_safety::acts::Office;
 use munshi_store::Db;
 use munshi_tiers::{Resolver, fence_key};
 use munshi_tools::Dispatcher;
@@ -12,12 +13,13 @@ use munshi_types::{Clock, SystemRandom};
 
 use super::gateway::Wired;
 use super::{packs, tools};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// The engine, and what the server needs of its parts.
 pub(crate) struct Turns {
     pub(crate) engine: Engine,
     pub(crate) dispatcher: Dispatcher,
+    pub(crate) office: Arc<Office>,
 }
 
 impl Turns {
@@ -30,6 +32,9 @@ impl Turns {
     ) -> Result<Self> {
         let wired = Wired::of(config, clock)?;
         let house = Arc::new(packs::house(clock.clone())?);
+        let mut book = house.book.clone();
+        munshi_tiers::guardrails::add_phrases(&mut book)
+            .map_err(|error| Failure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()));
         let registry = Arc::new(house.tools.clone());
         let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());
@@ -39,8 +44,8 @@ impl Turns {
             gateway: wired.gateway,
             route: wired.route,
             dispatcher: dispatcher.clone(),
-            office,
-            book: Arc::new(house.book.clone()),
+            office: office.clone(),
+            book: Arc::new(book),
             house,
             queue,
             clock: clock.clone(),
@@ -53,6 +58,6 @@ impl Turns {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, dispatcher })
+        Ok(Self { engine, dispatcher, office })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::folder;
@@ -10,7 +11,7 @@ use crate::failure::{Failure, Result};
 /// Held for as long as the database must be ours.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// Whether somebody has the lock, and who.
@@ -29,10 +30,25 @@ impl Lock {
             Ok(()) => {
                 // The number is for people; the lock itself is the system's.
                 let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-                Ok(Self { _file: file })
+                Ok(Self { file })
             }
             Err(TryLockError::WouldBlock) => Err(in_use(database, number_in(&mut file))),
             Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+        }
+    }
+
+    /// Says where the one who has the lock can be reached.
+    pub(crate) fn tell(&mut self, address: SocketAddr) {
+        // Who can't read it is told that the database is in use, as before.
+        let _ = writeln!(self.file, "{address}");
+    }
+
+    /// Where a server that has the lock listens. None while nobody has it, or a command.
+    pub(crate) fn address(database: &Path) -> Option<SocketAddr> {
+        let mut file = File::open(path_of(database)).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => line_in(&mut file, 1)?.parse().ok(),
+            _ => None,
         }
     }
 
@@ -66,10 +82,16 @@ fn open(path: &Path) -> std::io::Result<File> {
 }
 
 fn number_in(file: &mut File) -> Option<u32> {
+    line_in(file, 0)?.parse().ok()
+}
+
+/// A line of it that is whole: the number of the process, then where it listens.
+fn line_in(file: &mut File, number: usize) -> Option<String> {
     let mut text = String::new();
     file.rewind().ok()?;
-    file.take(32).read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+    file.take(128).read_to_string(&mut text).ok()?;
+    let line = text.split_inclusive('\n').nth(number)?.strip_suffix('\n')?;
+    Some(line.trim().to_owned())
 }
 
 fn in_use(database: &Path, process: Option<u32>) -> Failure {
@@ -95,12 +117,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("munshi.db");
         assert_eq!(Lock::holder(&database), Holder::Nobody);
-        let held = Lock::take(&database).unwrap();
+        let mut held = Lock::take(&database).unwrap();
         let refused = Lock::take(&database).unwrap_err();
         assert!(refused.message.ends_with(&format!("is in use by process {}", std::process::id())));
         assert_eq!(Lock::holder(&database), Holder::Process(Some(std::process::id())));
+        assert_eq!(Lock::address(&database), None);
+        let address = "127.0.0.1:8400".parse().unwrap();
+        held.tell(address);
+        assert_eq!(Lock::address(&database), Some(address));
+        assert_eq!(Lock::holder(&database), Holder::Process(Some(std::process::id())));
         drop(held);
-        assert_eq!(Lock::holder(&database), Holder::Nobody);
+        assert_eq!((Lock::holder(&database), Lock::address(&database)), (Holder::Nobody, None));
         Lock::take(&database).unwrap();
     }
 

@@ -10,8 +10,10 @@
 //! - [`packs`]: the packs there are; [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
+//! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
+mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;
 pub(crate) mod database;

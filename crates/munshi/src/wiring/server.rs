@@ -43,6 +43,7 @@ impl Front {
         let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
         let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
+        let api = super::api::api(config, &db, &clock, resolver.clone(), &turns).await?;
         let parts = Parts {
             db,
             runner: runner.clone(),
@@ -51,7 +52,7 @@ impl Front {
             clock,
             poll: config.jobs.poll,
         };
-        let app = App::new(Ids::system(), self.metrics, parts);
+        let app = App::serving(Ids::system(), self.metrics, parts, api);
         let mut tasks = JoinSet::new();
         tasks.spawn({
             let (server, options, stop) = (self.server, web_options(config), stop.clone());

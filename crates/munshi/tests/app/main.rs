@@ -20,6 +20,7 @@ mod policy;
 mod prompt;
 mod restore;
 mod serve;
+mod sms;
 mod tenant;
 mod tiers;
 mod understand;

@@ -26,6 +26,7 @@ pub use secret::{Secret, SecretRef};
 
 use std::sync::{Arc, RwLock};
 
+use munshi_identity::codes::CodeKey;
 use munshi_store::{Db, Door, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{Ids, Random, TenantId, Timestamp};
 use serde::Serialize;
@@ -162,16 +163,22 @@ impl Vault {
 
     /// What makes the tenant's pseudonyms. Keep it for as long as it is used: it costs a look at the database.
     pub async fn pseudonym_key(&self, tenant: TenantId, now: Timestamp) -> Result<PseudonymKey> {
+        Ok(PseudonymKey::new(self.own_key(tenant, now).await?.derive("munshi audit phone")))
+    }
+
+    /// What the tenant's one-time codes are hashed with: the same on every node, and not in the database.
+    pub async fn code_key(&self, tenant: TenantId, now: Timestamp) -> Result<CodeKey> {
+        Ok(CodeKey::new(&self.own_key(tenant, now).await?.derive("munshi one-time code")))
+    }
+
+    /// The tenant's key, made where it has none yet.
+    async fn own_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::Key> {
         let vault = self.clone();
-        let found = self.db.read(tenant, move |tx| vault.known_key(tx)).await?;
-        let key = match found {
-            Some(key) => key,
-            None => {
-                let vault = self.clone();
-                self.db.platform(VAULT).write(move |tx| vault.tenant_key(tx, tenant, now)).await?
-            }
-        };
-        Ok(PseudonymKey::new(key.derive("munshi audit phone")))
+        if let Some(key) = self.db.read(tenant, move |tx| vault.known_key(tx)).await? {
+            return Ok(key);
+        }
+        let vault = self.clone();
+        self.db.platform(VAULT).write(move |tx| vault.tenant_key(tx, tenant, now)).await
     }
 
     fn record(

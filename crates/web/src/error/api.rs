@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
-use axum::http::header::RETRY_AFTER;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -110,6 +110,9 @@ impl IntoResponse for ApiError {
             if let Ok(value) = HeaderValue::try_from(seconds.to_string()) {
                 response.headers_mut().insert(RETRY_AFTER, value);
             }
+        }
+        if self.code == Code::Unauthenticated {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Arc::new(self));
         response

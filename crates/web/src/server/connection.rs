@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics::gauge;
@@ -14,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Options, listener};
+use super::{Options, Peer, listener};
 use crate::metrics::CONNECTIONS;
 
 /// Owns a task per connection from accept to close.
@@ -105,7 +108,14 @@ impl Drop for Counted {
 
 /// Serves one connection. Dropping it drops the handler that runs for it.
 async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, ends: Ends) {
+    let peer = stream.peer_addr().ok().map(Peer);
     let service = TowerToHyperService::new(service);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
+        service.call(request)
+    });
     let mut connection = pin!(protocol.serve_connection(TokioIo::new(stream), service).with_upgrades());
     let finished = tokio::select! {
         result = connection.as_mut() => Some(result),

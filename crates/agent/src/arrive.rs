@@ -1,0 +1,152 @@
+//! A message finds its binding, and what is known of it before it is stored.
+
+use std::sync::{Arc, PoisonError};
+
+use munshi_llm::chat::Usage as Tokens;
+use munshi_llm::gateway::Use;
+use munshi_safety::budget::Amount;
+use munshi_safety::privacy::refuse_aadhaar;
+use munshi_tiers::prompt::Spoken;
+use munshi_tiers::{Answer, Resolution};
+use munshi_types::{Inbound, PersonId, RunId, To};
+
+use crate::engine::{Inner, Waiting};
+use crate::error::{Error, Result};
+use crate::ingest::{Door, Incoming, Said};
+use crate::routing;
+use crate::runs::{self, Held};
+use crate::state::Halt;
+use crate::turn::Tongue;
+
+/// More queued runs are not remembered; what is forgotten is looked up.
+const MOST_PLACES: usize = 10_000;
+
+impl Inner {
+    /// A tenant that rests is waited for; the run stays ours meanwhile.
+    pub(crate) async fn place_when_awake(&self, held: Held) -> Result<Arc<Resolution>> {
+        loop {
+            match self.place_of(held).await {
+                Err(Error::TenantPaused { .. }) => tokio::time::sleep(self.settings.renew).await,
+                found => return found,
+            }
+        }
+    }
+
+    /// Where a run's binding leads by now.
+    async fn place_of(&self, held: Held) -> Result<Arc<Resolution>> {
+        let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        let run = found.ok_or(Error::NoRun)?;
+        let person = run.person.to_string();
+        let answer = self.resolver.by_id(held.tenant, run.binding, Some(&person)).await?;
+        bound(answer, || run.binding.to_string())
+    }
+
+    pub(crate) async fn find(&self, to: &To, person: Option<PersonId>) -> Result<Arc<Resolution>> {
+        let person = person.map(|person| person.to_string());
+        let answer = match to {
+            To::Address(key) => self.resolver.resolve(key, person.as_deref()).await?,
+            To::Binding { tenant, binding } => {
+                self.resolver.by_name(tenant, binding, person.as_deref()).await?
+            }
+        };
+        bound(answer, || match to {
+            To::Address(key) => key.to_string(),
+            To::Binding { tenant, binding } => format!("{tenant}/{binding}"),
+        })
+    }
+
+    pub(crate) fn incoming(&self, inbound: Inbound, place: &Resolution) -> Incoming {
+        let tongue = Tongue::of(&inbound.text, &[], None, &place.human.body.speech);
+        let is_sure = munshi_lang::detect(&inbound.text).is_some_and(|found| found.is_sure());
+        let language = is_sure.then(|| tongue.person.clone());
+        let door = match refuse_aadhaar(&inbound.text) {
+            Some(_) => {
+                let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
+                Door::Shut(halt, self.said("aadhaar-refused", &tongue))
+            }
+            None => Door::Open,
+        };
+        let limit = self.said("limit-reached", &tongue);
+        Incoming {
+            kind: runs::MESSAGE,
+            binding: place.binding_id,
+            zone: place.zone.clone(),
+            most: self.most(place),
+            language: language.filter(|_| door == Door::Open),
+            tokens: Spoken::new(&inbound.text).tokens(),
+            door,
+            limit_reached: Arc::new(move |_| limit.clone()),
+            decision: None,
+            now: self.clock.now(),
+            inbound,
+        }
+    }
+
+    fn said(&self, phrase: &str, tongue: &Tongue) -> Said {
+        let text = self.book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
+            tracing::error!(%error, phrase, "a phrase can't be said");
+            String::new()
+        });
+        Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
+    }
+
+    /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
+    pub(crate) fn most(&self, place: &Resolution) -> Amount {
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
+        let uses = [Use::ChatTools, Use::Default, Use::Multilingual, Use::Voice];
+        let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
+        let budgets = place.cast.budgets();
+        let output = budgets.output.map_or(2_048, u64::from);
+        let input = u64::from(budgets.ceiling);
+        let now = self.clock.now();
+        let mut most = Amount::interaction();
+        for target in firsts.filter_map(|name| self.gateway.target(name).ok()) {
+            if target.stays_here() {
+                continue;
+            }
+            let usage = Tokens { cache_write_1h: input, output, ..Tokens::default() };
+            let cost = self.gateway.prices().cost(target, &usage, now);
+            most.tokens = input + output;
+            most.output = output;
+            most.money = match (most.money, cost) {
+                (Some(known), Some(cost)) => Some(known.max(cost)),
+                _ => None,
+            };
+        }
+        most
+    }
+
+    /// The model of this machine, where there is one.
+    pub(crate) fn here(&self) -> Option<&str> {
+        let here = self.gateway.targets().iter().find(|target| target.stays_here())?;
+        Some(here.name.as_str())
+    }
+
+    /// What must never be said by name.
+    pub(crate) fn model_names(&self) -> Vec<String> {
+        self.gateway.targets().iter().filter(|target| !target.stays_here()).map(|t| t.model.clone()).collect()
+    }
+
+    pub(crate) fn remember(&self, run: RunId, waiting: Waiting) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that another node took up are never asked for.
+        if places.len() >= MOST_PLACES {
+            places.clear();
+        }
+        places.insert(run, waiting);
+    }
+
+    pub(crate) fn recall(&self, run: RunId) -> Option<Waiting> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&run)
+    }
+}
+
+fn bound(answer: Answer, what: impl FnOnce() -> String) -> Result<Arc<Resolution>> {
+    match answer {
+        Answer::Bound(place) => Ok(place),
+        Answer::TenantPaused(tenant) => Err(Error::TenantPaused { tenant }),
+        Answer::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
+        Answer::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),
+        Answer::Unknown => Err(Error::NoBinding(what())),
+    }
+}

@@ -1,0 +1,80 @@
+//! What a turn stands on: whose words it has read, who is hidden, what it may cost, what the rules know.
+
+use std::sync::Arc;
+
+use munshi_safety::budget::{Account, DurableBudget, Lane};
+use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::privacy::{self, TokenVeil};
+use munshi_tiers::Resolution;
+use munshi_tiers::guardrails::{Context, Tongue as Allowed};
+use munshi_types::tier::LanguageLock;
+
+use super::prepare::Prepared;
+use crate::engine::Inner;
+use crate::error::Result;
+use crate::purse::Purse;
+use crate::runs::Run;
+use crate::snapshot::Snapshot;
+
+/// The person's own words are no danger to them; a visitor's are to the business.
+pub(super) fn taint(prepared: &Prepared) -> Taint {
+    let mut taint = Taint::clean(prepared.message.text.as_str());
+    if prepared.principal.role().is_none() {
+        taint.sources.insert(Source::Visitor);
+    }
+    if !prepared.gathered.recall.is_empty() {
+        taint.sources.insert(Source::Document);
+    }
+    taint
+}
+
+/// The conversation's own tokens, as far as they were stored.
+pub(super) fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
+    let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
+    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
+    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
+    let session = session.filter(|session| session.tenant() == tenant);
+    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
+    let known = engine.people.of(tenant, &prepared.people);
+    let script = prepared.tongue.script();
+    TokenVeil::new(known, session, script)
+        .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
+}
+
+pub(super) fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {
+    let account = Account {
+        binding: Some(run.binding),
+        person: Some(run.person),
+        lane: Lane::People,
+        zone: place.zone.clone(),
+    };
+    let governor = Arc::new(engine.office.governor.clone());
+    let (db, clock) = (engine.db.clone(), engine.clock.clone());
+    let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
+    let allowed = run.reservation.map(|_| engine.most(place));
+    let limit = engine.office.governor.settings().run;
+    Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
+}
+
+pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution) -> Context {
+    let speech = &place.human.body.speech;
+    let listed = match speech.lock {
+        LanguageLock::Open => &[],
+        LanguageLock::Listed => speech.languages.as_slice(),
+        LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
+    };
+    let allowed = listed.iter().filter_map(|code| {
+        let form = code.is_latin().then_some(munshi_lang::Form::Latin);
+        Some(Allowed { language: code.language()?, form })
+    });
+    let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
+    Context {
+        persona: Some(place.human.body.name.clone()),
+        model_names: engine.model_names(),
+        lock: allowed.collect(),
+        person_language: Some(prepared.tongue.voice.language),
+        person_said: prepared.message.text.clone(),
+        person_name: name,
+        ..Context::default()
+    }
+}

@@ -1,0 +1,77 @@
+//! Which binding is meant, and what to do where there is none.
+
+use std::sync::Arc;
+
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest, PlatformTx};
+use munshi_tiers::{Resolution, Resolver, history, nearest};
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{TenantName, TenantStatus};
+
+use crate::commands::prompt::binding;
+use crate::commands::tenant;
+use crate::failure::{Exit, Failure, Result};
+
+/// So many tenants are looked through for a name that was meant.
+const MOST: u32 = 100;
+/// So many names are told.
+const TOLD: usize = 12;
+
+pub(super) async fn find(
+    db: &Db,
+    resolver: &Resolver,
+    tenant: Option<&TenantName>,
+    wanted: &TierName,
+) -> Result<Arc<Resolution>> {
+    if let Some(name) = tenant {
+        tenant::by_name(db, name).await?;
+    }
+    match binding::find(resolver, tenant, wanted, None).await {
+        Err(failure) if failure.exit == Exit::NotFound => {
+            let hint = hint(db, tenant, wanted).await?;
+            Err(failure.hint(hint))
+        }
+        found => found,
+    }
+}
+
+/// For whoever has no database yet.
+pub(super) fn no_tenant() -> Failure {
+    Failure::not_found("there is no tenant yet, so there is nobody to ask").hint(
+        "`munshi migrate` makes the tables, `munshi apply DIR` a tenant of a folder such as tenants/rangoli",
+    )
+}
+
+async fn hint(db: &Db, tenant: Option<&TenantName>, wanted: &TierName) -> Result<String> {
+    let names = match tenant {
+        Some(tenant) => vec![tenant.clone()],
+        None => open(db).await?,
+    };
+    if names.is_empty() {
+        return Err(no_tenant());
+    }
+    let mut known = Vec::new();
+    for name in &names {
+        let tiers = history::tiers(db, name).await?;
+        let bindings = tiers
+            .into_iter()
+            .filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
+        known.extend(bindings.map(|tier| tier.name.to_string()));
+    }
+    known.sort();
+    known.dedup();
+    if known.is_empty() {
+        return Ok("no binding is there yet: `munshi apply DIR` brings a tenant's".to_owned());
+    }
+    let there = known.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if known.len() > TOLD { " and more" } else { "" };
+    let all = format!("there are {there}{more}");
+    Ok(nearest::hint(wanted.as_str(), known.iter().map(String::as_str), &all))
+}
+
+async fn open(db: &Db) -> Result<Vec<TenantName>> {
+    let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, MOST));
+    let page = db.platform(TENANTS).read(read).await?;
+    let open = page.items.into_iter().filter(|tenant| tenant.status != TenantStatus::Archived);
+    Ok(open.map(|tenant| tenant.name).collect())
+}

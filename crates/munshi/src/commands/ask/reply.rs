@@ -1,0 +1,132 @@
+//! What came of a message: as JSON, and as people watch it come.
+
+use munshi_agent::{Event, Outcome, RunState};
+use munshi_types::TenantName;
+use munshi_types::tier::TierName;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::who::Who;
+use crate::failure::{Failure, Result};
+use crate::output::shown::count;
+use crate::output::table::harmless;
+use crate::output::{Output, without_commands};
+
+/// A call's arguments and results are shown this far.
+const SHORT: usize = 160;
+
+/// The answer as `--json` gives it.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    pub(super) tenant: TenantName,
+    pub(super) binding: TierName,
+    pub(super) person: Who,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+}
+
+/// Who hears the events of a turn as they come.
+pub(super) trait Listener {
+    fn hear(&mut self, event: &Event) -> Result<()>;
+}
+
+/// For scripts: they read the whole.
+pub(super) struct Quiet;
+
+impl Listener for Quiet {
+    fn hear(&mut self, _event: &Event) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// For people: words on standard output as they come, all else dimly beside it.
+pub(super) struct Watched {
+    output: Output,
+    /// Whether a line of the reply is open.
+    open: bool,
+}
+
+impl Watched {
+    pub(super) fn new(output: Output) -> Self {
+        Self { output, open: false }
+    }
+
+    fn beside(&mut self, text: &str) -> Result<()> {
+        self.close()?;
+        self.output.aside(|paint| paint.dim(&without_commands(text)));
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.open) { self.output.piece("\n") } else { Ok(()) }
+    }
+
+    /// What is told once the reply is whole.
+    pub(super) fn end(&mut self, told: &Told) -> Result<()> {
+        self.close()?;
+        let outcome = &told.outcome;
+        if let Some(halt) = &outcome.halt {
+            self.output.aside(|paint| paint.doubtful(&format!("(halted: {})", halt.code())));
+        }
+        if let Some(approval) = outcome.approval {
+            let binding = &told.tenant;
+            let how = format!("answer yes or no, or: munshi approvals show {approval} --tenant {binding}");
+            self.output.aside(|paint| paint.doubtful(&how));
+        }
+        for suggestion in &outcome.suggestions {
+            self.beside(&format!("› {suggestion}"))?;
+        }
+        self.beside(&summary(outcome))
+    }
+}
+
+impl Listener for Watched {
+    fn hear(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Token { text } if text.is_empty() => Ok(()),
+            Event::Token { text } => {
+                self.open = !text.ends_with('\n');
+                self.output.piece(text)
+            }
+            Event::ToolCall { tool, arguments, .. } => self.beside(&format!("→ {tool} {}", short(arguments))),
+            Event::ToolResult { tool, ok, result, .. } => {
+                let mark = if *ok { "←" } else { "✗" };
+                self.beside(&format!("{mark} {tool} {}", short(result)))
+            }
+            Event::Reset { why } => self.beside(&format!("(what was said is void, it begins again: {why})")),
+            Event::Error { message, .. } => {
+                self.close()?;
+                Err(Failure::failed(message.clone()))
+            }
+            Event::Thinking { .. }
+            | Event::Approval { .. }
+            | Event::Suggestions { .. }
+            | Event::Done { .. } => Ok(()),
+        }
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = harmless(&value.to_string());
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+        None => text,
+    }
+}
+
+/// `(hi-latn: 2 model calls, 1240 tokens in, 38 out, free, 412 ms)`
+fn summary(outcome: &Outcome) -> String {
+    let usage = &outcome.usage;
+    let language = outcome.language.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
+    let cost = match usage.cost_micros {
+        None => "at an unknown price".to_owned(),
+        Some(0) => "free".to_owned(),
+        Some(micros) => format!("for {}", munshi_llm::money::Cost::from_micros(micros)),
+    };
+    let calls = count(u64::from(usage.model_calls), "model call");
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    let excuse =
+        if outcome.degraded && outcome.state == RunState::Done { ", an excuse and no answer" } else { "" };
+    let millis = outcome.timings.total / 1000;
+    format!("({language}{calls}, {input} tokens in, {output} out, {cost}, {millis} ms{excuse})")
+}

@@ -1,0 +1,139 @@
+//! Who speaks: the local operator as the tenant's owner, somebody known, or somebody new.
+
+use munshi_identity::{Address, Person, Role, persons};
+use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_store::Tx;
+use munshi_types::{Ids, Language, PersonId, Timestamp};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::commands::person;
+use crate::failure::{Exit, Failure, Result};
+
+/// What this program calls people who have no other address.
+const HERE: &str = "cli";
+const OPERATOR: &str = "operator";
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Who {
+    pub(super) id: PersonId,
+    pub(super) name: String,
+    pub(super) role: Option<Role>,
+    /// Met just now.
+    #[serde(skip)]
+    pub(super) is_new: bool,
+}
+
+impl Who {
+    /// So that a slip in a name is seen.
+    pub(super) fn introduced(&self) -> String {
+        let name = if self.name.is_empty() { "somebody" } else { self.name.as_str() };
+        match self.role {
+            Some(role) => format!("{name} is the tenant's {role} from now on; it had none"),
+            None => format!("{name} was not known here, and speaks as somebody new"),
+        }
+    }
+}
+
+/// Who types, when, and what they said of the speaker.
+#[derive(Clone)]
+pub(super) struct Asking {
+    pub(super) actor: Actor,
+    pub(super) ids: Ids,
+    pub(super) now: Timestamp,
+    pub(super) language: Option<Language>,
+}
+
+pub(super) fn find(tx: &mut Tx<'_>, given: Option<&str>, asking: &Asking) -> Result<Who> {
+    let (mut person, is_new) = match given {
+        Some(given) => named(tx, given, asking)?,
+        None => operator(tx, asking)?,
+    };
+    if person.left_at.is_some() {
+        return Err(Failure::refused(format!("{} has left; nothing is done for them", person.name))
+            .hint(format!("if they are here again: `munshi person set {} --back`", person.id)));
+    }
+    if let Some(language) = asking.language.filter(|language| person.language != Some(*language)) {
+        person.language = Some(language);
+        persons::put(tx, &person)?;
+        asking.tell(tx, &person, Event::PERSON_CHANGED, json!({ "language": language }))?;
+    }
+    Ok(Who { id: person.id, name: person.name, role: person.role, is_new })
+}
+
+/// Whoever is at the command line owns the machine. A tenant without an owner gets them as its first.
+fn operator(tx: &mut Tx<'_>, asking: &Asking) -> Result<(Person, bool)> {
+    let own = address(HERE, OPERATOR)?;
+    let mut owners = persons::members(tx)?;
+    owners.retain(|person| person.role == Some(Role::Owner) && person.left_at.is_none());
+    if let Some(known) = persons::by_address(tx, &own)?
+        && let Some(owner) = owners.iter().position(|owner| owner.id == known.id)
+    {
+        return Ok((owners.swap_remove(owner), false));
+    }
+    match owners.len() {
+        0 => Ok((first_owner(tx, asking, &own)?, true)),
+        1 => Ok((owners.swap_remove(0), false)),
+        _ => {
+            let names = owners.iter().map(|owner| owner.name.as_str()).collect::<Vec<_>>().join(", ");
+            Err(Failure::usage("the tenant has several owners")
+                .hint(format!("say who speaks, with --person: {names}")))
+        }
+    }
+}
+
+fn first_owner(tx: &mut Tx<'_>, asking: &Asking, own: &Address) -> Result<Person> {
+    let named = Person::new(&asking.ids, asking.actor.id.clone(), asking.now);
+    let owner = Person { role: Some(Role::Owner), ..named };
+    persons::put(tx, &owner)?;
+    if persons::by_address(tx, own)?.is_none() {
+        persons::add_address(tx, owner.id, own)?;
+    }
+    let payload = json!({ "role": owner.role, "tags": [], "addresses": [own.kind().as_str()] });
+    asking.tell(tx, &owner, Event::PERSON_ADDED, payload)?;
+    Ok(owner)
+}
+
+/// Somebody known, or somebody new under what they were called: what they say is a conversation of their own.
+fn named(tx: &mut Tx<'_>, given: &str, asking: &Asking) -> Result<(Person, bool)> {
+    let given = given.trim();
+    if given.is_empty() {
+        return Err(Failure::usage("the person's name is empty").hint("leave it out to speak as the owner"));
+    }
+    match person::find(tx, given) {
+        Ok(known) => return Ok((known, false)),
+        Err(failure) if failure.exit == Exit::NotFound && given.parse::<PersonId>().is_err() => {}
+        Err(failure) => return Err(failure),
+    }
+    let (address, name) = match proved(given) {
+        Some(address) => (address, ""),
+        None => {
+            (address(HERE, &given.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase())?, given)
+        }
+    };
+    let met = persons::find_or_add(tx, &asking.ids, &[address], name, asking.now)?;
+    Ok((met.person, met.is_new))
+}
+
+fn proved(given: &str) -> Option<Address> {
+    match given {
+        handle if handle.starts_with('@') => Address::handle(handle).ok(),
+        email if email.contains('@') => Address::email(email).ok(),
+        phone => Address::phone(phone).ok(),
+    }
+}
+
+fn address(channel: &str, id: &str) -> Result<Address> {
+    Address::channel(channel, id).map_err(|_| {
+        Failure::usage(format!("nobody can be called {id}"))
+            .hint("use a name of at most 200 letters on one line")
+    })
+}
+
+impl Asking {
+    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: Event, payload: Value) -> Result<()> {
+        let entry = NewEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
+        audit::append(tx, &entry, self.now, &self.ids)?;
+        Ok(())
+    }
+}

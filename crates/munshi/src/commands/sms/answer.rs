@@ -1,0 +1,97 @@
+//! A reading as JSON and in words.
+
+use munshi_ledger::sms::{Certainty, Direction, Nothing, Payment, Reading};
+use serde::Serialize;
+
+use crate::output::Painter;
+use crate::output::table::harmless;
+
+/// Amounts are decimal strings; what is not known is null.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Answer {
+    kind: &'static str,
+    amount: Option<String>,
+    account: Option<String>,
+    counterparty: Option<String>,
+    reference: Option<String>,
+    balance: Option<String>,
+    certainty: &'static str,
+    why: String,
+    /// Why there is nothing to book, in one word for scripts.
+    reason: Option<Nothing>,
+    currency: Option<String>,
+    date: Option<String>,
+    time: Option<String>,
+    bank: Option<&'static str>,
+    /// The same for one payment, whoever tells of it.
+    fingerprint: Option<String>,
+}
+
+impl Answer {
+    pub(super) fn of(reading: &Reading) -> Self {
+        match reading {
+            Reading::Payment(payment) => Self::of_payment(payment),
+            Reading::Nothing(nothing) => Self {
+                kind: "none",
+                certainty: Certainty::Sure.as_str(),
+                why: nothing.as_str().to_owned(),
+                reason: Some(*nothing),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn of_payment(payment: &Payment) -> Self {
+        Self {
+            kind: match payment.direction {
+                Direction::Credit => "credit",
+                Direction::Debit => "debit",
+            },
+            amount: Some(payment.amount.to_string()),
+            account: payment.account.clone(),
+            counterparty: payment.counterparty.clone(),
+            reference: payment.reference.clone(),
+            balance: payment.balance.map(|balance| balance.to_string()),
+            certainty: payment.certainty.as_str(),
+            why: why(payment),
+            reason: None,
+            currency: Some(payment.currency.as_str().to_owned()),
+            date: payment.date.map(|date| date.to_string()),
+            time: payment.time.map(|time| time.to_string()),
+            bank: payment.bank,
+            fingerprint: Some(payment.fingerprint()),
+        }
+    }
+}
+
+fn why(payment: &Payment) -> String {
+    if payment.doubts.is_empty() {
+        return format!("it says \u{201c}{}\u{201d}", payment.said);
+    }
+    payment.doubts.iter().map(|doubt| doubt.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+pub(super) fn words(answer: &Answer, paint: Painter) -> String {
+    let Some(amount) = &answer.amount else {
+        return format!("{}: {}", paint.dim("nothing to book"), answer.why);
+    };
+    let currency = answer.currency.as_deref().unwrap_or_default();
+    let way = if answer.kind == "credit" { "came in" } else { "went out" };
+    let mut lines = vec![paint.good(&format!("{currency} {amount} {way}"))];
+    let when = [&answer.date, &answer.time].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let rows = [
+        (if answer.kind == "credit" { "from" } else { "to" }, answer.counterparty.clone()),
+        ("account", answer.account.clone()),
+        ("when", Some(when).filter(|when| !when.is_empty())),
+        ("reference", answer.reference.clone()),
+        ("balance", answer.balance.clone()),
+        ("bank", answer.bank.map(str::to_owned)),
+    ];
+    let known = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    lines.extend(
+        known.map(|(name, value)| format!("{} {}", paint.dim(&format!("{name:10}")), harmless(&value))),
+    );
+    let certainty = format!("{}: {}", answer.certainty, harmless(&answer.why));
+    lines.push(if answer.certainty == "sure" { paint.dim(&certainty) } else { paint.doubtful(&certainty) });
+    lines.join("\n")
+}

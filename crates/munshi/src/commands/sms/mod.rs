@@ -1,0 +1,21 @@
+//! `munshi sms …`: messages of banks, UPI apps, cards and wallets.
+
+mod answer;
+mod read;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say what a message means: money that came or went, or nothing to book and why
+    Read(read::Arguments),
+}
+
+pub(super) fn run(context: &Context, command: &Command) -> Result<()> {
+    match command {
+        Command::Read(arguments) => read::run(context, arguments),
+    }
+}

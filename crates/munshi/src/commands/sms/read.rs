@@ -1,0 +1,88 @@
+//! `munshi sms read "…"`: what a message means. With `--jsonl`, a line of JSON for every line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use clap::Args;
+use munshi_ledger::sms::{Sms, read};
+use munshi_types::Zone;
+use serde::Deserialize;
+
+use super::answer::{Answer, words};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::as_line;
+use crate::output::shown::count;
+
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The message; with --jsonl the file of lines, standard input where none is named
+    #[arg(value_name = "TEXT|FILE", required_unless_present = "jsonl", allow_hyphen_values = true)]
+    what: Option<String>,
+    /// Who sent it, where it is known: VM-HDFCBK
+    #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
+    sender: Option<String>,
+    /// Read lines {"text":…,"sender"?:…} and answer each with a line of JSON
+    #[arg(long)]
+    jsonl: bool,
+}
+
+/// One line of `--jsonl`.
+#[derive(Debug, Deserialize)]
+struct Line {
+    text: String,
+    sender: Option<String>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let day = context.now().to_jiff().to_zoned(Zone::default().to_jiff()).date();
+    let answer = |text: &str, sender: Option<&str>| Answer::of(&read(&Sms { text, sender, day: Some(day) }));
+    match &arguments.what {
+        Some(path) if arguments.jsonl => {
+            let unreadable = |error| Failure::not_found(format!("{path} can't be read: {error}"));
+            lines(context, BufReader::new(File::open(path).map_err(unreadable)?), answer)
+        }
+        Some(text) => context.output.answer(&answer(text, arguments.sender.as_deref()), words),
+        None => lines(context, std::io::stdin().lock(), answer),
+    }
+}
+
+/// Answers every line with a line as it comes: a line that can't be read with what is wrong with it.
+fn lines(
+    context: &Context,
+    input: impl BufRead,
+    answer: impl Fn(&str, Option<&str>) -> Answer,
+) -> Result<()> {
+    let mut unread: u64 = 0;
+    for (number, line) in input.split(b'\n').enumerate() {
+        let line = line.map_err(|error| Failure::failed(format!("the lines can't be read: {error}")))?;
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice::<Line>(line) {
+            Ok(line) => context.output.say(&as_line(&answer(&line.text, line.sender.as_deref()))?)?,
+            Err(error) => {
+                unread += 1;
+                context.output.say(&bad_line(number + 1, &error).to_string())?;
+            }
+        }
+    }
+    if unread == 0 {
+        Ok(())
+    } else {
+        Err(Failure::failed(format!("{} could not be read", count(unread, "line"))))
+    }
+}
+
+fn bad_line(number: usize, error: &serde_json::Error) -> serde_json::Value {
+    let failure = Failure::usage(format!("line {number} is not {{\"text\":…,\"sender\"?:…}}: {error}"));
+    let mut value = failure.to_json();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("line".to_owned(), number.into());
+    }
+    value
+}

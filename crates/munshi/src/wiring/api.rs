@@ -1,0 +1,54 @@
+//! What the routes under `/v1` are made of.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_config::Config;
+use munshi_identity::codes::CodeKey;
+use munshi_identity::keys::Keys;
+use munshi_safety::vault::Vault;
+use munshi_store::Db;
+use munshi_tiers::Resolver;
+use munshi_types::{Clock, SystemRandom, TenantId};
+use munshi_web::Api;
+use munshi_web::api::{Codes, Parts};
+
+use super::engine::Turns;
+use super::vault;
+use crate::failure::Result;
+
+pub(crate) async fn api(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    resolver: Resolver,
+    turns: &Turns,
+) -> Result<Api> {
+    let vault = vault::open(config, db.clone(), clock.clone()).await?;
+    Ok(Api::new(Parts {
+        db: db.clone(),
+        engine: turns.engine.clone(),
+        keys: Keys::new(db.clone(), clock.clone()),
+        resolver,
+        office: turns.office.clone(),
+        codes: Arc::new(FromVault { vault, clock: clock.clone() }),
+        senders: Vec::new(),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+        // Room for the answer to leave before the request's time is over.
+        patience: config.server.request_timeout.mul_f64(0.8),
+    }))
+}
+
+/// Keys of one-time codes, made of each tenant's own.
+struct FromVault {
+    vault: Vault,
+    clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Codes for FromVault {
+    async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey> {
+        self.vault.code_key(tenant, self.clock.now()).await
+    }
+}

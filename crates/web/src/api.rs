@@ -1,0 +1,144 @@
+//! What the routes under `/v1` are made of, and what they share.
+//!
+//! # Layout
+//! - [`Api`]: the parts, made by the binary; `access`: the one table of which route needs what, and [`Key`](access::Key),
+//!   the extractor that asks for it
+//! - `faults`: errors of the floors below, as answers
+//! - [`limits`]: how often something may be asked for, counted on this node
+//! - `speaker`: for whom a key may speak; `stream`, `streams`: a run's events on their way to a client
+//! - `ask`: ids in paths, pages of lists, texts from outside; `telling`: what the audit hears
+
+pub(crate) mod access;
+pub(crate) mod ask;
+mod faults;
+pub mod limits;
+pub(crate) mod speaker;
+pub(crate) mod stream;
+mod streams;
+pub(crate) mod telling;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_agent::Engine;
+use munshi_agent::outbox::Sender;
+use munshi_identity::codes::CodeKey;
+use munshi_identity::keys::Keys;
+use munshi_safety::acts::Office;
+use munshi_store::{Db, PlatformTx, tenants};
+use munshi_tiers::Resolver;
+use munshi_types::{Clock, Ids, Random, Tenant, TenantId};
+use tokio_util::task::TaskTracker;
+
+pub(crate) use self::faults::missing;
+
+use self::limits::Limits;
+use self::streams::Streams;
+use crate::error::ApiError;
+
+/// More tenants than this are not remembered by name.
+const MANY: usize = 10_000;
+
+/// What the API is made of.
+pub struct Parts {
+    pub db: Db,
+    pub engine: Engine,
+    pub keys: Keys,
+    /// The same that the engine has.
+    pub resolver: Resolver,
+    /// The same that acts are done with: an approval is answered through it.
+    pub office: Arc<Office>,
+    pub codes: Arc<dyn Codes>,
+    /// The ways out; a code goes to a phone by one of them.
+    pub senders: Vec<Arc<dyn Sender>>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
+    pub patience: Duration,
+}
+
+/// Where the keys of one-time codes come from: outside the database.
+#[async_trait]
+pub trait Codes: Send + Sync + 'static {
+    async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey>;
+}
+
+/// The parts, shared by every request.
+#[derive(Clone)]
+pub struct Api(Arc<Inner>);
+
+/// What [`Api`] shares; only routes look inside.
+pub struct Inner {
+    pub(crate) db: Db,
+    pub(crate) engine: Engine,
+    pub(crate) keys: Keys,
+    pub(crate) resolver: Resolver,
+    pub(crate) office: Arc<Office>,
+    pub(crate) codes: Arc<dyn Codes>,
+    pub(crate) senders: Vec<Arc<dyn Sender>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) ids: Ids,
+    pub(crate) patience: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) streams: Streams,
+    /// What goes on though the client has gone.
+    pub(crate) tasks: TaskTracker,
+    /// A tenant keeps its name and zone.
+    tenants: Mutex<HashMap<TenantId, Arc<Tenant>>>,
+}
+
+impl Api {
+    pub fn new(parts: Parts) -> Self {
+        let ids = Ids::new(parts.clock.clone(), parts.random.clone());
+        Self(Arc::new(Inner {
+            db: parts.db,
+            engine: parts.engine,
+            keys: parts.keys,
+            resolver: parts.resolver,
+            office: parts.office,
+            codes: parts.codes,
+            senders: parts.senders,
+            limits: Limits::new(parts.clock.clone()),
+            clock: parts.clock,
+            random: parts.random,
+            ids,
+            patience: parts.patience,
+            streams: Streams::default(),
+            tasks: TaskTracker::new(),
+            tenants: Mutex::default(),
+        }))
+    }
+}
+
+impl std::ops::Deref for Api {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Inner {
+    /// The tenant of a key, from memory where it was asked for before.
+    pub(crate) async fn tenant(&self, id: TenantId) -> Result<Arc<Tenant>, ApiError> {
+        if let Some(known) = self.tenants().get(&id) {
+            return Ok(known.clone());
+        }
+        let read = move |tx: &mut PlatformTx<'_>| tenants::find(tx, id);
+        let found = self.db.platform(tenants::TENANTS).read(read).await?;
+        let found = Arc::new(found.ok_or_else(|| ApiError::internal("the tenant of a key is gone"))?);
+        let mut known = self.tenants();
+        if known.len() >= MANY {
+            known.clear();
+        }
+        known.insert(id, found.clone());
+        Ok(found)
+    }
+
+    fn tenants(&self) -> std::sync::MutexGuard<'_, HashMap<TenantId, Arc<Tenant>>> {
+        self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,191 @@
+//! Who may call which route: one table, which the document tells and [`Key`] holds every request to.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, MatchedPath};
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use munshi_identity::keys::{Access, Area, Caller, Grant};
+use munshi_identity::{Lacking, Role};
+use munshi_types::{BindingId, TenantId};
+
+use super::{Api, Inner};
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::server::Peer;
+
+use Access::{Read, Write};
+use Area::{Approvals, Bindings, Chat, Keys, Persons, Runs, Sessions, Test, Tiers, Usage};
+
+/// Every route under `/v1`. One that is missing here is closed to everybody.
+#[rustfmt::skip]
+pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
+    (Method::POST, "/v1/chat", Chat, Write),
+    (Method::GET, "/v1/runs", Runs, Read),
+    (Method::GET, "/v1/runs/{id}", Runs, Read),
+    // Whoever may chat may hear the rest of an answer that broke off.
+    (Method::GET, "/v1/runs/{id}/stream", Chat, Read),
+    (Method::POST, "/v1/runs/{id}/cancel", Chat, Write),
+    (Method::GET, "/v1/sessions", Sessions, Read),
+    (Method::GET, "/v1/sessions/{id}", Sessions, Read),
+    (Method::GET, "/v1/sessions/{id}/messages", Sessions, Read),
+    (Method::GET, "/v1/persons", Persons, Read),
+    (Method::POST, "/v1/persons", Persons, Write),
+    (Method::GET, "/v1/persons/{id}", Persons, Read),
+    (Method::PATCH, "/v1/persons/{id}", Persons, Write),
+    (Method::POST, "/v1/persons/{id}/link", Persons, Write),
+    (Method::POST, "/v1/persons/{id}/confirm", Persons, Write),
+    (Method::GET, "/v1/bindings", Bindings, Read),
+    (Method::GET, "/v1/bindings/{name}", Bindings, Read),
+    (Method::GET, "/v1/tiers", Tiers, Read),
+    (Method::GET, "/v1/tiers/{kind}/{name}", Tiers, Read),
+    (Method::GET, "/v1/tiers/{kind}/{name}/versions", Tiers, Read),
+    (Method::GET, "/v1/approvals", Approvals, Read),
+    (Method::GET, "/v1/approvals/{id}", Approvals, Read),
+    (Method::POST, "/v1/approvals/{id}/grant", Approvals, Write),
+    (Method::POST, "/v1/approvals/{id}/refuse", Approvals, Write),
+    (Method::GET, "/v1/usage", Usage, Read),
+    (Method::GET, "/v1/keys", Keys, Read),
+    (Method::POST, "/v1/keys", Keys, Write),
+    (Method::GET, "/v1/keys/{id}", Keys, Read),
+    (Method::POST, "/v1/keys/{id}/revoke", Keys, Write),
+    // Acts are rehearsed; `act` needs `test` whole.
+    (Method::POST, "/v1/test", Test, Read),
+];
+
+/// What a route needs; none for those outside of `/v1`.
+pub(crate) fn needed(method: &Method, path: &str) -> Option<Grant> {
+    let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
+    Some(Grant { area: line.2, access: line.3 })
+}
+
+/// Whoever holds the key of this request, let in for its route.
+pub(crate) struct Key {
+    pub(crate) api: Api,
+    pub(crate) caller: Arc<Caller>,
+}
+
+impl FromRequestParts<App> for Key {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let api = app.api()?.clone();
+        let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
+        let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
+        let grant = needed(&method, path)
+            .ok_or_else(|| ApiError::internal(format!("{method} {path} is not in the table of access")))?;
+        let address = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        let caller = authenticate(&api, &parts.headers, address).await?;
+        api.limits.key(&caller)?;
+        caller.may(grant.area, grant.access).map_err(forbidden)?;
+        Ok(Self { api, caller })
+    }
+}
+
+/// A good key is let in whatever its neighbours do; who has none is counted by address.
+async fn authenticate(
+    api: &Inner,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Result<Arc<Caller>, ApiError> {
+    if let Some(text) = bearer(headers)
+        && let Some(caller) = api.keys.authenticate(text).await?
+    {
+        return Ok(caller);
+    }
+    api.limits.stranger(address)?;
+    Err(match headers.contains_key(AUTHORIZATION) {
+        false => ApiError::plain(Code::Unauthenticated),
+        true => ApiError::new(Code::Unauthenticated, "This key opens nothing.").hint(
+            "Send `authorization: Bearer mk_…` with a key that was neither revoked nor has ended; \
+             `munshi key add` makes one.",
+        ),
+    })
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let sent = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = sent.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// What is missing, and whom to ask.
+pub(crate) fn forbidden(lacking: Lacking) -> ApiError {
+    let mut what = lacking.what;
+    if let Some(first) = what.get(..1) {
+        what = format!("{}{}.", first.to_uppercase(), what.get(1..).unwrap_or_default());
+    }
+    let error = ApiError::new(Code::Forbidden, what);
+    match lacking.ask {
+        Some(role) => error.hint(
+            format!("Ask an {role} of the workspace for a key that may.")
+                .replace("an staff", "a member of staff")
+                .replace("an viewer", "a viewer"),
+        ),
+        None => error,
+    }
+}
+
+impl Key {
+    pub(crate) fn tenant(&self) -> TenantId {
+        self.caller.tenant
+    }
+
+    /// For more than the route needs by itself.
+    pub(crate) fn may(&self, area: Area, access: Access) -> Result<(), ApiError> {
+        self.caller.may(area, access).map_err(forbidden)
+    }
+
+    pub(crate) fn reaches(&self, binding: BindingId) -> bool {
+        self.caller.reaches(binding)
+    }
+
+    pub(crate) fn role(&self) -> Option<Role> {
+        self.caller.principal.role()
+    }
+
+    /// Whether somebody of this role stands no higher than the key: what it could do to them, they could do themselves.
+    pub(crate) fn is_above(&self, role: Option<Role>) -> bool {
+        match (self.role(), role) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(other)) => own <= other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_route_stands_in_the_table_once() {
+        let routes: BTreeSet<(String, &str)> =
+            TABLE.iter().map(|(method, path, ..)| (method.to_string(), *path)).collect();
+        assert_eq!(routes.len(), TABLE.len());
+        let grant = needed(&Method::POST, "/v1/chat").unwrap();
+        assert_eq!((grant.area, grant.access), (Area::Chat, Access::Write));
+        assert!(needed(&Method::DELETE, "/v1/chat").is_none());
+    }
+
+    #[test]
+    fn a_refusal_says_whom_to_ask() {
+        let lacking = Lacking { what: "this key does not open keys".to_owned(), ask: Some(Role::Admin) };
+        let error = forbidden(lacking);
+        assert_eq!(error.message, "This key does not open keys.");
+        assert_eq!(error.hint, "Ask an admin of the workspace for a key that may.");
+    }
+
+    #[test]
+    fn the_scheme_is_read_in_any_case() {
+        let headers = |text: &'static str| {
+            HeaderMap::from_iter([(AUTHORIZATION, axum::http::HeaderValue::from_static(text))])
+        };
+        assert_eq!(bearer(&headers("bearer  mk_1 ")), Some("mk_1"));
+        assert_eq!(bearer(&headers("Basic bWs=")), None);
+        assert_eq!(bearer(&headers("mk_1")), None);
+    }
+}

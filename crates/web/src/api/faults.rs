@@ -1,0 +1,127 @@
+//! What goes wrong on the floors below, as an answer: one table.
+
+use munshi_store::Error as Store;
+
+use crate::error::{ApiError, Code};
+
+impl From<Store> for ApiError {
+    fn from(error: Store) -> Self {
+        match error {
+            error @ (Store::Unavailable { .. } | Store::Full | Store::Busy(_)) => Self::unavailable(error),
+            Store::OutcomeUnknown => Self::new(
+                Code::Unavailable,
+                "The line to the database broke while this was stored: it happened whole or not at all.",
+            )
+            .hint("Look whether it happened before you repeat it; a message with the same id is taken once.")
+            .caused_by(Store::OutcomeUnknown),
+            error @ Store::Conflict { .. } => Self::plain(Code::Conflict).caused_by(error),
+            error => Self::internal(error),
+        }
+    }
+}
+
+impl From<munshi_identity::Error> for ApiError {
+    fn from(error: munshi_identity::Error) -> Self {
+        use munshi_identity::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
+            E::NoPerson(id) => missing("person", &id.to_string()),
+            E::Unmergeable(why) => Self::new(Code::Conflict, sentence(&why.to_string()))
+                .hint("Nothing was changed. Two rows that can't be one stay two."),
+            error @ E::NameTaken(_) => Self::new(Code::Conflict, sentence(&error.to_string()))
+                .hint("Choose another name, or revoke that key first."),
+        }
+    }
+}
+
+impl From<munshi_safety::Error> for ApiError {
+    fn from(error: munshi_safety::Error) -> Self {
+        use munshi_safety::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
+            E::OverBudget(refused) => Self::new(Code::TooManyRequests, sentence(&refused.to_string()))
+                .hint("GET /v1/usage says when it is free again."),
+            error => Self::internal(error),
+        }
+    }
+}
+
+impl From<munshi_tiers::Error> for ApiError {
+    fn from(error: munshi_tiers::Error) -> Self {
+        use munshi_tiers::Error as E;
+        match error {
+            E::Store(error) => error.into(),
+            error @ (E::NoTenant(_) | E::NoTier { .. } | E::NoVersion { .. }) => {
+                Self::new(Code::NotFound, sentence(&error.to_string())).hint("GET /v1/tiers lists them all.")
+            }
+            error => Self::internal(error),
+        }
+    }
+}
+
+impl From<munshi_agent::Error> for ApiError {
+    fn from(error: munshi_agent::Error) -> Self {
+        use munshi_agent::Error as E;
+        match error {
+            E::NoBinding(_) => Self::new(Code::NotFound, sentence(&error.to_string()))
+                .hint("GET /v1/bindings lists those this key reaches."),
+            E::TenantPaused { .. } => Self::new(Code::Conflict, sentence(&error.to_string()))
+                .hint("`munshi tenant resume` wakes it; then send it again."),
+            E::TenantArchived { .. } | E::BindingArchived { .. } => {
+                Self::new(Code::Conflict, sentence(&error.to_string()))
+                    .hint("Write to another binding: GET /v1/bindings lists them.")
+            }
+            E::Unfit(what) => Self::new(Code::Invalid, sentence(&what)),
+            E::NoRun => Self::new(Code::NotFound, "There is no such run.")
+                .hint("GET /v1/runs lists those this key reaches."),
+            E::Store(error) => error.into(),
+            E::Identity(error) => error.into(),
+            E::Safety(error) => error.into(),
+            E::Tiers(error) => error.into(),
+            error => Self::internal(error),
+        }
+    }
+}
+
+/// Another tenant's, another binding's, or nobody's: they look the same.
+pub(crate) fn missing(noun: &str, id: &str) -> ApiError {
+    let id = crate::json::shorten(id);
+    ApiError::new(Code::NotFound, format!("There is no {noun} {id} that this key reaches."))
+        .hint(format!("GET /v1/{noun}s lists those it does."))
+}
+
+/// Our errors begin small and have no full stop: they stand behind `error:` elsewhere.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    // A quoted value at the beginning is not ours to change.
+    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_error_has_its_code() {
+        let code = |error: munshi_agent::Error| ApiError::from(error).code();
+        assert_eq!(code(munshi_agent::Error::NoRun), Code::NotFound);
+        assert_eq!(code(munshi_agent::Error::NoBinding("x".to_owned())), Code::NotFound);
+        assert_eq!(code(munshi_agent::Error::Unfit("x".to_owned())), Code::Invalid);
+        assert_eq!(code(Store::Busy("x".to_owned()).into()), Code::Unavailable);
+        assert_eq!(code(Store::Misuse("x".to_owned()).into()), Code::Internal);
+        assert_eq!(code(munshi_safety::Error::Invalid("x".to_owned()).into()), Code::Invalid);
+        assert_eq!(code(munshi_agent::Error::Archive("x".to_owned())), Code::Internal);
+    }
+
+    #[test]
+    fn words_stand_by_themselves() {
+        assert_eq!(sentence("the message is empty"), "The message is empty.");
+        assert_eq!(sentence("`x` is no run id"), "`x` is no run id.");
+        assert_eq!(sentence("Done."), "Done.");
+        assert_eq!(sentence(""), "");
+    }
+}

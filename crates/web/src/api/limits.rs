@@ -1,0 +1,327 @@
+//! How often something may be asked for, before any model is.
+//!
+//! Counted in the memory of this node, so with n nodes behind one address somebody gets up to n times as much: these
+//! limits keep a node from being flooded; what may be spent is counted in the database (`munshi-safety`'s budgets).
+//! Memory is bounded: while there is no room for another counter, newcomers share one.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use munshi_identity::keys::Caller;
+use munshi_safety::budget::Plan;
+use munshi_types::{BindingId, Clock, PersonId, TenantId, Timestamp};
+
+use crate::error::{ApiError, Code};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// So many in so long a time, all at once if one likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub count: u32,
+    pub period: Duration,
+}
+
+impl Limit {
+    const fn new(count: u32, period: Duration) -> Self {
+        Self { count, period }
+    }
+}
+
+/// Requests of one key.
+pub const KEY: Limit = Limit::new(600, MINUTE);
+/// Requests without a good key, and later those of public pages, by address.
+pub const ADDRESS: [Limit; 2] = [Limit::new(20, MINUTE), Limit::new(200, DAY)];
+/// Messages of one person.
+pub const PERSON: Limit = Limit::new(100, MINUTE);
+/// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
+pub const VISIT: Limit = Limit::new(40, Duration::from_secs(15 * 60));
+
+/// Messages of a tenant in an hour.
+pub const fn tenant(plan: Plan) -> Limit {
+    match plan {
+        Plan::Free => Limit::new(500, HOUR),
+        Plan::Starter => Limit::new(2_000, HOUR),
+        Plan::Pro => Limit::new(10_000, HOUR),
+        Plan::Business => Limit::new(50_000, HOUR),
+    }
+}
+
+/// More counters than this are not kept.
+const MOST: usize = 200_000;
+/// Where there was no room, those that are full again are looked for this often.
+const TIDY: Duration = Duration::from_secs(1);
+
+/// The counters of this node.
+pub struct Limits {
+    clock: Arc<dyn Clock>,
+    hasher: RandomState,
+    most: usize,
+    counters: Mutex<Counters>,
+}
+
+#[derive(Default)]
+struct Counters {
+    /// By what is counted and whose it is, hashed with a key nobody knows.
+    known: HashMap<u64, Counter>,
+    tidied_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy)]
+struct Counter {
+    /// When all that was used will be free again.
+    free_at: Timestamp,
+    /// Of a visit: how many there were, and the last.
+    visit: u32,
+}
+
+/// Which limit was reached, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Reached {
+    limit: Limit,
+    wait: Duration,
+}
+
+impl Limits {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, hasher: RandomState::new(), most: MOST, counters: Mutex::default() }
+    }
+
+    pub(crate) fn key(&self, caller: &Caller) -> Result<(), ApiError> {
+        self.count("key", caller.key, KEY).map_err(|reached| refusal(&reached, "this key", "requests"))
+    }
+
+    /// Whoever has no good key. Without an address they all count as one.
+    pub(crate) fn stranger(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
+        for limit in ADDRESS {
+            self.count("address", (address.map(whole), limit.period), limit)
+                .map_err(|reached| refusal(&reached, "this address", "requests without a good key"))?;
+        }
+        Ok(())
+    }
+
+    /// A message of the tenant, before anything is done about it.
+    pub(crate) fn tenant(&self, id: TenantId, plan: Plan) -> Result<(), ApiError> {
+        self.count("tenant", id, tenant(plan)).map_err(|reached| {
+            refusal(&reached, "this workspace", "messages")
+                .hint(format!("Wait for the seconds in `retry-after`. The plan {plan} has this limit; a larger one has more."))
+        })
+    }
+
+    /// A message of one person, known by their id or by the one address that was given.
+    pub(crate) fn person(&self, tenant: TenantId, who: impl std::hash::Hash) -> Result<(), ApiError> {
+        self.count("person", (tenant, who), PERSON)
+            .map_err(|reached| refusal(&reached, "this person", "messages"))
+    }
+
+    /// A message of somebody who has proved nothing.
+    pub(crate) fn visit(
+        &self,
+        tenant: TenantId,
+        person: PersonId,
+        binding: BindingId,
+    ) -> Result<(), ApiError> {
+        self.count_visit((tenant, person, binding)).map_err(|reached| {
+            let minutes = VISIT.period.as_secs() / 60;
+            let words = format!(
+                "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
+                VISIT.count
+            );
+            ApiError::new(Code::TooManyRequests, words)
+                .hint("Wait for the seconds in `retry-after`, or let them prove a phone: POST /v1/persons/{id}/link.")
+                .retry_after(reached.wait)
+        })
+    }
+
+    /// A leaky bucket in one number: when it will have run empty.
+    fn count(&self, what: &str, whose: impl std::hash::Hash, limit: Limit) -> Result<(), Reached> {
+        let now = self.clock.now();
+        let (mut counters, mut key) = (self.lock(), self.hasher.hash_one((what, whose)));
+        if counters.is_full(key, self.most, now) {
+            key = self.hasher.hash_one((what, "newcomers"));
+        }
+        let counter = counters.known.entry(key).or_insert(Counter { free_at: now, visit: 0 });
+        let each = limit.period / limit.count.max(1);
+        // A clock that was set back must not shut anybody out for longer than the period.
+        let free_at = counter.free_at.max(now).min(now.plus(limit.period));
+        let after = free_at.plus(each);
+        let over = after.since(now).saturating_sub(limit.period);
+        if over > Duration::ZERO {
+            return Err(Reached { limit, wait: over });
+        }
+        counter.free_at = after;
+        Ok(())
+    }
+
+    fn count_visit(&self, whose: (TenantId, PersonId, BindingId)) -> Result<(), Reached> {
+        let now = self.clock.now();
+        let (mut counters, mut key) = (self.lock(), self.hasher.hash_one(("visit", whose)));
+        if counters.is_full(key, self.most, now) {
+            key = self.hasher.hash_one(("visit", "newcomers"));
+        }
+        let counter = counters.known.entry(key).or_insert(Counter { free_at: now, visit: 0 });
+        if counter.free_at <= now {
+            counter.visit = 0;
+        }
+        if counter.visit >= VISIT.count {
+            return Err(Reached { limit: VISIT, wait: counter.free_at.since(now).min(VISIT.period) });
+        }
+        counter.visit += 1;
+        counter.free_at = now.plus(VISIT.period);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counters {
+    /// Whether there is no room for a key that is not known. Those that are free again make room.
+    fn is_full(&mut self, key: u64, most: usize, now: Timestamp) -> bool {
+        if self.known.len() < most || self.known.contains_key(&key) {
+            return false;
+        }
+        let lately = self.tidied_at.is_some_and(|at| at <= now && now.since(at) < TIDY);
+        if !lately {
+            self.known.retain(|_, counter| counter.free_at > now);
+            self.tidied_at = Some(now);
+        }
+        self.known.len() >= most
+    }
+}
+
+/// Whoever has an IPv6 network has all its addresses.
+fn whole(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => {
+            let [a, b, c, d, ..] = six.segments();
+            IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into())
+        }
+        four => four,
+    }
+}
+
+fn refusal(reached: &Reached, who: &str, what: &str) -> ApiError {
+    let span = match reached.limit.period {
+        MINUTE => "a minute",
+        HOUR => "an hour",
+        _ => "a day",
+    };
+    let words = format!("Too many {what} from {who}: {} {span} are taken.", reached.limit.count);
+    ApiError::new(Code::TooManyRequests, words).retry_after(reached.wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::FakeClock;
+    use proptest::prelude::*;
+
+    const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
+
+    fn limits() -> (Limits, Arc<FakeClock>) {
+        let clock = Arc::new(FakeClock::at(START));
+        (Limits::new(clock.clone()), clock)
+    }
+
+    #[test]
+    fn a_full_bucket_says_when_to_come_back() {
+        let (limits, clock) = limits();
+        let two = Limit::new(2, MINUTE);
+        assert!(limits.count("x", 1, two).is_ok() && limits.count("x", 1, two).is_ok());
+        let reached = limits.count("x", 1, two).unwrap_err();
+        assert_eq!(reached.wait, Duration::from_secs(30));
+        assert!(
+            limits.count("x", 2, two).is_ok() && limits.count("y", 1, two).is_ok(),
+            "others have their own"
+        );
+        clock.advance(Duration::from_secs(29));
+        assert!(limits.count("x", 1, two).is_err());
+        clock.advance(Duration::from_secs(1));
+        assert!(limits.count("x", 1, two).is_ok());
+        assert!(limits.count("x", 1, two).is_err());
+    }
+
+    #[test]
+    fn a_visit_begins_anew_after_a_silence() {
+        let (limits, clock) = limits();
+        let ids = munshi_types::Ids::system();
+        let whose = (ids.next(), ids.next(), ids.next());
+        for _ in 0..VISIT.count {
+            clock.advance(MINUTE);
+            assert!(limits.count_visit(whose).is_ok());
+        }
+        clock.advance(MINUTE);
+        assert_eq!(limits.count_visit(whose).unwrap_err().wait, MINUTE * 14);
+        clock.advance(MINUTE * 14);
+        assert!(limits.count_visit(whose).is_ok(), "asking in vain does not make it longer");
+    }
+
+    #[test]
+    fn newcomers_share_a_counter_where_there_is_no_room() {
+        let (mut limits, clock) = limits();
+        limits.most = 3;
+        let two = Limit::new(2, MINUTE);
+        for whose in 0..3 {
+            assert!(limits.count("x", whose, two).is_ok());
+        }
+        assert!(limits.count("x", 10, two).is_ok() && limits.count("x", 11, two).is_ok());
+        assert!(limits.count("x", 12, two).is_err(), "they are held to one limit together");
+        assert!(limits.count("x", 1, two).is_ok(), "those who are known are not");
+        assert!(limits.lock().known.len() <= 4);
+        clock.advance(MINUTE * 2);
+        assert!(limits.count("x", 12, two).is_ok());
+        assert!(limits.lock().known.len() <= 4);
+    }
+
+    #[test]
+    fn one_network_is_one_address() {
+        let (limits, _) = limits();
+        let six = |last: u16| Some(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]));
+        for last in 0..ADDRESS[0].count {
+            assert!(limits.stranger(six(u16::try_from(last).unwrap())).is_ok());
+        }
+        let refused = limits.stranger(six(999)).unwrap_err();
+        assert_eq!(refused.code(), Code::TooManyRequests);
+        assert!(refused.message.contains("20 a minute"), "{}", refused.message);
+        assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
+    }
+
+    proptest! {
+        /// Whatever the times, no window of the period's length lets in more than twice the count, and a steady flow
+        /// within the limit is never refused.
+        #[test]
+        fn no_window_lets_in_much_more(gaps in prop::collection::vec(0u64..2_000, 1..400)) {
+            let (limits, clock) = limits();
+            let limit = Limit::new(10, Duration::from_secs(10));
+            let (mut taken, mut now) = (Vec::new(), 0u64);
+            for gap in gaps {
+                now += gap;
+                clock.advance(Duration::from_millis(gap));
+                if limits.count("x", 1, limit).is_ok() {
+                    taken.push(now);
+                }
+            }
+            for (at, first) in taken.iter().enumerate() {
+                let within = taken[at..].iter().take_while(|time| **time - first < 10_000).count();
+                prop_assert!(within <= 20, "{within} in one window");
+            }
+        }
+
+        #[test]
+        fn a_steady_flow_is_never_refused(count in 1u32..100, rounds in 1usize..300) {
+            let (limits, clock) = limits();
+            let limit = Limit::new(count, MINUTE);
+            for _ in 0..rounds {
+                prop_assert!(limits.count("x", 1, limit).is_ok());
+                clock.advance(MINUTE / count + Duration::from_micros(1));
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! For whom a key may speak. A key that stands for a person speaks for them alone; one that stands for a role speaks for
+//! anybody who stands no higher.
+
+use munshi_identity::{Address, Person, persons};
+use munshi_safety::budget::{self, Plan};
+use munshi_store::Tx;
+use munshi_types::tier::Channel;
+use munshi_types::{PersonId, Sender};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::access::Key;
+use super::ask::{invalid, name};
+use super::faults::missing;
+use crate::error::{ApiError, Code};
+
+/// Who speaks: an id, or one address.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Who {
+    /// As an answer told it.
+    #[schema(value_type = uuid::Uuid)]
+    Id(PersonId),
+    Address(WhoAt),
+}
+
+/// Exactly one of the four; whoever has it is found, or added.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhoAt {
+    /// A number that was verified, with its country code.
+    #[schema(example = "+919812345678")]
+    phone: Option<String>,
+    #[schema(example = "meera@shop.example")]
+    email: Option<String>,
+    #[schema(example = "meera")]
+    handle: Option<String>,
+    /// What a browser keeps: too long to guess, since whoever has it is taken for that visitor.
+    #[schema(min_length = 16, max_length = 200, example = "5b0f6c1e4d0f4f0f9d3c")]
+    visitor: Option<String>,
+    /// What they call themselves.
+    #[schema(max_length = 200)]
+    name: Option<String>,
+}
+
+/// Shorter ones can be guessed.
+const VISITOR: usize = 16;
+
+/// Who speaks, as the engine takes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Speaker {
+    pub(crate) sender: Sender,
+    /// A browser's id is the web's; everything else came by the API.
+    pub(crate) channel: Channel,
+    address: Option<Address>,
+}
+
+/// What is known of them before anything is stored.
+pub(crate) struct Found {
+    /// None for somebody new.
+    pub(crate) person: Option<Person>,
+    pub(crate) plan: Plan,
+}
+
+impl Speaker {
+    pub(crate) fn of(key: &Key, who: Option<Who>) -> Result<Self, ApiError> {
+        let own = key.caller.principal.person;
+        match (own, who) {
+            (Some(own), None) => Ok(Self::person(own)),
+            (Some(own), Some(Who::Id(id))) if own == id => Ok(Self::person(own)),
+            (Some(_), Some(_)) => Err(ApiError::new(
+                Code::Forbidden,
+                "This key stands for one person and speaks for them alone.",
+            )
+            .hint("Leave `person` out, or ask an admin of the workspace for a key that stands for a role.")),
+            (None, None) => Ok(Self { sender: Sender::default(), channel: Channel::Api, address: None }),
+            (None, Some(Who::Id(id))) => Ok(Self::person(id)),
+            (None, Some(Who::Address(at))) => Self::at(at),
+        }
+    }
+
+    fn person(id: PersonId) -> Self {
+        let sender = Sender { person: Some(id), ..Sender::default() };
+        Self { sender, channel: Channel::Api, address: None }
+    }
+
+    fn at(at: WhoAt) -> Result<Self, ApiError> {
+        let called = at.name.as_deref().map(|text| name("person.name", text)).transpose()?;
+        let bad = |error: munshi_identity::AddressError| invalid("person", &error.to_string());
+        let sender = Sender { name: called, ..Sender::default() };
+        let (sender, channel, address) = match (at.phone, at.email, at.handle, at.visitor) {
+            (Some(text), None, None, None) => {
+                let address = Address::phone(&text).map_err(bad)?;
+                (Sender { phone: Some(text), ..sender }, Channel::Api, address)
+            }
+            (None, Some(text), None, None) => {
+                let address = Address::email(&text).map_err(bad)?;
+                (Sender { email: Some(text), ..sender }, Channel::Api, address)
+            }
+            (None, None, Some(text), None) => {
+                let address = Address::handle(&text).map_err(bad)?;
+                (Sender { handle: Some(text), ..sender }, Channel::Api, address)
+            }
+            (None, None, None, Some(text)) if text.len() < VISITOR => {
+                let what =
+                    format!("a visitor's id has at least {VISITOR} letters, so that nobody guesses it");
+                return Err(invalid("person.visitor", &what));
+            }
+            (None, None, None, Some(text)) => {
+                let address = Address::visitor(&text).map_err(bad)?;
+                (Sender { channel_id: Some(text), ..sender }, Channel::Web, address)
+            }
+            _ => return Err(invalid("person", "name exactly one of phone, email, handle and visitor")),
+        };
+        Ok(Self { sender, channel, address: Some(address) })
+    }
+
+    /// Looks them up. Nobody speaks for somebody who stands higher than the key.
+    pub(crate) fn find(&self, tx: &mut Tx<'_>, key: &Key) -> Result<Found, ApiError> {
+        let person = match (self.sender.person, &self.address) {
+            (Some(id), _) => {
+                let found = persons::living(tx, id)?;
+                Some(found.ok_or_else(|| missing("person", &id.to_string()))?)
+            }
+            (None, Some(address)) => persons::by_address(tx, address)?,
+            (None, None) => None,
+        };
+        if let Some(person) = &person {
+            if !key.is_above(person.role) {
+                return Err(ApiError::new(Code::Forbidden, "This person stands higher than the key.")
+                    .hint("Ask an owner of the workspace for a key of their role."));
+            }
+            if person.left_at.is_some() {
+                return Err(ApiError::new(Code::Conflict, "This person has left; nothing is done for them.")
+                    .hint("If they are here again: `munshi person set PERSON --back`."));
+            }
+        }
+        let plan = budget::plan(tx, key.api.office.governor.settings())?;
+        Ok(Found { person, plan })
+    }
+
+    /// What messages of theirs are counted by, where they are nobody yet.
+    pub(crate) fn counted(&self) -> Option<&Address> {
+        self.address.as_ref()
+    }
+}

@@ -1,0 +1,157 @@
+//! A run's events on their way to a client.
+//!
+//! The client pulls: while it does not read, nothing is kept for it here. When it goes, the turn goes on, and whoever
+//! comes back with the id of the last event they saw gets the rest, from any node.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, StreamExt};
+use munshi_agent::{EventId, Following};
+use munshi_types::{PersonId, RunId, TenantId};
+use tokio_util::sync::CancellationToken;
+
+use super::Inner;
+use super::ask::invalid;
+use super::streams::Place;
+use crate::error::{ApiError, Code};
+use crate::views::event::StreamEvent;
+
+/// Proxies cut lines that are silent for longer.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long a stream may go on once the server stops; the rest is asked for again elsewhere.
+const PARTING: Duration = Duration::from_secs(5);
+/// Comes back with the id of the last event that was seen.
+pub(crate) const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Where a client broke off: `RUN:1.2.3` as it was sent, or `1.2.3` alone.
+pub(crate) fn seen(
+    run: RunId,
+    headers: &HeaderMap,
+    after: Option<&str>,
+) -> Result<Option<EventId>, ApiError> {
+    let header = match headers.get(LAST_EVENT_ID).map(axum::http::HeaderValue::to_str) {
+        None => None,
+        Some(Ok(text)) => Some(text),
+        Some(Err(_)) => return Err(no_id("Last-Event-ID")),
+    };
+    let (name, text) = match (header, after) {
+        (Some(text), _) => ("Last-Event-ID", text.trim()),
+        (None, Some(text)) => ("after", text),
+        (None, None) => return Ok(None),
+    };
+    let place = match text.rsplit_once(':') {
+        Some((whose, place)) if whose.parse() == Ok(run) => place,
+        Some(_) => return Err(invalid(name, "it is of another run")),
+        None => text,
+    };
+    let id: EventId = place.parse().map_err(|_| no_id(name))?;
+    // Before the first event of the reply: from the beginning.
+    Ok((id != EventId::default()).then_some(id))
+}
+
+fn no_id(name: &str) -> ApiError {
+    ApiError::new(Code::BadRequest, format!("`{name}` is no id of an event."))
+        .hint("Send it as it stood in the stream, or leave it out to hear everything.")
+}
+
+/// What is streamed.
+pub(crate) struct Told {
+    pub(crate) tenant: TenantId,
+    pub(crate) person: PersonId,
+    pub(crate) run: RunId,
+    /// Comes first, on the stream of the message itself.
+    pub(crate) first: Option<StreamEvent>,
+}
+
+/// The events as they come, and now and then a comment.
+pub(crate) fn respond(
+    api: &Inner,
+    told: Told,
+    following: Following,
+    stopping: CancellationToken,
+) -> Response {
+    let (place, others) = api.streams.open(told.tenant, told.person, told.run);
+    let beside = others.into_iter().filter(|other| *other != told.run).next_back();
+    let beside =
+        beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
+    let run = told.run;
+    let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
+    let opening = stream::iter(opening).map(move |event| sent(run, EventId::default(), &event));
+    let live = Live { following: Some(following), stopping, run, _place: place };
+    let events = opening.chain(stream::unfold(live, Live::next)).map(Ok::<_, Infallible>);
+    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("still here")).into_response()
+}
+
+struct Live {
+    following: Option<Following>,
+    stopping: CancellationToken,
+    run: RunId,
+    /// Given back when the client has gone.
+    _place: Place,
+}
+
+impl Live {
+    async fn next(mut self) -> Option<(Sent, Self)> {
+        let mut following = self.following.take()?;
+        let parting = async {
+            self.stopping.cancelled().await;
+            tokio::time::sleep(PARTING).await;
+        };
+        let next = tokio::select! {
+            biased;
+            next = following.next() => next?,
+            () = parting => return Some((sent(self.run, EventId::default(), &parted()), self)),
+        };
+        let (id, event) = next;
+        self.following = (!event.is_last()).then_some(following);
+        Some((sent(self.run, id, &event.into()), self))
+    }
+}
+
+fn parted() -> StreamEvent {
+    StreamEvent::Error {
+        code: "restarting".to_owned(),
+        message: "This server stops. Ask for the rest: GET /v1/runs/{id}/stream with the last id you saw."
+            .to_owned(),
+        retryable: true,
+    }
+}
+
+/// Without an id where it would take a client that comes back to the beginning.
+fn sent(run: RunId, id: EventId, event: &StreamEvent) -> Sent {
+    // Plain structs always become JSON.
+    let data = serde_json::to_string(event).unwrap_or_default();
+    let sent = Sent::default().event(event.name()).data(data);
+    let is_first = matches!(event, StreamEvent::Received { .. });
+    if id == EventId::default() && !is_first { sent } else { sent.id(format!("{run}:{id}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::Ids;
+
+    #[test]
+    fn a_client_comes_back_with_what_it_saw() {
+        let ids = Ids::system();
+        let (run, other): (RunId, RunId) = (ids.next(), ids.next());
+        let none = HeaderMap::new();
+        let id = EventId { generation: 1, number: 2, offset: 3 };
+        let code = |after: &str| seen(run, &none, Some(after)).unwrap_err().code();
+        assert_eq!(seen(run, &none, None).unwrap(), None);
+        assert_eq!(seen(run, &none, Some("1.2.3")).unwrap(), Some(id));
+        assert_eq!(seen(run, &none, Some(&format!("{run}:1.2.3"))).unwrap(), Some(id));
+        assert_eq!(seen(run, &none, Some(&format!("{run}:0.0.0"))).unwrap(), None);
+        assert_eq!(code(&format!("{other}:1.2.3")), Code::Invalid);
+        assert_eq!((code("x"), code("")), (Code::BadRequest, Code::BadRequest));
+        let header = HeaderMap::from_iter([(
+            axum::http::HeaderName::from_static(LAST_EVENT_ID),
+            axum::http::HeaderValue::try_from(format!("{run}:1.2.3")).unwrap(),
+        )]);
+        assert_eq!(seen(run, &header, Some("9.9.9")).unwrap(), Some(id), "a browser's own header is newer");
+    }
+}

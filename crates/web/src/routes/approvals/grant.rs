@@ -1,0 +1,117 @@
+//! `POST /v1/approvals/{id}/grant`: lets the agent go ahead.
+
+use munshi_agent::RunState;
+use munshi_agent::runs::{self, Wanted};
+use munshi_safety::approvals::{Answer, Answered, Approval as Stored, Covers, Said, State, answer};
+use munshi_store::{PageRequest, Tx};
+use munshi_types::{ApprovalId, SessionId};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::read::find;
+use crate::api::access::Key;
+use crate::api::ask::At;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::views::approval::Approval;
+
+/// So many of a conversation's turns are looked at; one that has waited for longer is found by the engine's own round.
+const LATEST: u32 = 100;
+
+/// A yes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grant {
+    /// The `digest` that was shown: if the act is not that one any more, nothing is answered.
+    #[schema(max_length = 200)]
+    digest: String,
+    #[serde(default)]
+    covers: GrantCovers,
+}
+
+/// How far a yes goes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum GrantCovers {
+    #[default]
+    Act,
+    /// Don't ask again for this tool in this conversation. Never for money, messages and what can do harm.
+    Session,
+}
+
+/// Lets the agent go ahead. The turn that waits goes on by itself.
+#[utoipa::path(post, path = "/v1/approvals/{id}/grant", tag = "approvals",
+    params(("id" = uuid::Uuid, Path, description = "Which one.")),
+    responses((status = 200, description = "Granted, now or before.", body = Approval)))]
+pub(crate) async fn grant_approval(
+    key: Key,
+    At(id): At<ApprovalId>,
+    Json(grant): Json<Grant>,
+) -> Result<Json<Approval>, ApiError> {
+    let covers = match grant.covers {
+        GrantCovers::Act => Covers::Act,
+        GrantCovers::Session => Covers::Session,
+    };
+    give(&key, id, Answer::Yes, grant.digest, covers).await
+}
+
+pub(crate) async fn give(
+    key: &Key,
+    id: ApprovalId,
+    said: Answer,
+    digest: String,
+    covers: Covers,
+) -> Result<Json<Approval>, ApiError> {
+    let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        find(tx, &caller, id)?;
+        let via = format!("api:{}", caller.key);
+        let said = Said { who: &caller.principal, answer: said, shown: Some(&digest), covers, via: &via };
+        Ok(answer(tx, &office, id, &said, now)?)
+    };
+    let answered = key.api.db.write(key.tenant(), unit).await?;
+    let approval = read(answered, said)?;
+    go_on(key, &approval).await?;
+    Ok(Json(approval.into()))
+}
+
+/// The same answer a second time is no mistake; another one comes too late.
+fn read(answered: Answered, said: Answer) -> Result<Stored, ApiError> {
+    let conflict =
+        |what: &str, hint: &'static str| Err(ApiError::new(Code::Conflict, what.to_owned()).hint(hint));
+    match (answered, said) {
+        (Answered::Granted(approval) | Answered::Refused(approval), _) => Ok(*approval),
+        (Answered::Already(approval), Answer::Yes) if approval.state == State::Granted => Ok(*approval),
+        (Answered::Already(approval), Answer::No) if approval.state == State::Refused => Ok(*approval),
+        (Answered::Already(approval), _) => conflict(
+            &format!("It was {} already, and an answer is given once.", approval.state.as_str()),
+            "Ask the agent again: it will propose it anew.",
+        ),
+        (Answered::NotYours { ask }, _) => {
+            Err(ApiError::new(Code::Forbidden, "This is not for this key to answer; nothing was answered.")
+                .hint(format!("An owner or {ask} of the workspace may.")))
+        }
+        (Answered::Changed { now }, _) => conflict(
+            &format!(
+                "What was shown is not what would be done: that has the digest {now}. Nothing was answered."
+            ),
+            "Look at it again: GET /v1/approvals/{id}.",
+        ),
+        (Answered::Expired, _) => {
+            conflict("Its time is over; the act is dropped.", "Ask the agent again: it will propose it anew.")
+        }
+        (Answered::Unknown, _) => Err(ApiError::plain(Code::NotFound)),
+    }
+}
+
+/// The turns of the conversation that wait are taken up. One that waits for another question waits on.
+async fn go_on(key: &Key, approval: &Stored) -> Result<(), ApiError> {
+    let Some(session) = approval.session.map(SessionId::from_uuid) else { return Ok(()) };
+    let request = PageRequest::new(None, LATEST);
+    let read = move |tx: &mut Tx<'_>| runs::list(tx, Wanted::Session(session), &request);
+    let latest = key.api.db.read(key.tenant(), read).await?.items;
+    for run in latest.into_iter().filter(|run| run.state == RunState::WaitingApproval) {
+        key.api.engine.take_up(key.tenant(), run.id).await?;
+    }
+    Ok(())
+}

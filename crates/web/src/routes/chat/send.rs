@@ -1,0 +1,271 @@
+//! `POST /v1/chat`: says something to a binding, and hears the answer.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use munshi_agent::messages::{self, Standing};
+use munshi_agent::{Fate as Became, Received};
+use munshi_tiers::{Answer, Resolution};
+use munshi_types::tier::TierName;
+use munshi_types::{Inbound, MessageId, PersonId, To};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::access::Key;
+use crate::api::ask::{self, invalid};
+use crate::api::speaker::{Speaker, Who};
+use crate::api::stream::{self, Told};
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::views::event::{Fate, StreamEvent};
+use crate::views::outcome::Outcome;
+
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Something to say.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChatMessage {
+    /// The name of the binding that answers.
+    #[schema(value_type = String, pattern = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", example = "counter")]
+    pub(crate) binding: TierName,
+    /// At most 64 KiB.
+    #[schema(min_length = 1, max_length = 65536, example = "When do you open?")]
+    pub(crate) text: String,
+    /// Who says it. Without it: the person the key stands for, else somebody new each time.
+    #[schema(value_type = Option<Who>)]
+    pub(crate) person: Option<Who>,
+    /// Your own id of this message: the same one is taken once. Also as the header `Idempotency-Key`.
+    #[schema(min_length = 1, max_length = 512)]
+    pub(crate) message_id: Option<String>,
+    /// What the person's device is set to.
+    #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "en-IN")]
+    pub(crate) locale: Option<String>,
+    /// Whether the answer comes as server-sent events. Without it, as `accept` says.
+    pub(crate) stream: Option<bool>,
+}
+
+/// A message that was stored, and what came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatReply {
+    /// What was said.
+    #[schema(value_type = uuid::Uuid)]
+    received: MessageId,
+    /// Who said it; send it as `person` to go on with the conversation.
+    #[schema(value_type = uuid::Uuid)]
+    person: PersonId,
+    fate: Fate,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// A message that was stored, and whose answer takes longer than anybody waits.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatAccepted {
+    #[schema(value_type = uuid::Uuid)]
+    run: munshi_types::RunId,
+    #[schema(value_type = uuid::Uuid)]
+    session: munshi_types::SessionId,
+    /// What was said.
+    #[schema(value_type = uuid::Uuid)]
+    received: MessageId,
+    #[schema(value_type = uuid::Uuid)]
+    person: PersonId,
+    fate: Fate,
+    /// Where the rest is heard.
+    #[schema(example = "/v1/runs/01a1dd41-32c0-704f-b28c-400adb3d8fd2/stream")]
+    stream: String,
+}
+
+/// Says something to a binding, and hears the answer.
+///
+/// The message is stored before anything is answered, and the turn goes on even if you go. With
+/// `accept: text/event-stream` the answer comes word by word, each event under an `id` with which
+/// `GET /v1/runs/{id}/stream` goes on from there; otherwise as one JSON object.
+#[utoipa::path(post, path = "/v1/chat", tag = "chat",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same as `message_id`.", max_length = 512)),
+    responses(
+        (status = 200, description = "The answer.", content((ChatReply = "application/json"), (StreamEvent = "text/event-stream")),
+            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
+        (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatAccepted),
+    ))]
+pub(crate) async fn send_chat(
+    State(app): State<App>,
+    key: Key,
+    headers: HeaderMap,
+    Json(message): Json<ChatMessage>,
+) -> Result<Response, ApiError> {
+    let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
+    let (inbound, text) = inbound(&key, message, &headers).await?;
+    let received = key.api.engine.receive(inbound).await?;
+    if received.fate == Became::SeenBefore {
+        same_words(&key, received.message, text).await?;
+    }
+    let mut response =
+        if streams { follow(&app, &key, &received).await? } else { wait(&key, &received).await? };
+    name_it(&mut response, &received);
+    Ok(response)
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accepted.to_ascii_lowercase().contains("text/event-stream")
+}
+
+/// The message as the engine takes it, once every limit has let it pass.
+async fn inbound(
+    key: &Key,
+    message: ChatMessage,
+    headers: &HeaderMap,
+) -> Result<(Inbound, String), ApiError> {
+    let outside_id = outside_id(key, message.message_id, headers)?;
+    message.locale.as_deref().map(ask::locale).transpose()?;
+    let speaker = Speaker::of(key, message.person)?;
+    let place = place(key, &message.binding).await?;
+    let person = admit(key, &speaker, &place).await?;
+    let mut from = speaker.sender;
+    from.person = from.person.or(person.filter(|_| from.name.is_none()));
+    let inbound = Inbound {
+        channel: speaker.channel,
+        to: To::Binding { tenant: place.tenant_name.clone(), binding: message.binding },
+        from,
+        outside_id,
+        text: message.text.clone(),
+        attached: Vec::new(),
+        locale: message.locale,
+        sent_at: None,
+        reply_to: None,
+    };
+    munshi_agent::fit::check(&inbound)?;
+    Ok((inbound, message.text))
+}
+
+fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
+    let header = match headers.get(IDEMPOTENCY_KEY).map(HeaderValue::to_str) {
+        None => None,
+        Some(Ok(text)) => Some(text.to_owned()),
+        Some(Err(_)) => return Err(invalid("Idempotency-Key", "write letters, digits and dashes")),
+    };
+    match (given, header) {
+        (Some(given), Some(header)) if given != header => {
+            Err(invalid("message_id", "it differs from the header Idempotency-Key: send one of them"))
+        }
+        (Some(id), _) | (None, Some(id)) if id.is_empty() => {
+            drop(id);
+            Err(invalid("message_id", "it is empty: give each message an id of its own, or leave it out"))
+        }
+        (Some(id), _) | (None, Some(id)) => Ok(id),
+        (None, None) => Ok(key.api.ids.next::<MessageId>().to_string()),
+    }
+}
+
+/// The binding, if the key reaches it. One that it does not reach looks like one that is not there.
+pub(crate) async fn place(key: &Key, binding: &TierName) -> Result<Arc<Resolution>, ApiError> {
+    let tenant = key.api.tenant(key.tenant()).await?;
+    let missing = || {
+        ApiError::new(Code::NotFound, format!("There is no binding {binding} that this key reaches."))
+            .hint("GET /v1/bindings lists those it does.")
+    };
+    let closed = |what: String, hint: &'static str| ApiError::new(Code::Conflict, what).hint(hint);
+    match key.api.resolver.by_name(&tenant.name, binding, None).await? {
+        Answer::Bound(place) if key.reaches(place.binding_id) => Ok(place),
+        Answer::Bound(_) | Answer::Unknown => Err(missing()),
+        Answer::TenantPaused(name) => Err(closed(
+            format!("{name} rests for now; what comes in is not answered until it is woken."),
+            "`munshi tenant resume` wakes it; then send it again.",
+        )),
+        Answer::TenantArchived(name) => {
+            Err(closed(format!("{name} is closed."), "Write to another workspace."))
+        }
+        Answer::BindingArchived { binding, .. } => Err(closed(
+            format!("The binding {binding} is closed."),
+            "Write to another: GET /v1/bindings lists them.",
+        )),
+    }
+}
+
+/// Every limit, before any model is asked. Gives the person, where they are known.
+async fn admit(key: &Key, speaker: &Speaker, place: &Resolution) -> Result<Option<PersonId>, ApiError> {
+    let (api, tenant) = (&key.api, key.tenant());
+    let look = {
+        let (speaker, key) = (speaker.clone(), Key { api: api.clone(), caller: key.caller.clone() });
+        move |tx: &mut munshi_store::Tx<'_>| speaker.find(tx, &key)
+    };
+    let found = api.db.read(tenant, look).await?;
+    api.limits.tenant(tenant, found.plan)?;
+    match (&found.person, speaker.counted()) {
+        (Some(person), _) => api.limits.person(tenant, person.id)?,
+        (None, Some(address)) => api.limits.person(tenant, address)?,
+        (None, None) => {}
+    }
+    if let Some(person) = found.person.as_ref().filter(|person| person.visitor) {
+        api.limits.visit(tenant, person.id, place.binding_id)?;
+    }
+    Ok(found.person.map(|person| person.id))
+}
+
+/// The same id with other words is a mistake, and not the same message.
+async fn same_words(key: &Key, message: MessageId, text: String) -> Result<(), ApiError> {
+    let stored = key.api.db.read(key.tenant(), move |tx| messages::find(tx, message)).await?;
+    match stored {
+        Some(stored) if stored.standing != Standing::Refused && stored.text != text => {
+            Err(ApiError::new(Code::Conflict, "A message with this id and another text was taken before.")
+                .hint("Give each message an id of its own; the same one means the same message."))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, ApiError> {
+    let following = key.api.engine.follow(received.tenant, received.run, None).await?;
+    let behind = match received.fate {
+        Became::Queued { behind } => Some(behind),
+        Became::Begun | Became::SeenBefore => None,
+    };
+    let first = StreamEvent::Received {
+        run: received.run,
+        session: received.session,
+        message: received.message,
+        person: received.person,
+        fate: (&received.fate).into(),
+        behind,
+    };
+    let told =
+        Told { tenant: received.tenant, person: received.person, run: received.run, first: Some(first) };
+    Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
+}
+
+async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
+    let outcome = key.api.engine.outcome(received.tenant, received.run);
+    let fate = (&received.fate).into();
+    match tokio::time::timeout(key.api.patience, outcome).await {
+        Ok(outcome) => {
+            let (received, person) = (received.message, received.person);
+            Ok(Json(ChatReply { received, person, fate, outcome: outcome?.into() }).into_response())
+        }
+        Err(_) => {
+            let accepted = ChatAccepted {
+                run: received.run,
+                session: received.session,
+                received: received.message,
+                person: received.person,
+                fate,
+                stream: format!("/v1/runs/{}/stream", received.run),
+            };
+            Ok((StatusCode::ACCEPTED, Json(accepted)).into_response())
+        }
+    }
+}
+
+fn name_it(response: &mut Response, received: &Received) {
+    let names = [("x-run-id", received.run.to_string()), ("x-session-id", received.session.to_string())];
+    for (name, id) in names {
+        if let Ok(value) = HeaderValue::try_from(id) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+}

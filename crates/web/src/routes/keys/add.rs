@@ -1,0 +1,149 @@
+//! `POST /v1/keys`: another key, shown this once.
+
+use axum::http::StatusCode;
+use munshi_identity::keys::{self, Access, Carries, Grant, Key as Stored, NewKey as Wanted};
+use munshi_identity::{Role as Stands, persons};
+use munshi_safety::audit::Event;
+use munshi_store::Tx;
+use munshi_tiers::history;
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+use munshi_types::{BindingId, Id, PersonId, Timestamp};
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::api::access::Key;
+use crate::api::ask::invalid;
+use crate::api::missing;
+use crate::api::telling::Telling;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::views::key::MadeKey;
+use crate::views::person::Role;
+
+/// A key to be made. It stands for a role or for a person: one of the two.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewKey {
+    /// What it is called in lists, such as the program that uses it.
+    #[schema(min_length = 1, max_length = 100, example = "till")]
+    name: String,
+    /// None above your own.
+    role: Option<Role>,
+    /// Somebody whose standing it carries, as it is when the key is used.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    person: Option<PersonId>,
+    /// What it opens: `chat`, `sessions`, `runs`, `persons`, `bindings`, `tiers`, `approvals`, `usage`, `keys`, `test`,
+    /// each also with `:read`. Without it, all that its standing reaches, or as much as your own key opens.
+    #[schema(max_items = 20, example = json!(["chat", "persons:read"]))]
+    areas: Option<Vec<String>>,
+    /// The names of the bindings it reaches. Without it all, or those your own key reaches.
+    #[schema(value_type = Option<Vec<String>>, max_items = 100, example = json!(["counter"]))]
+    bindings: Option<Vec<TierName>>,
+    /// When it ends; without it, when it is revoked.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+}
+
+/// Another key. Its text is in the answer and nowhere else. It never opens more than your own.
+#[utoipa::path(post, path = "/v1/keys", tag = "keys",
+    responses((status = 201, description = "Made; the text is shown this once.", body = MadeKey)))]
+pub(crate) async fn add_key(
+    key: Key,
+    Json(new): Json<NewKey>,
+) -> Result<(StatusCode, Json<MadeKey>), ApiError> {
+    let bindings = bindings(&key, new.bindings.as_deref()).await?;
+    let wanted = Wanted {
+        name: new.name,
+        carries: carries(new.role, new.person)?,
+        areas: areas(&key, new.areas)?,
+        bindings,
+        expires_at: new.expires_at,
+        made_by: String::new(),
+    };
+    let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
+    let telling = Telling::of(&key.caller, key.api.ids.clone(), now);
+    let wanted = Wanted { made_by: telling.who().to_owned(), ..wanted };
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        may_carry(tx, &key, wanted.carries)?;
+        let made = keys::add(tx, &key.api.ids, key.api.random.as_ref(), &wanted, now)?;
+        tell(tx, &telling, "api_key.made", &made.key)?;
+        Ok(made)
+    };
+    Ok((StatusCode::CREATED, Json(db.write(tenant, unit).await?.into())))
+}
+
+/// Which key, never its text.
+pub(crate) fn tell(tx: &mut Tx<'_>, telling: &Telling, event: &str, key: &Stored) -> Result<(), ApiError> {
+    let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
+    let payload = json!({
+        "name": key.name,
+        "carries": key.carries,
+        "areas": key.areas,
+        "bindings": key.bindings,
+        "expires_at": key.expires_at,
+        "handles": handles,
+    });
+    let event: Event = event.parse().map_err(ApiError::from)?;
+    telling.tell(tx, event, key.id.to_string(), payload)
+}
+
+fn carries(role: Option<Role>, person: Option<PersonId>) -> Result<Carries, ApiError> {
+    match (role, person) {
+        (Some(role), None) => Ok(Carries::Role(role.into())),
+        (None, Some(person)) => Ok(Carries::Person(person)),
+        _ => Err(invalid("role", "say whose standing the key carries: either `role` or `person`")),
+    }
+}
+
+fn may_carry(tx: &mut Tx<'_>, key: &Key, carries: Carries) -> Result<(), ApiError> {
+    let role: Option<Stands> = match carries {
+        Carries::Role(role) => Some(role),
+        Carries::Person(id) => persons::find(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?.role,
+    };
+    if key.is_above(role) {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::Forbidden, "A key can't make one that stands higher than itself.")
+        .hint("Ask an owner of the workspace."))
+}
+
+/// None wider than one's own.
+fn areas(key: &Key, wanted: Option<Vec<String>>) -> Result<Option<Vec<Grant>>, ApiError> {
+    let Some(wanted) = wanted else { return Ok(key.caller.areas.clone()) };
+    let mut grants = Vec::new();
+    for text in wanted {
+        let grant: Grant =
+            text.parse().map_err(|error: keys::GrantError| invalid("areas", &error.to_string()))?;
+        let own = key.caller.areas.as_ref();
+        if own.is_some_and(|own| !own.iter().any(|have| have.opens(grant.area, grant.access))) {
+            return Err(ApiError::new(Code::Forbidden, format!("This key does not open {grant} itself."))
+                .hint("Ask an owner of the workspace for a key that does."));
+        }
+        grants.push(grant);
+    }
+    // Reading is part of writing.
+    grants.sort_unstable();
+    grants.dedup();
+    let wide: Vec<_> = grants.iter().filter(|one| one.access == Access::Write).map(|one| one.area).collect();
+    grants.retain(|one| one.access == Access::Write || !wide.contains(&one.area));
+    Ok(Some(grants))
+}
+
+/// By name, as people know them; a key keeps their ids.
+async fn bindings(key: &Key, names: Option<&[TierName]>) -> Result<Option<Vec<BindingId>>, ApiError> {
+    let Some(names) = names else { return Ok(key.caller.bindings.clone()) };
+    let tenant = key.api.tenant(key.tenant()).await?;
+    let tiers = history::tiers(&key.api.db, &tenant.name).await?;
+    let id = |name: &TierName| {
+        let found = tiers.iter().find(|tier| {
+            tier.kind == TierKind::Binding && tier.status == TierStatus::Active && tier.name == *name
+        });
+        let id = found.map(|tier| BindingId::from_uuid(tier.id.as_uuid()));
+        id.filter(|id| key.reaches(*id)).ok_or_else(|| {
+            invalid("bindings", &format!("there is no binding {name} that this key reaches"))
+                .hint("GET /v1/bindings lists those it does.")
+        })
+    };
+    names.iter().map(id).collect::<Result<_, _>>().map(Some)
+}

@@ -1,0 +1,41 @@
+//! `POST /v1/keys/{id}/revoke`: takes a key back.
+
+use munshi_identity::keys::{self, Carries};
+use munshi_identity::persons;
+use munshi_store::Tx;
+use munshi_types::KeyId;
+
+use super::add::tell;
+use crate::api::access::Key;
+use crate::api::ask::At;
+use crate::api::missing;
+use crate::api::telling::Telling;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::views::key::ApiKey;
+
+/// Takes a key back: from then on it opens nothing, on this node at once and elsewhere within two seconds. Also your own.
+#[utoipa::path(post, path = "/v1/keys/{id}/revoke", tag = "keys",
+    params(("id" = uuid::Uuid, Path, description = "Which one.")),
+    responses((status = 200, description = "Revoked, now or before.", body = ApiKey)))]
+pub(crate) async fn revoke_key(key: Key, At(id): At<KeyId>) -> Result<Json<ApiKey>, ApiError> {
+    let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
+    let telling = Telling::of(&key.caller, key.api.ids.clone(), now);
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        let gone = || missing("key", &id.to_string());
+        let role = match keys::find(tx, id)?.ok_or_else(gone)?.carries {
+            Carries::Role(role) => Some(role),
+            Carries::Person(person) => persons::find(tx, person)?.and_then(|person| person.role),
+        };
+        if !key.is_above(role) {
+            return Err(ApiError::new(Code::Forbidden, "That key stands higher than this one.")
+                .hint("Ask an owner of the workspace."));
+        }
+        let revoked = key.api.keys.revoke(tx, id, now)?.ok_or_else(gone)?;
+        if revoked.changed {
+            tell(tx, &telling, "api_key.revoked", &revoked.key)?;
+        }
+        Ok(revoked.key)
+    };
+    Ok(Json(db.write(tenant, unit).await?.into()))
+}

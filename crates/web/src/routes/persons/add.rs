@@ -1,0 +1,96 @@
+//! `POST /v1/persons`: somebody new.
+
+use axum::http::StatusCode;
+use munshi_identity::{Address, AddressError, Person, persons};
+use munshi_safety::audit::Event;
+use munshi_store::Tx;
+use munshi_types::Language;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::api::access::Key;
+use crate::api::ask::{self, invalid};
+use crate::api::telling::Telling;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::routes::persons::change::may_give;
+use crate::views::person::{PersonWithAddresses, Role};
+
+/// Somebody to add.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewPerson {
+    #[schema(min_length = 1, max_length = 200, example = "Meera Sharma")]
+    name: String,
+    /// Without it, somebody the workspace deals with. For owners and admins to give, and none above their own.
+    role: Option<Role>,
+    /// An audience they belong to, each: letters, digits and dashes.
+    #[serde(default)]
+    #[schema(max_items = 50, example = json!(["customers"]))]
+    tags: Vec<String>,
+    #[schema(example = "hi")]
+    language: Option<String>,
+    /// A number that was verified, with its country code.
+    #[schema(example = "+919812345678")]
+    phone: Option<String>,
+    #[schema(example = "meera@shop.example")]
+    email: Option<String>,
+    #[schema(example = "meera")]
+    handle: Option<String>,
+}
+
+/// Somebody new, with how they are reached. An address that is somebody's already is a `conflict`.
+#[utoipa::path(post, path = "/v1/persons", tag = "persons",
+    responses((status = 201, description = "Added.", body = PersonWithAddresses)))]
+pub(crate) async fn add_person(
+    key: Key,
+    Json(new): Json<NewPerson>,
+) -> Result<(StatusCode, Json<PersonWithAddresses>), ApiError> {
+    let role = new.role.map(Into::into);
+    if role.is_some() {
+        may_give(&key, None, role)?;
+    }
+    let name = ask::name("name", &new.name)?;
+    let tags = ask::tags(&new.tags)?;
+    let language: Option<Language> = new.language.as_deref().map(ask::language).transpose()?;
+    let addresses = addresses(&new)?;
+    let (api, now) = (&key.api, key.api.clock.now());
+    let person = Person { role, tags, language, ..Person::new(&api.ids, name, now) };
+    let telling = Telling::of(&key.caller, api.ids.clone(), now);
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        persons::put(tx, &person)?;
+        for address in &addresses {
+            if persons::by_address(tx, address)?.is_some() {
+                return Err(taken(address));
+            }
+            persons::add_address(tx, person.id, address)?;
+        }
+        let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
+        let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
+        let id = person.id.to_string();
+        let shown = PersonWithAddresses::of(tx, person)?;
+        telling.tell(tx, Event::PERSON_ADDED, id, payload)?;
+        Ok(shown)
+    };
+    Ok((StatusCode::CREATED, Json(api.db.write(key.tenant(), unit).await?)))
+}
+
+fn addresses(new: &NewPerson) -> Result<Vec<Address>, ApiError> {
+    type Read = fn(&str) -> Result<Address, AddressError>;
+    let given: [(&str, &Option<String>, Read); 3] = [
+        ("phone", &new.phone, Address::phone),
+        ("email", &new.email, Address::email),
+        ("handle", &new.handle, Address::handle),
+    ];
+    let read = given.into_iter().filter_map(|(field, text, read)| {
+        let text = text.as_deref()?;
+        Some(read(text).map_err(|error| invalid(field, &error.to_string())))
+    });
+    read.collect()
+}
+
+fn taken(address: &Address) -> ApiError {
+    ApiError::new(Code::Conflict, format!("This {} is somebody else's.", address.kind().as_str()))
+        .hint("An address is one person's; GET /v1/persons lists them.")
+}

@@ -1,0 +1,137 @@
+//! `PATCH /v1/persons/{id}`: what is known of somebody changes.
+
+use munshi_identity::{Person, Role as Stands, persons};
+use munshi_safety::audit::Event;
+use munshi_store::Tx;
+use munshi_types::{Language, PersonId};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::api::access::Key;
+use crate::api::ask::{self, At};
+use crate::api::missing;
+use crate::api::telling::Telling;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::views::person::{PersonWithAddresses, Role};
+
+/// What is to be different; what is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PersonChange {
+    #[schema(min_length = 1, max_length = 200)]
+    name: Option<String>,
+    /// What they are spoken to in.
+    #[schema(example = "ta")]
+    language: Option<String>,
+    /// All of them.
+    #[schema(max_items = 50, example = json!(["customers"]))]
+    tags: Option<Vec<String>>,
+    /// `null` for somebody who does not work here. For owners and admins, and none above their own.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Role>)]
+    role: Option<Option<Role>>,
+}
+
+/// Tells `null` from what is not there.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Role>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// A change that was looked at.
+struct Change {
+    name: Option<String>,
+    language: Option<Language>,
+    tags: Option<Vec<String>>,
+    role: Option<Option<Stands>>,
+}
+
+/// What is known of somebody changes. Nobody changes somebody who stands higher, and the last owner stays one.
+#[utoipa::path(patch, path = "/v1/persons/{id}", tag = "persons",
+    params(("id" = uuid::Uuid, Path, description = "Who.")),
+    responses((status = 200, description = "As they are now.", body = PersonWithAddresses)))]
+pub(crate) async fn change_person(
+    key: Key,
+    At(id): At<PersonId>,
+    Json(wish): Json<PersonChange>,
+) -> Result<Json<PersonWithAddresses>, ApiError> {
+    let change = Change {
+        name: wish.name.as_deref().map(|name| ask::name("name", name)).transpose()?,
+        language: wish.language.as_deref().map(ask::language).transpose()?,
+        tags: wish.tags.as_deref().map(ask::tags).transpose()?,
+        role: wish.role.map(|role| role.map(Into::into)),
+    };
+    let (db, tenant) = (key.api.db.clone(), key.tenant());
+    let telling = Telling::of(&key.caller, key.api.ids.clone(), key.api.clock.now());
+    let shown = db.write(tenant, move |tx| apply(tx, &key, id, change, &telling)).await?;
+    Ok(Json(shown))
+}
+
+fn apply(
+    tx: &mut Tx<'_>,
+    key: &Key,
+    id: PersonId,
+    change: Change,
+    telling: &Telling,
+) -> Result<PersonWithAddresses, ApiError> {
+    let before = persons::hold(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;
+    if !key.is_above(before.role) {
+        return Err(ApiError::new(Code::Forbidden, "This person stands higher than the key.")
+            .hint("Ask an owner of the workspace."));
+    }
+    if before.left_at.is_some() {
+        return Err(ApiError::new(Code::Conflict, "This person has left.")
+            .hint("If they are here again: `munshi person set PERSON --back`."));
+    }
+    let role = change.role.unwrap_or(before.role);
+    if role != before.role {
+        may_give(key, before.role, role)?;
+        if before.role == Some(Stands::Owner) && persons::is_last_owner(tx, before.id)? {
+            return Err(ApiError::new(Code::Conflict, "This is the last owner, and somebody has to be.")
+                .hint("Make somebody else an owner first."));
+        }
+    }
+    let after = Person {
+        name: change.name.unwrap_or_else(|| before.name.clone()),
+        language: change.language.or(before.language),
+        tags: change.tags.unwrap_or_else(|| before.tags.clone()),
+        role,
+        ..before.clone()
+    };
+    if after != before {
+        persons::put(tx, &after)?;
+    }
+    let shown = PersonWithAddresses::of(tx, after.clone())?;
+    tell(tx, &before, &after, telling)?;
+    Ok(shown)
+}
+
+/// A role is told by itself, with what it was: it decides what somebody may.
+fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &Telling) -> Result<(), ApiError> {
+    let id = after.id.to_string();
+    if before.role != after.role {
+        let payload = json!({ "from": before.role, "to": after.role });
+        telling.tell(tx, Event::PERSON_ROLE_CHANGED, id.clone(), payload)?;
+    }
+    let differs = [
+        ("name", before.name != after.name),
+        ("tags", before.tags != after.tags),
+        ("language", before.language != after.language),
+    ];
+    let keys: Vec<&str> = differs.into_iter().filter_map(|(what, is)| is.then_some(what)).collect();
+    if !keys.is_empty() {
+        telling.tell(tx, Event::PERSON_CHANGED, id, json!({ "keys": keys, "tags": after.tags }))?;
+    }
+    Ok(())
+}
+
+/// Roles are given and taken by owners and admins, and none above their own.
+pub(crate) fn may_give(key: &Key, before: Option<Stands>, after: Option<Stands>) -> Result<(), ApiError> {
+    let may = matches!(key.role(), Some(Stands::Owner | Stands::Admin));
+    if may && key.is_above(before) && key.is_above(after) {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::Forbidden, "This key may not give or take that role.")
+        .hint("Owners and admins give roles, and none above their own: ask an owner of the workspace."))
+}

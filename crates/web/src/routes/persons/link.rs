@@ -1,0 +1,157 @@
+//! `POST /v1/persons/{id}/link`: a visitor wants to prove a phone.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use axum::http::StatusCode;
+use munshi_agent::linking::{Linking, Sending as Came, Way};
+use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
+use munshi_agent::sessions;
+use munshi_identity::Role;
+use munshi_identity::codes::CodeText;
+use munshi_store::Tx;
+use munshi_types::tier::Channel;
+use munshi_types::{Outbound, PersonId, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::access::Key;
+use crate::api::ask::At;
+use crate::api::missing;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+
+/// A phone to be proved.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PhoneToLink {
+    /// The conversation in which it is asked; only there can the code be answered.
+    #[schema(value_type = uuid::Uuid)]
+    session: SessionId,
+    #[schema(example = "+919812345678")]
+    phone: String,
+    #[serde(default)]
+    deliver: Deliver,
+}
+
+/// How the code reaches the phone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Deliver {
+    /// We send it.
+    #[default]
+    Us,
+    /// The code is in the answer, and you send it. For a key of an owner: whoever has the code is taken for whoever has
+    /// the phone.
+    You,
+}
+
+/// A code that is on its way.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CodeAsked {
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    /// With `deliver: you`: send it to the phone, and nowhere else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "123456")]
+    code: Option<String>,
+}
+
+/// A visitor wants to prove a phone: a code goes there. The answer is the same whether the phone is known or not.
+#[utoipa::path(post, path = "/v1/persons/{id}/link", tag = "persons",
+    params(("id" = uuid::Uuid, Path, description = "The visitor.")),
+    responses((status = 202, description = "A code is on its way.", body = CodeAsked)))]
+pub(crate) async fn link_person(
+    key: Key,
+    At(id): At<PersonId>,
+    Json(wish): Json<PhoneToLink>,
+) -> Result<(StatusCode, Json<CodeAsked>), ApiError> {
+    if wish.deliver == Deliver::You && key.role() != Some(Role::Owner) {
+        return Err(ApiError::new(Code::Forbidden, "The code itself is for a key of an owner.")
+            .hint("Ask an owner of the workspace, or leave `deliver` out."));
+    }
+    own_session(&key, id, wish.session).await?;
+    let caught = Caught::default();
+    let sender: &dyn Sender = match wish.deliver {
+        Deliver::You => &caught,
+        Deliver::Us => key
+            .api
+            .senders
+            .iter()
+            .find(|sender| sender.channel() == Channel::Whatsapp)
+            .map(AsRef::as_ref)
+            .ok_or_else(no_way)?,
+    };
+    let words = |code: &CodeText| match wish.deliver {
+        Deliver::You => code.reveal().to_owned(),
+        Deliver::Us => format!(
+            "{} is your code. It is good for ten minutes; give it to nobody who calls.",
+            code.reveal()
+        ),
+    };
+    let way = Way { sender, words: &words, language: None };
+    match linking(&key).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {
+        Came::Sent { expires_at } => {
+            Ok((StatusCode::ACCEPTED, Json(CodeAsked { expires_at, code: caught.take() })))
+        }
+        Came::NotSent { why } => Err(ApiError::unavailable(why)),
+        Came::TooMany { again_at } => {
+            let wait = again_at.since(key.api.clock.now());
+            Err(ApiError::new(Code::TooManyRequests, "Too many codes were asked for.").retry_after(wait))
+        }
+    }
+}
+
+pub(crate) async fn linking(key: &Key) -> Result<Linking, ApiError> {
+    let api = &key.api;
+    Ok(Linking {
+        db: api.db.clone(),
+        key: api.codes.key(key.tenant()).await?,
+        ids: api.ids.clone(),
+        random: api.random.clone(),
+        clock: api.clock.clone(),
+    })
+}
+
+/// The conversation must be this person's, and of a binding that the key reaches.
+pub(crate) async fn own_session(key: &Key, person: PersonId, session: SessionId) -> Result<(), ApiError> {
+    let read = move |tx: &mut Tx<'_>| {
+        let living = munshi_identity::persons::living(tx, person)?;
+        Ok::<_, munshi_store::Error>((living, sessions::living(tx, session)?))
+    };
+    let (living, found) = key.api.db.read(key.tenant(), read).await?;
+    let living = living.ok_or_else(|| missing("person", &person.to_string()))?;
+    let found = found.filter(|found| found.person == living.id && key.reaches(found.binding));
+    found.map(|_| ()).ok_or_else(|| missing("session", &session.to_string()))
+}
+
+fn no_way() -> ApiError {
+    ApiError::new(Code::Unavailable, "No channel that reaches a phone is set up here.")
+        .hint("Set one up, or send the code yourself: `\"deliver\": \"you\"`, with a key of an owner.")
+}
+
+/// Keeps what would have been sent.
+#[derive(Default)]
+struct Caught(Mutex<Option<String>>);
+
+impl Caught {
+    fn take(self) -> Option<String> {
+        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Sender for Caught {
+    fn channel(&self) -> Channel {
+        Channel::Api
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::Keyed
+    }
+
+    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(outbound.text.clone());
+        Ok(Sent::default())
+    }
+}

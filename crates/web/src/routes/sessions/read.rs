@@ -1,0 +1,26 @@
+//! `GET /v1/sessions/{id}`: one conversation.
+
+use munshi_agent::sessions::{self, Session as Stored};
+use munshi_types::SessionId;
+
+use crate::api::access::Key;
+use crate::api::ask::At;
+use crate::api::missing;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::session::Session;
+
+/// One conversation.
+#[utoipa::path(get, path = "/v1/sessions/{id}", tag = "sessions",
+    params(("id" = uuid::Uuid, Path, description = "Which one.")),
+    responses((status = 200, description = "The conversation.", body = Session)))]
+pub(crate) async fn read_session(key: Key, At(id): At<SessionId>) -> Result<Json<Session>, ApiError> {
+    Ok(Json(open_to(&key, id).await?.into()))
+}
+
+/// The session, if it is the tenant's and of a binding that the key reaches.
+pub(crate) async fn open_to(key: &Key, id: SessionId) -> Result<Stored, ApiError> {
+    let found = key.api.db.read(key.tenant(), move |tx| sessions::find(tx, id)).await?;
+    let found = found.filter(|session| key.reaches(session.binding));
+    found.ok_or_else(|| missing("session", &id.to_string()))
+}

@@ -1,0 +1,68 @@
+//! `GET /v1/usage`: what was used, and what is left.
+
+use jiff::civil::Date;
+use munshi_safety::budget::{self, Account, By, Lane, standings, used};
+use munshi_store::Tx;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::access::Key;
+use crate::api::ask::Asked;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::usage::UsageReport;
+
+/// How what was used is told.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum UsageBy {
+    #[default]
+    Day,
+    Binding,
+    Person,
+}
+
+impl From<UsageBy> for By {
+    fn from(by: UsageBy) -> Self {
+        match by {
+            UsageBy::Day => Self::Day,
+            UsageBy::Binding => Self::Binding,
+            UsageBy::Person => Self::Person,
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// From this day on, in the workspace's zone; without it from the first of the month.
+    #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
+    since: Option<Date>,
+    /// By day without it.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    by: UsageBy,
+}
+
+/// The plan, how each limit stands, and what was used.
+#[utoipa::path(get, path = "/v1/usage", tag = "usage", params(Which),
+    responses((status = 200, description = "What was used, and what is left.", body = UsageReport)))]
+pub(crate) async fn read_usage(key: Key, Asked(which): Asked<Which>) -> Result<Json<UsageReport>, ApiError> {
+    let (tenant, now) = (key.api.tenant(key.tenant()).await?, key.api.clock.now());
+    let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
+    let since = which.since.unwrap_or_else(|| today.first_of_month()).to_string();
+    let (office, zone, by) = (key.api.office.clone(), tenant.zone.clone(), which.by.into());
+    let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<_> {
+        let settings = office.governor.settings();
+        let mut limits = Vec::new();
+        for lane in Lane::ALL {
+            let account = Account { binding: None, person: None, lane: *lane, zone: zone.clone() };
+            limits.extend(standings(tx, settings, &account, now)?.into_iter().map(Into::into));
+        }
+        let lines = used(tx, &since, by)?.into_iter().map(Into::into).collect();
+        let plan = budget::plan(tx, settings)?.as_str();
+        Ok(UsageReport { plan, since, limits, used: lines })
+    };
+    Ok(Json(key.api.db.read(key.tenant(), read).await?))
+}

@@ -1,0 +1,12 @@
+//! What routes answer with: each resource as a client sees it, with what the document says about it.
+
+pub(crate) mod approval;
+pub(crate) mod event;
+pub(crate) mod key;
+pub(crate) mod message;
+pub(crate) mod outcome;
+pub(crate) mod person;
+pub(crate) mod run;
+pub(crate) mod session;
+pub(crate) mod tier;
+pub(crate) mod usage;

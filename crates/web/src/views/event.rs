@@ -1,0 +1,149 @@
+//! What a stream tells, event by event.
+
+use munshi_agent::Event;
+use munshi_types::{ApprovalId, MessageId, PersonId, RunId, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::outcome::Usage;
+
+/// One event of a stream: the `data` of a server-sent event, whose name is `type`.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum StreamEvent {
+    /// The first one: the message is stored, and these are its ids.
+    Received {
+        #[schema(value_type = uuid::Uuid)]
+        run: RunId,
+        #[schema(value_type = uuid::Uuid)]
+        session: SessionId,
+        /// What was said.
+        #[schema(value_type = uuid::Uuid)]
+        message: MessageId,
+        /// Who said it; send it as `person` to go on with the conversation.
+        #[schema(value_type = uuid::Uuid)]
+        person: PersonId,
+        fate: Fate,
+        /// The turn that is answered first, where this one is `queued`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<uuid::Uuid>)]
+        behind: Option<RunId>,
+    },
+    /// Something is done that takes a moment.
+    Thinking {
+        /// In a word: `preparing`, `waiting`; `another_stream` where the same person has one open already.
+        what: String,
+        /// With `another_stream`: the run that is streamed there.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<uuid::Uuid>)]
+        run: Option<RunId>,
+    },
+    /// More of the reply.
+    Token { text: String },
+    /// The agent asks for a tool.
+    ToolCall { call: String, tool: String, arguments: Value },
+    /// What came of it.
+    ToolResult { call: String, tool: String, ok: bool, result: Value },
+    /// A person is asked first: POST /v1/approvals/{id}/grant or …/refuse.
+    Approval {
+        #[schema(value_type = uuid::Uuid)]
+        approval: ApprovalId,
+        words: String,
+    },
+    /// What one could say next.
+    Suggestions { suggestions: Vec<String> },
+    /// All of the reply so far is void; it begins again.
+    Reset { why: String },
+    /// The last one: the reply is whole and stored.
+    Done {
+        #[schema(value_type = uuid::Uuid)]
+        run: RunId,
+        /// The reply.
+        #[schema(value_type = uuid::Uuid)]
+        message: MessageId,
+        /// Under what the turn is found in records of what was decided.
+        #[schema(value_type = uuid::Uuid)]
+        decision_id: RunId,
+        usage: Usage,
+        /// `done`, `halted` or `waiting_approval`.
+        state: String,
+        /// An excuse and no answer; it is not billed.
+        degraded: bool,
+    },
+    /// The last one: there is no reply, or not on this stream.
+    Error { code: String, message: String, retryable: bool },
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fate {
+    Begun,
+    /// Another turn of the conversation is answered first.
+    Queued,
+    /// It was taken before; the ids are those of then.
+    SeenBefore,
+}
+
+impl From<&munshi_agent::Fate> for Fate {
+    fn from(fate: &munshi_agent::Fate) -> Self {
+        match fate {
+            munshi_agent::Fate::Begun => Self::Begun,
+            munshi_agent::Fate::Queued { .. } => Self::Queued,
+            munshi_agent::Fate::SeenBefore => Self::SeenBefore,
+        }
+    }
+}
+
+impl StreamEvent {
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Received { .. } => "received",
+            Self::Thinking { .. } => "thinking",
+            Self::Token { .. } => "token",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::Approval { .. } => "approval",
+            Self::Suggestions { .. } => "suggestions",
+            Self::Reset { .. } => "reset",
+            Self::Done { .. } => "done",
+            Self::Error { .. } => "error",
+        }
+    }
+}
+
+impl From<Event> for StreamEvent {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Thinking { what } => Self::Thinking { what, run: None },
+            Event::Token { text } => Self::Token { text },
+            Event::ToolCall { call, tool, arguments } => Self::ToolCall { call, tool, arguments },
+            Event::ToolResult { call, tool, ok, result } => Self::ToolResult { call, tool, ok, result },
+            Event::Approval { approval, words } => Self::Approval { approval, words },
+            Event::Suggestions { suggestions } => Self::Suggestions { suggestions },
+            Event::Reset { why } => Self::Reset { why },
+            Event::Done { run, message, decision_id, usage, state, degraded } => {
+                Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
+            }
+            Event::Error { code, message, retryable } => Self::Error { code, message, retryable },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_named_as_its_type() {
+        let event =
+            StreamEvent::ToolCall { call: "1".to_owned(), tool: "t".to_owned(), arguments: Value::Null };
+        assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
+        let token = StreamEvent::from(Event::Token { text: "a".to_owned() });
+        assert_eq!(
+            serde_json::to_value(&token).unwrap(),
+            serde_json::json!({ "type": "token", "text": "a" })
+        );
+    }
+}

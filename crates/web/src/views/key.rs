@@ -1,0 +1,95 @@
+//! API keys: everything but their text.
+
+use munshi_identity::keys::{Carries, Key as Stored, KeySecret, Made};
+use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::person::Role;
+
+/// A key as it is listed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApiKey {
+    #[schema(value_type = uuid::Uuid)]
+    id: KeyId,
+    name: String,
+    /// The role it stands for; none where it stands for a person.
+    role: Option<Role>,
+    /// The person it stands for, with the standing they have when it is used.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    person: Option<PersonId>,
+    /// The areas it opens; none for all that its standing reaches.
+    #[schema(example = json!(["chat", "persons:read"]))]
+    areas: Option<Vec<String>>,
+    /// The bindings it reaches; none for all.
+    #[schema(value_type = Option<Vec<uuid::Uuid>>)]
+    bindings: Option<Vec<BindingId>>,
+    made_by: String,
+    #[schema(value_type = String, format = DateTime)]
+    made_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+    /// Right to about a minute.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    revoked_at: Option<Timestamp>,
+    /// The newest first. More than one for a while after a rotation.
+    secrets: Vec<Secret>,
+}
+
+/// What may be told of a secret.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ApiKeySecret)]
+pub(crate) struct Secret {
+    /// How its text begins.
+    #[schema(example = "mk_4fGh7Kq2")]
+    handle: String,
+    #[schema(value_type = String, format = DateTime)]
+    made_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ends_at: Option<Timestamp>,
+}
+
+impl From<Stored> for ApiKey {
+    fn from(key: Stored) -> Self {
+        let (role, person) = match key.carries {
+            Carries::Role(role) => (Some(role.into()), None),
+            Carries::Person(person) => (None, Some(person)),
+        };
+        let secret = |secret: KeySecret| Secret {
+            handle: secret.handle,
+            made_at: secret.made_at,
+            ends_at: secret.ends_at,
+        };
+        Self {
+            id: key.id,
+            name: key.name,
+            role,
+            person,
+            areas: key.areas.map(|areas| areas.iter().map(ToString::to_string).collect()),
+            bindings: key.bindings,
+            made_by: key.made_by,
+            made_at: key.made_at,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
+            revoked_at: key.revoked_at,
+            secrets: key.secrets.into_iter().map(secret).collect(),
+        }
+    }
+}
+
+/// A key and its text, the one time it is there.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MadeKey {
+    #[serde(flatten)]
+    key: ApiKey,
+    /// The key itself. It is not shown again.
+    text: String,
+}
+
+impl From<Made> for MadeKey {
+    fn from(made: Made) -> Self {
+        Self { text: made.text.reveal().to_owned(), key: made.key.into() }
+    }
+}

@@ -1,0 +1,52 @@
+//! What was said.
+
+use munshi_agent::messages::Message as Stored;
+use munshi_types::tier::LanguageCode;
+use munshi_types::{MessageId, RunId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Something that was said in a conversation, by either side.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Message {
+    #[schema(value_type = uuid::Uuid)]
+    id: MessageId,
+    /// Its place in the conversation, from 1.
+    number: i64,
+    #[schema(value_type = uuid::Uuid)]
+    run: RunId,
+    /// `person` or `persona`.
+    #[schema(example = "person")]
+    speaker: &'static str,
+    #[schema(example = "api")]
+    channel: &'static str,
+    /// The sender's own id of it.
+    message_id: Option<String>,
+    text: String,
+    #[schema(value_type = Option<String>, example = "hi")]
+    language: Option<LanguageCode>,
+    /// `whole`; `degraded` for an excuse; `refused` for what was not kept.
+    #[schema(example = "whole")]
+    standing: &'static str,
+    suggestions: Vec<String>,
+    #[schema(value_type = String, format = DateTime)]
+    said_at: Timestamp,
+}
+
+impl From<Stored> for Message {
+    fn from(message: Stored) -> Self {
+        Self {
+            id: message.id,
+            number: message.number,
+            run: message.run,
+            speaker: message.speaker.as_str(),
+            channel: message.channel.as_str(),
+            message_id: message.outside_id,
+            text: message.text,
+            language: message.language,
+            standing: message.standing.as_str(),
+            suggestions: message.suggestions,
+            said_at: message.said_at,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What came of a turn.
+
+use munshi_agent::decisions::TierTokens;
+use munshi_agent::{CallView, Outcome as Told, Timings as Took};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{ApprovalId, MessageId, RunId, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::run::{Ended, State};
+
+/// What came of a turn.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Outcome {
+    #[schema(value_type = uuid::Uuid)]
+    pub(crate) run: RunId,
+    #[schema(value_type = uuid::Uuid)]
+    pub(crate) session: SessionId,
+    /// The reply; none where nothing was said.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub(crate) message: Option<MessageId>,
+    #[schema(example = "Namaste! The shop opens at nine.")]
+    pub(crate) text: String,
+    /// What the reply is in.
+    #[schema(value_type = Option<String>, example = "hi-latn")]
+    pub(crate) language: Option<LanguageCode>,
+    pub(crate) state: State,
+    /// Why it was halted, where it was.
+    pub(crate) halt: Option<Ended>,
+    /// An excuse and no answer; it is not billed.
+    pub(crate) degraded: bool,
+    /// What one could say next.
+    pub(crate) suggestions: Vec<String>,
+    pub(crate) calls: Vec<Call>,
+    /// The question it waits for: POST /v1/approvals/{id}/grant or …/refuse.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub(crate) approval: Option<ApprovalId>,
+    pub(crate) usage: Usage,
+    pub(crate) timings: Timings,
+    /// The rules that were broken.
+    pub(crate) violations: Vec<String>,
+}
+
+/// A tool that was called.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Call {
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    pub(crate) ok: bool,
+    pub(crate) result: Value,
+    /// How long it took.
+    pub(crate) micros: i64,
+}
+
+/// What a turn used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Usage {
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    /// In millionths of a dollar; none where nobody knows the price.
+    pub(crate) cost_micros: Option<i64>,
+    pub(crate) model_calls: u32,
+    pub(crate) tool_calls: u32,
+}
+
+/// How long each stage took, in microseconds.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(crate) struct Timings {
+    pub(crate) ingest: i64,
+    pub(crate) prepare: i64,
+    pub(crate) think: i64,
+    pub(crate) act: i64,
+    pub(crate) check: i64,
+    pub(crate) respond: i64,
+    /// From when the message came.
+    pub(crate) first_word: Option<i64>,
+    pub(crate) total: i64,
+}
+
+/// What the prompt was made of, in tokens, by who brought them.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Prompt {
+    pub(crate) human: u32,
+    pub(crate) team: u32,
+    pub(crate) agent: u32,
+    /// The conversation, what was looked up, and the message.
+    pub(crate) dynamic: u32,
+    pub(crate) total: u32,
+}
+
+impl From<Told> for Outcome {
+    fn from(told: Told) -> Self {
+        Self {
+            run: told.run,
+            session: told.session,
+            message: told.message,
+            text: told.text,
+            language: told.language,
+            state: told.state.into(),
+            halt: told.halt.as_ref().map(Ended::of),
+            degraded: told.degraded,
+            suggestions: told.suggestions,
+            calls: told.calls.into_iter().map(Into::into).collect(),
+            approval: told.approval,
+            usage: told.usage.into(),
+            timings: told.timings.into(),
+            violations: told.violations,
+        }
+    }
+}
+
+impl From<CallView> for Call {
+    fn from(call: CallView) -> Self {
+        let CallView { tool, arguments, ok, result, micros } = call;
+        Self { tool, arguments, ok, result, micros }
+    }
+}
+
+impl From<munshi_agent::Usage> for Usage {
+    fn from(used: munshi_agent::Usage) -> Self {
+        let munshi_agent::Usage { input_tokens, output_tokens, cost_micros, model_calls, tool_calls } = used;
+        Self { input_tokens, output_tokens, cost_micros, model_calls, tool_calls }
+    }
+}
+
+impl From<Took> for Timings {
+    fn from(took: Took) -> Self {
+        let Took { ingest, prepare, think, act, check, respond, first_word, total } = took;
+        Self { ingest, prepare, think, act, check, respond, first_word, total }
+    }
+}
+
+impl From<TierTokens> for Prompt {
+    fn from(tokens: TierTokens) -> Self {
+        let TierTokens { human, team, agent, dynamic } = tokens;
+        let total = [human, team, agent, dynamic].into_iter().fold(0, u32::saturating_add);
+        Self { human, team, agent, dynamic, total }
+    }
+}

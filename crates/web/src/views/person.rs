@@ -1,0 +1,105 @@
+//! People.
+
+use munshi_identity::{Address, Person as Stored, Role as Stands, persons};
+use munshi_store::Tx;
+use munshi_types::{PersonId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+
+/// What somebody is in the business; a later one may do less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    Owner,
+    Admin,
+    Staff,
+    Viewer,
+}
+
+impl From<Stands> for Role {
+    fn from(role: Stands) -> Self {
+        match role {
+            Stands::Owner => Self::Owner,
+            Stands::Admin => Self::Admin,
+            Stands::Staff => Self::Staff,
+            Stands::Viewer => Self::Viewer,
+        }
+    }
+}
+
+impl From<Role> for Stands {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Owner => Self::Owner,
+            Role::Admin => Self::Admin,
+            Role::Staff => Self::Staff,
+            Role::Viewer => Self::Viewer,
+        }
+    }
+}
+
+/// Somebody who works here, or whom the workspace deals with.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Person {
+    #[schema(value_type = uuid::Uuid)]
+    id: PersonId,
+    /// Empty until somebody says it.
+    name: String,
+    /// None for those who don't work here.
+    role: Option<Role>,
+    /// The audiences they belong to.
+    tags: Vec<String>,
+    #[schema(example = "hi")]
+    language: Option<&'static str>,
+    /// Has proved no address yet.
+    visitor: bool,
+    #[schema(value_type = String, format = DateTime)]
+    made_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    left_at: Option<Timestamp>,
+}
+
+impl From<Stored> for Person {
+    fn from(person: Stored) -> Self {
+        Self {
+            id: person.id,
+            name: person.name,
+            role: person.role.map(Into::into),
+            tags: person.tags,
+            language: person.language.map(munshi_types::Language::code),
+            visitor: person.visitor,
+            made_at: person.made_at,
+            left_at: person.left_at,
+        }
+    }
+}
+
+/// A person with how they are reached.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PersonWithAddresses {
+    #[serde(flatten)]
+    person: Person,
+    addresses: Vec<PersonAddress>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PersonAddress {
+    /// `phone`, `email`, `handle` or `channel`.
+    #[schema(example = "phone")]
+    kind: &'static str,
+    #[schema(example = "+919812345678")]
+    address: String,
+}
+
+impl PersonWithAddresses {
+    pub(crate) fn of(tx: &mut Tx<'_>, person: Stored) -> Result<Self, ApiError> {
+        let addresses = persons::addresses(tx, person.id)?;
+        Ok(Self { person: person.into(), addresses: addresses.iter().map(shown).collect() })
+    }
+}
+
+fn shown(address: &Address) -> PersonAddress {
+    PersonAddress { kind: address.kind().as_str(), address: address.as_str().to_owned() }
+}

@@ -1,0 +1,156 @@
+//! Runs and their steps.
+
+use munshi_agent::runs::RunView;
+use munshi_agent::steps::Step as Stored;
+use munshi_agent::{Halt, RunState};
+use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+macro_rules! states {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        /// Where a run is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum State {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl From<RunState> for State {
+            fn from(state: RunState) -> Self {
+                match state { $(RunState::$name => Self::$name,)+ }
+            }
+        }
+
+        impl From<State> for RunState {
+            fn from(state: State) -> Self {
+                match state { $(State::$name => Self::$name,)+ }
+            }
+        }
+    };
+}
+
+states! {
+    /// Stored; it begins, or waits for the turn before it.
+    Created,
+    Preparing,
+    Thinking,
+    CheckingSafety,
+    /// A person is asked; nobody works on it.
+    WaitingApproval,
+    Acting,
+    Observing,
+    Responding,
+    Done,
+    /// Ended otherwise; `halt` says how, and the person was told.
+    Halted,
+}
+
+/// Why a run was halted.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Ended {
+    /// In a word.
+    #[schema(example = "over_budget")]
+    code: &'static str,
+    /// More, where it can be told.
+    detail: Option<String>,
+}
+
+impl Ended {
+    pub(crate) fn of(halt: &Halt) -> Self {
+        let detail = match halt {
+            Halt::OverBudget(what) | Halt::RunSpent(what) | Halt::Stuck(what) | Halt::RefusedAtDoor(what) => {
+                Some(what.clone())
+            }
+            // What broke of ours is for the log.
+            Halt::ToolCap | Halt::NoModel(_) | Halt::Cancelled | Halt::Broken(_) => None,
+        };
+        Self { code: halt.code(), detail }
+    }
+}
+
+/// A turn's work, from the message to its answer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Run {
+    #[schema(value_type = uuid::Uuid)]
+    id: RunId,
+    #[schema(value_type = uuid::Uuid)]
+    session: SessionId,
+    #[schema(value_type = uuid::Uuid)]
+    binding: BindingId,
+    #[schema(value_type = uuid::Uuid)]
+    person: PersonId,
+    /// What was said.
+    #[schema(value_type = uuid::Uuid)]
+    message: MessageId,
+    /// `message`, or `rehearsal` where nothing was really done.
+    #[schema(example = "message")]
+    kind: String,
+    #[schema(example = "api")]
+    channel: &'static str,
+    state: State,
+    halt: Option<Ended>,
+    /// How often it was taken up: more than once after a crash or an approval.
+    epoch: i64,
+    /// What was answered.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    reply: Option<MessageId>,
+    /// Somebody wants it to stop.
+    cancel_asked: bool,
+    #[schema(value_type = String, format = DateTime)]
+    began_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ended_at: Option<Timestamp>,
+}
+
+impl From<RunView> for Run {
+    fn from(run: RunView) -> Self {
+        Self {
+            id: run.id,
+            session: run.session,
+            binding: run.binding,
+            person: run.person,
+            message: run.message,
+            kind: run.kind,
+            channel: run.channel.as_str(),
+            state: run.state.into(),
+            halt: run.halt.as_ref().map(Ended::of),
+            epoch: run.epoch,
+            reply: run.reply,
+            cancel_asked: run.cancel_asked,
+            began_at: run.began_at,
+            ended_at: run.ended_at,
+        }
+    }
+}
+
+/// A run with its steps.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunWithSteps {
+    #[serde(flatten)]
+    pub(crate) run: Run,
+    /// In their order.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One transition of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Step {
+    number: i64,
+    epoch: i64,
+    state: State,
+    /// What is known of it: for a call its tool, arguments and result.
+    body: Value,
+    /// How long it took.
+    micros: i64,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+}
+
+impl From<Stored> for Step {
+    fn from(step: Stored) -> Self {
+        let Stored { number, epoch, state, body, micros, at } = step;
+        Self { number, epoch, state: state.into(), body, micros, at }
+    }
+}

@@ -1,0 +1,55 @@
+//! Conversations.
+
+use munshi_agent::sessions::Session as Stored;
+use munshi_types::tier::LanguageCode;
+use munshi_types::{BindingId, PersonId, SessionId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A conversation of one person with one binding, whatever the channels.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Session {
+    #[schema(value_type = uuid::Uuid)]
+    id: SessionId,
+    #[schema(value_type = uuid::Uuid)]
+    binding: BindingId,
+    #[schema(value_type = uuid::Uuid)]
+    person: PersonId,
+    /// The last one somebody wrote on.
+    #[schema(example = "api")]
+    channel: &'static str,
+    #[schema(value_type = Option<String>, example = "hi")]
+    language: Option<LanguageCode>,
+    /// How much was said.
+    messages: i64,
+    /// Of what is too old to be sent to a model whole.
+    summary: Option<String>,
+    /// Who and what it is about.
+    entities: Value,
+    /// The conversation this one became part of.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    merged_into: Option<SessionId>,
+    #[schema(value_type = String, format = DateTime)]
+    began_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    last_at: Timestamp,
+}
+
+impl From<Stored> for Session {
+    fn from(session: Stored) -> Self {
+        Self {
+            id: session.id,
+            binding: session.binding,
+            person: session.person,
+            channel: session.channel.as_str(),
+            language: session.language,
+            messages: session.messages,
+            summary: session.summary,
+            entities: session.entities,
+            merged_into: session.merged_into,
+            began_at: session.began_at,
+            last_at: session.last_at,
+        }
+    }
+}

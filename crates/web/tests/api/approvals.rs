@@ -1,0 +1,81 @@
+//! Questions before an act, answered through the API.
+
+use munshi_identity::Role;
+use munshi_identity::keys::Carries;
+use munshi_test_support::models::Turn;
+use serde_json::{Value, json};
+
+use crate::support::{Installation, follow, text_of};
+
+async fn waiting(house: &Installation, key: &str) -> (Value, Value) {
+    let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });
+    let body = house.post("/v1/chat", key, say).await.is(200);
+    assert_eq!(body["state"], "waiting_approval", "{body}");
+    let path = format!("/v1/approvals/{}", body["approval"].as_str().unwrap());
+    let approval = house.get(&path, key).await.is(200);
+    (body, approval)
+}
+
+/// Waits until the run has ended.
+async fn ended(house: &Installation, key: &str, run: &str) -> Value {
+    for _ in 0..200 {
+        let shown = house.get(&format!("/v1/runs/{run}"), key).await.is(200);
+        if shown["ended_at"] != Value::Null {
+            return shown;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{run} does not end");
+}
+
+on_both! {
+    async fn a_yes_lets_the_agent_go_ahead_once(test: TestDb) {
+        let script = [Turn::call("wipe", &json!({ "text": "all" })), Turn::text("It is wiped.")];
+        let house = Installation::open(&test, script).await;
+        let key = house.key(Role::Owner).await;
+        let (body, approval) = waiting(&house, &key).await;
+        let run = body["run"].as_str().unwrap();
+        let path = |verb: &str| format!("/v1/approvals/{}/{verb}", approval["id"].as_str().unwrap());
+        house.post(&path("grant"), &key, json!({ "digest": "of something else" })).await.refused(409, "conflict");
+        house.post(&path("grant"), &key, json!({})).await.refused(422, "invalid");
+        let staff = house.key(Role::Staff).await;
+        house.post(&path("grant"), &staff, json!({ "digest": approval["digest"] })).await.refused(403, "forbidden");
+        assert!(house.world.wiped.lock().unwrap().is_empty());
+        let granted = house.post(&path("grant"), &key, json!({ "digest": approval["digest"] })).await.is(200);
+        assert_eq!(granted["state"], "granted");
+        assert!(granted["answered_via"].as_str().unwrap().starts_with("api:"));
+        assert_eq!(ended(&house, &key, run).await["state"], "done");
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+        // The same answer again is no mistake; another one comes too late.
+        house.post(&path("grant"), &key, json!({ "digest": approval["digest"] })).await.is(200);
+        house.post(&path("refuse"), &key, json!({ "digest": approval["digest"] })).await.refused(409, "conflict");
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+        let (_, told) = house.stream(follow(&key, run, None), usize::MAX).await;
+        assert!(text_of(&told).ends_with("It is wiped."), "{told:?}");
+        let open = house.get("/v1/approvals", &key).await.is(200);
+        assert_eq!(open["items"].as_array().unwrap().len(), 0);
+        assert_eq!(house.get("/v1/approvals?all=true", &key).await.is(200)["items"][0]["state"], "granted");
+    }
+
+    async fn a_no_is_told_to_the_model(test: TestDb) {
+        let script = [Turn::call("wipe", &json!({ "text": "all" })), Turn::text("Then I leave it.")];
+        let house = Installation::open(&test, script).await;
+        let key = house.key(Role::Admin).await;
+        let (body, approval) = waiting(&house, &key).await;
+        let path = format!("/v1/approvals/{}/refuse", approval["id"].as_str().unwrap());
+        assert_eq!(house.post(&path, &key, json!({ "digest": approval["digest"] })).await.is(200)["state"], "refused");
+        ended(&house, &key, body["run"].as_str().unwrap()).await;
+        assert!(house.world.wiped.lock().unwrap().is_empty());
+    }
+
+    async fn a_key_for_another_binding_does_not_see_the_question(test: TestDb) {
+        let house = Installation::open(&test, [Turn::call("wipe", &json!({ "text": "all" }))]).await;
+        let key = house.key(Role::Owner).await;
+        let (_, approval) = waiting(&house, &key).await;
+        let id = approval["id"].as_str().unwrap();
+        let elsewhere = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
+        house.get(&format!("/v1/approvals/{id}"), &elsewhere).await.refused(404, "not_found");
+        house.post(&format!("/v1/approvals/{id}/grant"), &elsewhere, json!({ "digest": approval["digest"] })).await.refused(404, "not_found");
+        assert_eq!(house.get("/v1/approvals", &elsewhere).await.is(200)["items"].as_array().unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,63 @@
+//! Keys made and taken back through the API.
+
+use munshi_identity::Role;
+use munshi_identity::keys::Carries;
+use serde_json::{Value, json};
+
+use crate::support::Installation;
+
+on_both! {
+    async fn a_key_is_shown_once_and_taken_back(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let owner = house.key(Role::Owner).await;
+        let new = json!({ "name": "till", "role": "staff", "areas": ["chat", "runs", "runs:read"], "bindings": ["counter"] });
+        let made = house.post("/v1/keys", &owner, new.clone()).await.is(201);
+        let (text, id) = (made["text"].as_str().unwrap(), made["id"].as_str().unwrap());
+        assert_eq!((&made["areas"], &made["bindings"]), (&json!(["chat", "runs"]), &json!([house.shop.binding])));
+        house.get("/v1/runs", text).await.is(200);
+        house.get("/v1/persons", text).await.refused(403, "forbidden");
+        for path in ["/v1/keys".to_owned(), format!("/v1/keys/{id}")] {
+            assert!(!house.get(&path, &owner).await.is(200).to_string().contains(text));
+        }
+        house.post("/v1/keys", &owner, new).await.refused(409, "conflict");
+        assert_ne!(house.call("POST", &format!("/v1/keys/{id}/revoke"), &owner, None).await.is(200)["revoked_at"], Value::Null);
+        house.call("POST", &format!("/v1/keys/{id}/revoke"), &owner, None).await.is(200);
+        house.get("/v1/runs", text).await.refused(401, "unauthenticated");
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event LIKE 'api_key.%'";
+        assert_eq!(house.number(house.shop.tenant, told).await, 2, "made and revoked, each once");
+    }
+
+    async fn no_key_makes_one_that_is_more_than_itself(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop;
+        let admin = house.key(Role::Admin).await;
+        let new = |name: &str, role: &str| json!({ "name": name, "role": role });
+        house.post("/v1/keys", &admin, new("a", "admin")).await.is(201);
+        house.post("/v1/keys", &admin, new("b", "owner")).await.refused(403, "forbidden");
+        house.post("/v1/keys", &admin, json!({ "name": "c", "person": shop.owner })).await.refused(403, "forbidden");
+        let owners = house.get("/v1/keys", &admin).await.is(200);
+        let _ = owners;
+        let small = house.key_with(shop.tenant, Carries::Role(Role::Owner), Some(&["keys", "chat:read"]), Some(vec![shop.binding])).await;
+        let wide = json!({ "name": "d", "role": "owner", "areas": ["chat"] });
+        house.post("/v1/keys", &small, wide).await.refused(403, "forbidden");
+        house.post("/v1/keys", &small, json!({ "name": "e", "role": "owner", "bindings": ["back"] })).await.refused(422, "invalid");
+        let made = house.post("/v1/keys", &small, new("f", "owner")).await.is(201);
+        assert_eq!((&made["areas"], &made["bindings"]), (&json!(["keys", "chat:read"]), &json!([shop.binding])));
+        for bad in [
+            json!({ "name": "g" }),
+            json!({ "name": "g", "role": "staff", "person": shop.staff }),
+            json!({ "name": "", "role": "staff" }),
+            json!({ "name": "g\0", "role": "staff" }),
+            json!({ "name": "g", "role": "staff", "areas": [] }),
+            json!({ "name": "g", "role": "staff", "areas": ["everything"] }),
+            json!({ "name": "g", "role": "staff", "expires_at": "2001-01-01T00:00:00Z" }),
+            json!({ "name": "g", "role": "staff", "expires_at": "soon" }),
+        ] {
+            house.post("/v1/keys", &admin, bad).await.refused(422, "invalid");
+        }
+        let owner = house.key(Role::Owner).await;
+        let ids = house.get("/v1/keys?limit=1", &owner).await.is(200);
+        let newest = ids["items"][0]["id"].as_str().unwrap();
+        house.call("POST", &format!("/v1/keys/{newest}/revoke"), &admin, None).await.refused(403, "forbidden");
+    }
+}

@@ -1,0 +1,90 @@
+//! Limits, before any model is asked.
+
+use munshi_identity::Role;
+use munshi_safety::budget::{Plan, Settings as Budgets};
+use munshi_test_support::models::Turn;
+use munshi_types::Clock;
+use serde_json::json;
+
+use crate::support::Installation;
+
+on_both! {
+    async fn a_visitor_has_forty_messages_and_then_a_rest(test: TestDb) {
+        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 60)).await;
+        let key = house.key(Role::Staff).await;
+        let say = json!({ "binding": "counter", "text": "hi", "person": { "visitor": "0123456789abcdef" } });
+        let mut taken = 0;
+        let refused = loop {
+            test.clock.advance(std::time::Duration::from_secs(10));
+            let reply = house.post("/v1/chat", &key, say.clone()).await;
+            if reply.status != 200 {
+                break reply;
+            }
+            taken += 1;
+        };
+        // The first made them somebody; then forty more.
+        assert_eq!(taken, 41);
+        assert!(refused.refused(429, "too_many_requests").contains("silence"));
+        let wait: u64 = refused.header("retry-after").parse().unwrap();
+        assert_eq!(wait, 15 * 60 - 10);
+        assert_eq!(house.model.left(), 60 - 41, "no model was asked");
+        test.clock.advance(std::time::Duration::from_secs(wait));
+        house.post("/v1/chat", &key, say).await.is(200);
+    }
+
+    async fn a_person_has_a_hundred_a_minute_and_a_free_tenant_five_hundred_an_hour(test: TestDb) {
+        let budgets = Budgets { plan: Plan::Free, ..Budgets::default() };
+        let house = Installation::open_with(&test, [], budgets).await;
+        let key = house.key(Role::Staff).await;
+        // What is refused at the door costs no model and still counts.
+        let say = |person: serde_json::Value| json!({ "binding": "counter", "text": "aadhaar 2345 6789 0124", "person": person });
+        for _ in 0..100 {
+            house.post("/v1/chat", &key, say(json!(house.shop.staff))).await.is(200);
+        }
+        let refused = house.post("/v1/chat", &key, say(json!(house.shop.staff))).await;
+        assert!(refused.refused(429, "too_many_requests").contains("this person: 100 a minute"));
+        assert_eq!(refused.header("retry-after"), "1");
+        // 101 were counted for the tenant so far.
+        for n in 101..500 {
+            test.clock.advance(std::time::Duration::from_millis(100));
+            let handle = json!({ "handle": format!("somebody-{}", n % 90) });
+            assert_eq!(house.post("/v1/chat", &key, say(handle)).await.status, 200, "{n}");
+        }
+        let start = test.clock.now();
+        let mut more = 0;
+        let refused = loop {
+            let reply = house.post("/v1/chat", &key, say(json!({ "handle": "another" }))).await;
+            if reply.status != 200 {
+                break reply;
+            }
+            more += 1;
+        };
+        assert!(more <= 6, "what came back in forty seconds, and no more: {more}");
+        assert!(refused.refused(429, "too_many_requests").contains("500 an hour"));
+        assert_eq!(test.clock.now(), start);
+    }
+
+    async fn a_key_has_six_hundred_a_minute(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (key, another) = (house.key(Role::Viewer).await, house.key(Role::Viewer).await);
+        for _ in 0..600 {
+            assert_eq!(house.get("/v1/usage", &key).await.status, 200);
+        }
+        assert!(house.get("/v1/usage", &key).await.refused(429, "too_many_requests").contains("600 a minute"));
+        house.get("/v1/usage", &another).await.is(200);
+        // Nor does a refused one open anything.
+        let say = json!({ "binding": "counter", "text": "hi" });
+        house.post("/v1/chat", &key, say).await.refused(429, "too_many_requests");
+    }
+
+    async fn strangers_are_slowed_down_and_keys_beside_them_are_not(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Viewer).await;
+        for _ in 0..20 {
+            house.get("/v1/runs", "mk_wrong").await.refused(401, "unauthenticated");
+        }
+        house.get("/v1/runs", "mk_wrong").await.refused(429, "too_many_requests");
+        house.get("/v1/runs", "").await.refused(429, "too_many_requests");
+        house.get("/v1/runs", &key).await.is(200);
+    }
+}

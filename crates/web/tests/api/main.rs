@@ -1,0 +1,30 @@
+//! API v1 through the router, with a scripted model and a few tools, on both databases.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test says so by failing")]
+
+/// Each test twice, on a database with everything the API needs.
+macro_rules! on_both {
+    ($($body:tt)+) => {
+        munshi_test_support::on_both_engines! {
+            with [
+                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
+                crate::support::NOTES,
+            ];
+
+            $($body)+
+        }
+    };
+}
+
+mod access;
+mod approvals;
+mod chat;
+mod door;
+mod hostile;
+mod keys;
+mod limits;
+mod offline;
+mod persons;
+mod reads;
+mod streams;
+mod support;

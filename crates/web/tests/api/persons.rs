@@ -1,0 +1,72 @@
+//! People through the API.
+
+use munshi_identity::Role;
+use munshi_test_support::models::Turn;
+use serde_json::{Value, json};
+
+use crate::support::Installation;
+
+on_both! {
+    async fn somebody_is_added_and_changed(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let staff = house.key(Role::Staff).await;
+        let new = json!({ "name": "Raju", "phone": "98123 45678", "email": "Raju@Shop.Example", "tags": ["customers"], "language": "hi" });
+        let made = house.post("/v1/persons", &staff, new.clone()).await.is(201);
+        assert_eq!((&made["visitor"], made["addresses"].as_array().unwrap().len()), (&json!(false), 2));
+        house.post("/v1/persons", &staff, new).await.refused(409, "conflict");
+        let path = format!("/v1/persons/{}", made["id"].as_str().unwrap());
+        let change = |body: Value| house.call("PATCH", &path, &staff, Some(body));
+        let after = change(json!({ "language": "ta", "tags": [] })).await.is(200);
+        assert_eq!((&after["language"], &after["tags"], &after["name"]), (&json!("ta"), &json!([]), &json!("Raju")));
+        change(json!({ "language": "klingon" })).await.refused(422, "invalid");
+        change(json!({ "name": "A\u{202e}" })).await.refused(422, "invalid");
+        change(json!({ "shoe_size": 9 })).await.refused(422, "invalid");
+        change(json!({ "role": "staff" })).await.refused(403, "forbidden");
+        assert_eq!(change(json!({ "role": null })).await.is(200)["role"], Value::Null);
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ('person.added', 'person.changed')";
+        assert_eq!(house.number(house.shop.tenant, told).await, 2);
+    }
+
+    async fn roles_are_given_by_those_who_may(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (owner, admin, staff) = (house.key(Role::Owner).await, house.key(Role::Admin).await, house.key(Role::Staff).await);
+        house.post("/v1/persons", &staff, json!({ "name": "X", "role": "viewer" })).await.refused(403, "forbidden");
+        house.post("/v1/persons", &admin, json!({ "name": "X", "role": "owner" })).await.refused(403, "forbidden");
+        let made = house.post("/v1/persons", &admin, json!({ "name": "X", "role": "admin" })).await.is(201);
+        let path = |id: &Value| format!("/v1/persons/{}", id.as_str().unwrap());
+        let boss = json!(house.shop.owner);
+        house.call("PATCH", &path(&boss), &admin, Some(json!({ "name": "Nobody" }))).await.refused(403, "forbidden");
+        house.call("PATCH", &path(&made["id"]), &staff, Some(json!({ "name": "Nobody" }))).await.refused(403, "forbidden");
+        house.call("PATCH", &path(&boss), &owner, Some(json!({ "role": null }))).await.refused(409, "conflict");
+        house.call("PATCH", &path(&made["id"]), &owner, Some(json!({ "role": "owner" }))).await.is(200);
+        house.call("PATCH", &path(&boss), &owner, Some(json!({ "role": null }))).await.is(200);
+    }
+
+    async fn a_visitor_proves_a_phone_and_becomes_somebody(test: TestDb) {
+        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 3)).await;
+        let key = house.key(Role::Owner).await;
+        let known = house.post("/v1/persons", &key, json!({ "name": "Raju", "phone": "+919812345678" })).await.is(201);
+        let say = |who: Value| json!({ "binding": "counter", "text": "hi", "person": who });
+        let before = house.post("/v1/chat", &key, say(known["id"].clone())).await.is(200);
+        let visitor = house.post("/v1/chat", &key, say(json!({ "visitor": "0123456789abcdef" }))).await.is(200);
+        let path = |verb: &str| format!("/v1/persons/{}/{verb}", visitor["person"].as_str().unwrap());
+        let ask = json!({ "session": visitor["session"], "phone": "+919812345678" });
+        house.post(&path("link"), &key, ask.clone()).await.refused(503, "unavailable");
+        let mut ask = ask;
+        ask["deliver"] = json!("you");
+        let staff = house.key(Role::Staff).await;
+        house.post(&path("link"), &staff, ask.clone()).await.refused(403, "forbidden");
+        let other = json!({ "session": before["session"], "phone": "+919812345678", "deliver": "you" });
+        house.post(&path("link"), &key, other).await.refused(404, "not_found");
+        let asked = house.post(&path("link"), &key, ask).await.is(202);
+        let code = asked["code"].as_str().unwrap();
+        let wrong = if code == "000000" { "000001" } else { "000000" };
+        let answer = |code: &str| json!({ "session": visitor["session"], "code": code });
+        house.post(&path("confirm"), &key, answer("not digits")).await.refused(422, "invalid");
+        assert!(house.post(&path("confirm"), &key, answer(wrong)).await.refused(409, "conflict").contains("4 more"));
+        let linked = house.post(&path("confirm"), &key, answer(code)).await.is(200);
+        assert_eq!((&linked["person"]["id"], &linked["merged"]), (&known["id"], &visitor["person"]));
+        let again = house.post("/v1/chat", &key, say(visitor["person"].clone())).await.is(200);
+        assert_eq!((&again["person"], &again["session"]), (&known["id"], &linked["session"]));
+    }
+}

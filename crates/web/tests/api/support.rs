@@ -1,0 +1,284 @@
+//! Two small businesses behind one router.
+
+mod client;
+mod tools;
+
+pub(crate) use client::{Told, chat, follow, text_of};
+pub(crate) use tools::{NOTES, World};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::Router;
+use munshi_agent::{Engine, Parts, Settings};
+use munshi_identity::codes::CodeKey;
+use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
+use munshi_identity::{Person, Role, persons};
+use munshi_jobs::Queue;
+use munshi_lang::Phrasebook;
+use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::money::PriceBook;
+use munshi_llm::{Gateway, Provider, Target, Wire};
+use munshi_pack::House;
+use munshi_safety::acts::Office;
+use munshi_safety::budget::{Governor, Plan, Settings as Budgets};
+use munshi_safety::policy;
+use munshi_store::{Db, PlatformTx, Tx, params, tenants};
+use munshi_test_support::TestDb;
+use munshi_test_support::database::MORNING;
+use munshi_test_support::models::{Scripted, Turn};
+use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
+use munshi_tools::Dispatcher;
+use munshi_types::{BindingId, Clock, Ids, PersonId, SystemRandom, TenantId, Zone};
+use munshi_web::api::{Codes, Parts as ApiParts};
+use munshi_web::{Api, App, Metrics, Options, router, routes};
+
+/// What the tools of the tests may do.
+const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+                      [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop.\"\n[speech]\n\
+                     languages = [\"en\", \"hi\"]\nlock = \"open\"\n+++\n\nKind.\n";
+const TEAM: &str =
+    "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\"]\n\
+                     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+
+/// A tenant and those who work there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Business {
+    pub(crate) tenant: TenantId,
+    pub(crate) owner: PersonId,
+    pub(crate) staff: PersonId,
+    pub(crate) binding: BindingId,
+}
+
+/// One process of the installation, with two tenants, `shop` and `other`.
+pub(crate) struct Installation {
+    pub(crate) shop: Business,
+    pub(crate) other: Business,
+    pub(crate) model: Arc<Scripted>,
+    pub(crate) world: Arc<World>,
+    pub(crate) router: Router,
+    pub(crate) db: Db,
+    ids: Ids,
+}
+
+struct FixedCodes;
+
+#[async_trait]
+impl Codes for FixedCodes {
+    async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
+        Ok(CodeKey::new(&[7; 32]))
+    }
+}
+
+/// Large enough that no test of something else meets a limit of money or interactions.
+pub(crate) fn budgets() -> Budgets {
+    Budgets { plan: Plan::Business, ..Budgets::default() }
+}
+
+impl Installation {
+    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::open_with(test, script, budgets()).await
+    }
+
+    pub(crate) async fn open_with(
+        test: &TestDb,
+        script: impl IntoIterator<Item = Turn>,
+        budgets: Budgets,
+    ) -> Self {
+        let (shop, other) = (business(test, "shop").await, business(test, "other").await);
+        let model = Arc::new(Scripted::new(script));
+        Self::process(test, test.db.clone(), (shop, other), (model.clone(), model, Arc::default()), budgets)
+    }
+
+    /// Another process on the same database and in the same world.
+    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+        let model = Arc::new(Scripted::new(script));
+        let parts = (model.clone(), model as Arc<dyn Provider>, self.world.clone());
+        Self::process(test, test.open_again().await, (self.shop, self.other), parts, budgets())
+    }
+
+    /// The same businesses with another model.
+    pub(crate) async fn thinking_with(test: &TestDb, provider: Arc<dyn Provider>, target: Target) -> Self {
+        let (shop, other) = (business(test, "shop").await, business(test, "other").await);
+        let parts = (Arc::new(Scripted::new([])), provider, Arc::default());
+        Self::made(test, test.db.clone(), (shop, other), parts, (budgets(), target))
+    }
+
+    fn process(
+        test: &TestDb,
+        db: Db,
+        known: (Business, Business),
+        parts: (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        budgets: Budgets,
+    ) -> Self {
+        Self::made(test, db, known, parts, (budgets, Target::new("one", Wire::OpenAi, "", "m")))
+    }
+
+    fn made(
+        test: &TestDb,
+        db: Db,
+        (shop, other): (Business, Business),
+        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        (budgets, target): (Budgets, Target),
+    ) -> Self {
+        let clock: Arc<dyn Clock> = test.clock.clone();
+        let registry = Arc::new(tools::registry(&world));
+        let office = Arc::new(Office::new(test.ids.clone(), Governor::new(budgets, test.ids.clone())));
+        let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
+        let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let engine = engine(test, &db, (&office, registry, resolver.clone()), (provider, target));
+        let api = Api::new(ApiParts {
+            db: db.clone(),
+            engine: engine.clone(),
+            keys: Keys::new(db.clone(), clock.clone()),
+            resolver,
+            office,
+            codes: Arc::new(FixedCodes),
+            senders: Vec::new(),
+            clock,
+            random: Arc::new(SystemRandom),
+            patience: Duration::from_secs(20),
+        });
+        let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
+        let router = router(routes(), &app, &Options::default());
+        Self { shop, other, model, world, router, db, ids: test.ids.clone() }
+    }
+
+    /// A key of the shop that stands for a role.
+    pub(crate) async fn key(&self, role: Role) -> String {
+        self.key_with(self.shop.tenant, Carries::Role(role), None, None).await
+    }
+
+    pub(crate) async fn key_of(&self, tenant: TenantId, role: Role) -> String {
+        self.key_with(tenant, Carries::Role(role), None, None).await
+    }
+
+    pub(crate) async fn key_with(
+        &self,
+        tenant: TenantId,
+        carries: Carries,
+        areas: Option<&[&str]>,
+        bindings: Option<Vec<BindingId>>,
+    ) -> String {
+        let areas = areas.map(|areas| areas.iter().map(|text| text.parse::<Grant>().unwrap()).collect());
+        let id: munshi_types::KeyId = self.ids.next();
+        let new = NewKey {
+            name: id.to_string(),
+            carries,
+            areas,
+            bindings,
+            expires_at: None,
+            made_by: "test".to_owned(),
+        };
+        let ids = self.ids.clone();
+        let made = self.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, MORNING));
+        made.await.unwrap().text.reveal().to_owned()
+    }
+
+    /// One number out of the database.
+    pub(crate) async fn number(&self, tenant: TenantId, sql: &'static str) -> i64 {
+        self.db.read(tenant, move |tx| tx.one(sql, params![], |row| row.get(0))).await.unwrap()
+    }
+
+    /// Somebody the shop deals with.
+    pub(crate) async fn customer(&self, name: &str) -> PersonId {
+        let person = Person::new(&self.ids, name, MORNING);
+        let id = person.id;
+        self.db.write(self.shop.tenant, move |tx: &mut Tx<'_>| persons::put(tx, &person)).await.unwrap();
+        id
+    }
+}
+
+type Made<'a> = (&'a Arc<Office>, Arc<munshi_tools::Registry>, Resolver);
+
+fn engine(
+    test: &TestDb,
+    db: &Db,
+    (office, registry, resolver): Made<'_>,
+    (provider, target): (Arc<dyn Provider>, Target),
+) -> Engine {
+    let clock: Arc<dyn Clock> = test.clock.clone();
+    let name = target.name.clone();
+    let gateway = Gateway::new(GatewayParts {
+        targets: vec![target],
+        provider,
+        prices: PriceBook::default(),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+    });
+    let mut book = Phrasebook::core().unwrap();
+    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    Engine::new(Parts {
+        db: db.clone(),
+        resolver,
+        gateway,
+        route: Arc::new(Route { targets: [(Use::Default, vec![name])].into(), ..Route::default() }),
+        dispatcher: Dispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
+        office: office.clone(),
+        house: Arc::new(House::default()),
+        queue: Queue::new(clock.clone(), test.ids.clone()),
+        book: Arc::new(book),
+        clock,
+        random: Arc::new(SystemRandom),
+        fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
+        settings: Settings::default(),
+        senders: Vec::new(),
+    })
+}
+
+async fn business(test: &TestDb, name: &'static str) -> Business {
+    let folder = folder(&test.place.folder(), name);
+    let installed = Installed {
+        tools: tools::registry(&Arc::default()).names().map(ToString::to_string).collect(),
+        models: ["one".to_owned()].into(),
+    };
+    let folder = files::read(&folder, None).unwrap().remove(0);
+    let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+    let by = Authorship { author: "asha".to_owned(), note: "first".to_owned(), made_at: MORNING };
+    munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await.unwrap();
+    let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name.parse().unwrap());
+    let tenant = test.db.platform(tenants::TENANTS).read(find).await.unwrap().unwrap();
+    let tiers = munshi_tiers::history::tiers(&test.db, &tenant.name).await.unwrap();
+    let binding = tiers.iter().find(|tier| tier.name.as_str() == "counter" && tier.kind.as_str() == "binding");
+    let binding = BindingId::from_uuid(munshi_types::Id::as_uuid(binding.unwrap().id));
+    let ids = test.ids.clone();
+    let people = test.db.write(tenant.id, move |tx| -> Result<_, munshi_safety::Error> {
+        policy::put(tx, &policy::parse(POLICY).unwrap(), "test", "", MORNING)?;
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", MORNING) };
+        let staff = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha", MORNING) };
+        persons::put(tx, &owner)?;
+        persons::put(tx, &staff)?;
+        Ok((owner.id, staff.id))
+    });
+    let (owner, staff) = people.await.unwrap();
+    Business { tenant: tenant.id, owner, staff, binding }
+}
+
+fn folder(place: &Path, name: &str) -> PathBuf {
+    let folder = place.join(name);
+    let binding = |key: &str| {
+        format!("human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\nkeys = [\"handle:{key}\"]\n")
+    };
+    for (path, text) in [
+        ("humans/meera.md", HUMAN.to_owned()),
+        ("teams/counter.md", TEAM.to_owned()),
+        ("agents/plain.toml", AGENT.to_owned()),
+        ("bindings/counter.toml", binding(&format!("{name}-counter"))),
+        ("bindings/back.toml", binding(&format!("{name}-back"))),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn metrics() -> Metrics {
+    static RECORDER: std::sync::OnceLock<Metrics> = std::sync::OnceLock::new();
+    RECORDER.get_or_init(|| Metrics::install(&munshi_types::SystemClock).unwrap()).clone()
+}
+

@@ -1,0 +1,84 @@
+//! A tool that reads, one that writes in our own tables, and one that is dangerous.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use munshi_safety::acts::Permit;
+use munshi_store::{Migration, Tx, params};
+use munshi_tools::{Body, Connector, Done, Failure, Far, Look, Looked, Maker, Registry, Write};
+use munshi_types::{Effect, Reach, ToolSpec};
+use serde_json::json;
+
+pub(crate) const NOTES: &[Migration] = &[Migration {
+    name: "9001_notes",
+    text: "CREATE TENANT TABLE notes (tenant_id UUID NOT NULL, act_id UUID NOT NULL, text TEXT NOT NULL,
+           PRIMARY KEY (tenant_id, act_id));",
+}];
+
+/// What was done to the world outside.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) wiped: Mutex<Vec<String>>,
+    pub(crate) looks: AtomicU32,
+}
+
+struct Wipe(Arc<World>);
+
+#[async_trait]
+impl Far for Wipe {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.0.wiped.lock().unwrap().push(permit.key());
+        Ok(Done::with(json!({ "wiped": permit.arguments()["text"] })))
+    }
+
+    async fn look_up(&self, _: &Permit) -> Result<Looked, Failure> {
+        Ok(Looked::CanNotTell)
+    }
+}
+
+struct Notes;
+
+impl Write for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let text = permit.arguments()["text"].as_str().unwrap_or_default();
+        tx.execute(
+            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
+            params![permit.act(), text],
+        )?;
+        Ok(Done::with(json!({ "noted": text })))
+    }
+}
+
+struct Count(Arc<World>);
+
+impl Look for Count {
+    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        self.0.looks.fetch_add(1, Ordering::SeqCst);
+        let count: i64 =
+            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+        Ok(Done::with(json!({ "count": count })))
+    }
+}
+
+fn spec(name: &str, effect: Effect) -> ToolSpec {
+    ToolSpec {
+        parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
+        effect,
+        reach: Reach::Business,
+        ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
+    }
+}
+
+pub(crate) fn registry(world: &Arc<World>) -> Registry {
+    let house = || Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None };
+    let mut registry = Registry::default();
+    let count = Body::Look(Arc::new(Count(world.clone())));
+    registry.add(spec("count", Effect::Read), house(), count).unwrap();
+    let note = ToolSpec { dry_run: true, ..spec("note", Effect::Inside) };
+    registry.add(note, house(), Body::Write(Arc::new(Notes))).unwrap();
+    let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
+    let elsewhere = Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, ..house() };
+    registry.add(grave, elsewhere, Body::Far(Arc::new(Wipe(world.clone())))).unwrap();
+    registry
+}

@@ -1,0 +1,169 @@
+//! Booking an act.
+
+use munshi_store::Tx;
+use munshi_types::{Ids, PersonId, Timestamp, Zone};
+
+use super::act::{Act, Plan};
+use super::contacts::{self, keep};
+use super::day::Day;
+use super::dedup;
+use super::entry::{self, Entry};
+use super::head;
+use super::ids::{EntryKey, LedgerEntryId};
+use super::items;
+use super::words::Source;
+use super::write::{self, NewRow};
+use crate::error::{Error, Result};
+
+/// The longest text that is kept of what was said.
+const MOST_WORDS: usize = 2_000;
+const MOST_MARK: usize = 200;
+const DAY_MICROS: i64 = 86_400_000_000;
+
+/// When and where something is written: the same for all entries of one transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    pub ids: &'a Ids,
+    pub now: Timestamp,
+    /// The tenant's: it decides which day a moment lies on.
+    pub zone: &'a Zone,
+}
+
+/// How an act came to be known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub by: Option<PersonId>,
+    pub source: Source,
+    pub words: String,
+    pub happened_at: Timestamp,
+    /// The bank's or the bill's own number.
+    pub reference: Option<String>,
+    /// By which the same payment is known again.
+    pub fingerprint: Option<String>,
+}
+
+impl Said {
+    pub fn new(source: Source, words: impl Into<String>, happened_at: Timestamp) -> Self {
+        Self { by: None, source, words: words.into(), happened_at, reference: None, fingerprint: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEntry {
+    pub key: EntryKey,
+    pub act: Act,
+    pub said: Said,
+}
+
+/// An entry, and whether it was there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Booked {
+    pub entry: Entry,
+    pub is_repeat: bool,
+}
+
+/// Books an act. Under a key that was used before it gives the entry of then.
+pub fn book(tx: &mut Tx<'_>, writing: &Writing<'_>, new: &NewEntry) -> Result<Booked> {
+    let mut head = head::lock(tx)?;
+    if let Some(entry) = entry::by_key(tx, new.key)? {
+        same(tx, &entry, new)?;
+        return Ok(Booked { entry, is_repeat: true });
+    }
+    let id = enter(tx, &mut head, writing, new, None)?;
+    head.save(tx)?;
+    Ok(Booked { entry: entry::get(tx, id)?, is_repeat: false })
+}
+
+/// Writes an act that is known to be new.
+pub(super) fn enter(
+    tx: &mut Tx<'_>,
+    head: &mut head::Head,
+    writing: &Writing<'_>,
+    new: &NewEntry,
+    corrects: Option<LedgerEntryId>,
+) -> Result<LedgerEntryId> {
+    let id = writing.ids.next();
+    enter_as(tx, head, writing, new, corrects, id)?;
+    Ok(id)
+}
+
+/// Writes an act under an id that is known, as an import has it.
+pub(super) fn enter_as(
+    tx: &mut Tx<'_>,
+    head: &mut head::Head,
+    writing: &Writing<'_>,
+    new: &NewEntry,
+    corrects: Option<LedgerEntryId>,
+    id: LedgerEntryId,
+) -> Result<()> {
+    check(&new.said, writing.now)?;
+    let party = new.act.party().map(|party| contacts::get(tx, party)).transpose()?;
+    let plan = new.act.plan(party.as_ref().map(|party| party.id))?;
+    for movement in &plan.movements {
+        items::get(tx, movement.item)?;
+    }
+    if let Some(party) = &party {
+        keep::add_role(tx, party, plan.kind)?;
+    }
+    let row = row(writing, new, &plan, corrects, id);
+    write::write(tx, head, &row, party.as_ref(), &plan.postings, &plan.movements)
+}
+
+fn row<'a>(
+    writing: &Writing<'_>,
+    new: &'a NewEntry,
+    plan: &Plan,
+    corrects: Option<LedgerEntryId>,
+    id: LedgerEntryId,
+) -> NewRow<'a> {
+    NewRow {
+        id,
+        key: new.key,
+        kind: plan.kind,
+        side: plan.party.and_then(|_| plan.kind.side()),
+        happened_at: new.said.happened_at,
+        day: Day::of(new.said.happened_at, writing.zone),
+        made_at: writing.now,
+        said_by: new.said.by,
+        source: new.said.source,
+        words: &new.said.words,
+        words_key: dedup::words_key(&new.said.words),
+        contact: plan.party,
+        amount: plan.amount,
+        flow: plan.flow,
+        reference: new.said.reference.as_deref(),
+        fingerprint: new.said.fingerprint.as_deref(),
+        reverses: None,
+        corrects,
+        reason: None,
+    }
+}
+
+fn check(said: &Said, now: Timestamp) -> Result<()> {
+    if said.words.chars().count() > MOST_WORDS {
+        return Err(Error::invalid(format!("what was said is kept up to {MOST_WORDS} letters: shorten it")));
+    }
+    let marks = [said.reference.as_deref(), said.fingerprint.as_deref()];
+    if marks.into_iter().flatten().any(|mark| mark.is_empty() || mark.chars().count() > MOST_MARK) {
+        return Err(Error::invalid(format!("a reference or fingerprint has 1 to {MOST_MARK} letters")));
+    }
+    let latest = now.as_micros().saturating_add(DAY_MICROS);
+    if said.happened_at < Timestamp::EPOCH || said.happened_at.as_micros() > latest {
+        return Err(Error::invalid(format!(
+            "{} can't be when it happened: say another day",
+            said.happened_at
+        )));
+    }
+    Ok(())
+}
+
+/// Whether an entry is what would be booked; anything else under its key is a mistake of the caller.
+pub(super) fn same(tx: &mut Tx<'_>, entry: &Entry, new: &NewEntry) -> Result<()> {
+    let root = |tx: &mut Tx<'_>, id| contacts::get(tx, id).map(|contact| contact.id);
+    let party = new.act.party().map(|party| root(tx, party)).transpose()?;
+    let booked = entry.contact.map(|contact| root(tx, contact)).transpose()?;
+    let plan = new.act.plan(party)?;
+    let alike =
+        (entry.kind, entry.amount, booked) == (plan.kind, plan.amount, party) && entry.reverses.is_none();
+    if alike { Ok(()) } else { Err(Error::KeyTaken { number: entry.number }) }
+}

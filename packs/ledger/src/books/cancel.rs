@@ -1,0 +1,102 @@
+//! Cancelling an entry: another one that reverses it, with a reason.
+
+use munshi_store::Tx;
+use munshi_types::PersonId;
+
+use super::act::{Movement, Posting};
+use super::book::{Booked, Writing};
+use super::contacts;
+use super::entry::{self, Entry};
+use super::head::{self, Head};
+use super::ids::{EntryKey, LedgerEntryId};
+use super::words::Source;
+use super::write::{self, NewRow};
+use crate::error::{Error, Result};
+
+/// The longest reason that is kept.
+const MOST_REASON: usize = 500;
+
+/// Who cancels, why and under which key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancelling<'a> {
+    pub key: EntryKey,
+    pub entry: LedgerEntryId,
+    pub reason: &'a str,
+    pub by: Option<PersonId>,
+}
+
+/// Cancels an entry that stands. The reversal is on the day of the entry, so that this day's figures become what truly
+/// happened. Under a key that was used before it gives the reversal of then.
+pub fn cancel(tx: &mut Tx<'_>, writing: &Writing<'_>, cancelling: &Cancelling<'_>) -> Result<Booked> {
+    let mut head = head::lock(tx)?;
+    if let Some(entry) = entry::by_key(tx, cancelling.key)? {
+        if entry.reverses != Some(cancelling.entry) {
+            return Err(Error::KeyTaken { number: entry.number });
+        }
+        return Ok(Booked { entry, is_repeat: true });
+    }
+    let id = writing.ids.next();
+    reverse(tx, &mut head, writing, cancelling, id)?;
+    head.save(tx)?;
+    Ok(Booked { entry: entry::get(tx, id)?, is_repeat: false })
+}
+
+/// Writes the reversal of an entry, which must stand.
+pub(super) fn reverse(
+    tx: &mut Tx<'_>,
+    head: &mut Head,
+    writing: &Writing<'_>,
+    cancelling: &Cancelling<'_>,
+    id: LedgerEntryId,
+) -> Result<()> {
+    let reason = cancelling.reason.trim();
+    if reason.is_empty() || reason.chars().count() > MOST_REASON {
+        return Err(Error::invalid(format!("say in at most {MOST_REASON} letters why it is cancelled")));
+    }
+    let original = entry::get(tx, cancelling.entry)?;
+    stands(&original)?;
+    let postings = negated(entry::postings(tx, original.id)?)?;
+    let back = |movement: Movement| Movement { quantity: movement.quantity.negated(), ..movement };
+    let movements: Vec<Movement> = entry::movements(tx, original.id)?.into_iter().map(back).collect();
+    let row = NewRow {
+        id,
+        key: cancelling.key,
+        kind: original.kind,
+        side: original.contact.and_then(|_| original.kind.side()),
+        happened_at: original.happened_at,
+        day: original.day,
+        made_at: writing.now,
+        said_by: cancelling.by,
+        source: Source::Owner,
+        words: "",
+        words_key: None,
+        contact: original.contact,
+        amount: original.amount.negated()?,
+        flow: 0,
+        reference: None,
+        fingerprint: None,
+        reverses: Some(original.id),
+        corrects: None,
+        reason: Some(reason),
+    };
+    let party = original.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    write::write(tx, head, &row, party.as_ref(), &postings, &movements)
+}
+
+fn stands(entry: &Entry) -> Result<()> {
+    if let Some(cancelled) = &entry.cancelled {
+        return Err(Error::AlreadyCancelled { number: entry.number, reason: cancelled.reason.clone() });
+    }
+    if entry.reverses.is_some() {
+        let what = format!(
+            "entry {} cancels another and can't be cancelled itself: book the other again",
+            entry.number
+        );
+        return Err(Error::Invalid(what));
+    }
+    Ok(())
+}
+
+fn negated(postings: Vec<Posting>) -> Result<Vec<Posting>> {
+    postings.into_iter().map(|posting| Ok(Posting { amount: posting.amount.negated()?, ..posting })).collect()
+}

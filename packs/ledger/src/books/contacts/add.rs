@@ -1,0 +1,89 @@
+//! New contacts, and what is known of them.
+
+use munshi_identity::Address;
+use munshi_store::{Tx, params};
+use munshi_types::{Id, Ids, Money, Timestamp};
+
+use super::{Contact, Roles, get};
+use crate::books::act::LARGEST;
+use crate::books::head;
+use crate::books::ids::ContactId;
+use crate::books::names::{self, Subject};
+use crate::error::{Error, Result};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewContact {
+    pub name: String,
+    pub roles: Roles,
+    pub phone: Option<String>,
+    pub limit: Option<Money>,
+}
+
+/// Adds a contact. Two may have one name: whether it is somebody new is the caller's question.
+pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewContact) -> Result<Contact> {
+    let id = ids.next();
+    add_as(tx, now, new, id)?;
+    get(tx, id)
+}
+
+/// Adds a contact under an id that is known.
+pub(in crate::books) fn add_as(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewContact,
+    id: ContactId,
+) -> Result<()> {
+    let name = names::clean(&new.name)?;
+    let (phone, limit) = (phone(new.phone.as_deref())?, checked(new.limit)?);
+    head::lock(tx)?;
+    tx.execute(
+        "INSERT INTO ledger_contacts (tenant_id, id, name, is_customer, is_supplier, is_staff, phone, credit_limit,
+                                      balance, merged_into, made_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, $9)",
+        params![id, name, new.roles.customer, new.roles.supplier, new.roles.staff, phone, limit, now],
+    )?;
+    names::add(tx, Subject::Contact, id.as_uuid(), &name)
+}
+
+/// Replaces what is known of a contact. The names it had still find it.
+pub fn change(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Contact> {
+    let name = names::clean(&known.name)?;
+    let (phone, limit) = (phone(known.phone.as_deref())?, checked(known.limit)?);
+    head::lock(tx)?;
+    let contact = get(tx, id)?;
+    tx.execute(
+        "UPDATE ledger_contacts SET name = $3, is_customer = $4, is_supplier = $5, is_staff = $6, phone = $7,
+                credit_limit = $8
+         WHERE tenant_id = $1 AND id = $2",
+        params![
+            contact.id,
+            name,
+            known.roles.customer,
+            known.roles.supplier,
+            known.roles.staff,
+            phone,
+            limit
+        ],
+    )?;
+    names::add(tx, Subject::Contact, contact.id.as_uuid(), &name)?;
+    get(tx, contact.id)
+}
+
+/// Sets the most a contact may owe, or takes the limit away.
+pub fn set_limit(tx: &mut Tx<'_>, id: ContactId, limit: Option<Money>) -> Result<Contact> {
+    let contact = get(tx, id)?;
+    let known = NewContact { name: contact.name, roles: contact.roles, phone: contact.phone, limit };
+    change(tx, contact.id, &known)
+}
+
+fn phone(text: Option<&str>) -> Result<Option<String>> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    Ok(text.map(Address::phone).transpose()?.map(|phone| phone.as_str().to_owned()))
+}
+
+fn checked(limit: Option<Money>) -> Result<Option<Money>> {
+    if limit.is_some_and(|limit| limit.is_negative() || limit > LARGEST) {
+        return Err(Error::invalid("a limit is an amount from zero on"));
+    }
+    Ok(limit)
+}

@@ -1,0 +1,136 @@
+//! People and businesses with an account.
+//!
+//! # Layout
+//! - [`add`], [`change`]: new ones, and what is known of them; [`find`](fn@find): who a name means
+//! - [`merge`](fn@merge): two that are one
+//! - `keep`: their kept balance and roles
+
+pub(super) mod add;
+pub(super) mod keep;
+mod merge;
+
+pub use add::{NewContact, add, change, set_limit};
+pub use merge::merge;
+pub(super) use merge::merge_again;
+
+use munshi_identity::Address;
+use munshi_store::{Cursor, Page, PageRequest, Row, Tx, params};
+use munshi_types::{Id, Money, Timestamp};
+use serde::Serialize;
+
+use super::ids::ContactId;
+use super::names::{self, Found, Subject};
+use crate::error::{Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Contact {
+    pub id: ContactId,
+    pub name: String,
+    pub roles: Roles,
+    /// With the country's code.
+    pub phone: Option<String>,
+    /// The most they may owe; none is no limit.
+    pub limit: Option<Money>,
+    /// What they owe; below zero, what is owed to them.
+    pub balance: Money,
+    pub merged_into: Option<ContactId>,
+    pub made_at: Timestamp,
+}
+
+/// What somebody is to the shop; they may be several things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Roles {
+    pub customer: bool,
+    pub supplier: bool,
+    pub staff: bool,
+}
+
+impl Contact {
+    /// By how much an amount would go over the limit; none when it does not.
+    pub fn over_limit(&self, amount: Money) -> Result<Option<Money>> {
+        let Some(limit) = self.limit else { return Ok(None) };
+        let over = self.balance.plus(amount)?.minus(limit)?;
+        Ok((over > Money::ZERO).then_some(over))
+    }
+}
+
+/// A contact as it stands; one that was merged leads to the other.
+pub fn get(tx: &mut Tx<'_>, id: ContactId) -> Result<Contact> {
+    let contact = row(tx, id)?.ok_or_else(|| Error::missing("contact", &id))?;
+    match contact.merged_into {
+        Some(root) => row(tx, root)?.ok_or_else(|| Error::missing("contact", &root)),
+        None => Ok(contact),
+    }
+}
+
+/// A contact as its row is, merged or not.
+pub fn row(tx: &mut Tx<'_>, id: ContactId) -> Result<Option<Contact>> {
+    Ok(tx.optional(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?)
+}
+
+/// Who a name means, in whatever script it is written. Names close to each other are choices, never a guess.
+pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<Found<Contact>> {
+    names::find(
+        tx,
+        Subject::Contact,
+        name,
+        |tx, id| get(tx, ContactId::from_uuid(id)),
+        |contact| contact.id.as_uuid(),
+    )
+}
+
+/// Those with a telephone number, the first one first.
+pub fn by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
+    let phone = Address::phone(phone)?;
+    Ok(tx.all(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND phone = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
+        params![phone.as_str()],
+        read,
+    )?)
+}
+
+/// All that were not merged, the newest first.
+pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Contact>> {
+    let rows = tx.all(
+        "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
+         FROM ledger_contacts WHERE tenant_id = $1 AND merged_into IS NULL AND (made_at, id) < ($2, $3)
+         ORDER BY made_at DESC, id DESC LIMIT $4",
+        params![request.after.time, request.after.id, request.fetch()],
+        read,
+    )?;
+    Ok(Page::of(rows, request, |contact| Cursor { time: contact.made_at, id: contact.id.as_uuid() }))
+}
+
+/// A contact and all that were merged into it.
+pub fn group(tx: &mut Tx<'_>, root: ContactId) -> Result<Vec<ContactId>> {
+    let mut all = vec![root];
+    all.extend(tx.all(
+        "SELECT id FROM ledger_contacts WHERE tenant_id = $1 AND merged_into = $2 ORDER BY id",
+        params![root],
+        |row| row.get::<ContactId>(0),
+    )?);
+    Ok(all)
+}
+
+pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Contact> {
+    Ok(Contact {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        roles: Roles {
+            customer: row.get("is_customer")?,
+            supplier: row.get("is_supplier")?,
+            staff: row.get("is_staff")?,
+        },
+        phone: row.get("phone")?,
+        limit: row.get("credit_limit")?,
+        balance: row.get("balance")?,
+        merged_into: row.get("merged_into")?,
+        made_at: row.get("made_at")?,
+    })
+}

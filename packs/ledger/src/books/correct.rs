@@ -1,0 +1,45 @@
+//! Correcting an entry: it is cancelled, and the right one is booked in its place.
+
+use munshi_store::Tx;
+
+use super::book::{self, NewEntry, Writing};
+use super::cancel::{self, Cancelling};
+use super::entry::{self, Entry};
+use super::head;
+use super::ids::LedgerEntryId;
+use crate::error::{Error, Result};
+
+/// The entry that was wrong, now cancelled, and the one in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corrected {
+    pub wrong: Entry,
+    pub right: Entry,
+    pub is_repeat: bool,
+}
+
+/// Puts a right entry in the place of a wrong one. Under a key that was used before it gives what was done then.
+pub fn correct(
+    tx: &mut Tx<'_>,
+    writing: &Writing<'_>,
+    wrong: LedgerEntryId,
+    right: &NewEntry,
+    reason: &str,
+) -> Result<Corrected> {
+    let mut head = head::lock(tx)?;
+    if let Some(entry) = entry::by_key(tx, right.key)? {
+        if entry.corrects != Some(wrong) {
+            return Err(Error::KeyTaken { number: entry.number });
+        }
+        book::same(tx, &entry, right)?;
+        return Ok(Corrected { wrong: entry::get(tx, wrong)?, right: entry, is_repeat: true });
+    }
+    let cancelling = Cancelling { key: right.key.second(), entry: wrong, reason, by: right.said.by };
+    // Both or neither, also where the caller goes on after an error.
+    let id = tx.attempt(|tx| {
+        cancel::reverse(tx, &mut head, writing, &cancelling, writing.ids.next())?;
+        let id = book::enter(tx, &mut head, writing, right, Some(wrong))?;
+        head.save(tx)?;
+        Ok::<_, Error>(id)
+    })?;
+    Ok(Corrected { wrong: entry::get(tx, wrong)?, right: entry::get(tx, id)?, is_repeat: false })
+}

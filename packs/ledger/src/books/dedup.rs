@@ -1,0 +1,153 @@
+//! The same thing said or seen twice. What is found is asked about, never decided here.
+
+use std::time::Duration;
+
+use munshi_lang::fold;
+use munshi_store::{Tx, params};
+use munshi_types::{Money, Timestamp};
+use serde::Serialize;
+
+use super::act::Act;
+use super::contacts;
+use super::entry::{self, Entry};
+use super::ids::{ContactId, LedgerEntryId, digest};
+use super::words::Source;
+use crate::error::Result;
+
+/// How long after something the same again is doubted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// The same words from the same source.
+    pub words: Duration,
+    /// The same amount and person.
+    pub amount: Duration,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { words: Duration::from_secs(6 * 3600), amount: Duration::from_secs(15 * 60) }
+    }
+}
+
+/// Why something may be in the books already, the surest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Likeness {
+    /// It is the very same payment.
+    Fingerprint(Entry),
+    Words(Entry),
+    Amount(Entry),
+}
+
+impl Likeness {
+    pub fn entry(&self) -> &Entry {
+        match self {
+            Self::Fingerprint(entry) | Self::Words(entry) | Self::Amount(entry) => entry,
+        }
+    }
+}
+
+/// What is about to be booked.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub act: &'a Act,
+    pub words: &'a str,
+    pub fingerprint: Option<&'a str>,
+    pub happened_at: Timestamp,
+    pub now: Timestamp,
+}
+
+/// An entry that stands and is like what is about to be booked.
+pub fn look(tx: &mut Tx<'_>, seen: &Seen<'_>, windows: Windows) -> Result<Option<Likeness>> {
+    if let Some(fingerprint) = seen.fingerprint
+        && let Some(entry) = by_fingerprint(tx, fingerprint)?
+    {
+        return Ok(Some(Likeness::Fingerprint(entry)));
+    }
+    if let Some(key) = words_key(seen.words)
+        && let Some(entry) = by_words(tx, &key, seen.now.minus(windows.words))?
+    {
+        return Ok(Some(Likeness::Words(entry)));
+    }
+    let party = seen.act.party().map(|party| contacts::get(tx, party)).transpose()?.map(|party| party.id);
+    let plan = seen.act.plan(party)?;
+    if plan.amount == Money::ZERO {
+        return Ok(None);
+    }
+    let (from, to) = (seen.happened_at.minus(windows.amount), seen.happened_at.plus(windows.amount));
+    let near = tx.all(
+        "SELECT e.id FROM ledger_entries e
+         WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4
+           AND (e.kind = $5 OR (e.flow = $6 AND e.flow <> 0))
+           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+         ORDER BY e.happened_at DESC, e.number DESC LIMIT 20",
+        params![plan.amount, from, to, plan.kind, plan.flow],
+        |row| row.get::<LedgerEntryId>(0),
+    )?;
+    for id in near {
+        let entry = entry::get(tx, id)?;
+        if is_same_party(tx, entry.contact, party)? {
+            return Ok(Some(Likeness::Amount(entry)));
+        }
+    }
+    Ok(None)
+}
+
+/// Somebody unknown may be anybody.
+fn is_same_party(tx: &mut Tx<'_>, one: Option<ContactId>, other: Option<ContactId>) -> Result<bool> {
+    let (Some(one), Some(other)) = (one, other) else { return Ok(true) };
+    Ok(contacts::get(tx, one)?.id == other)
+}
+
+/// Writes down that a payment was seen again, so that its other fingerprint is known from now on.
+pub fn saw(
+    tx: &mut Tx<'_>,
+    entry: LedgerEntryId,
+    fingerprint: &str,
+    source: Source,
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO ledger_sightings (tenant_id, fingerprint, seen_at, source, entry_id) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (tenant_id, fingerprint, entry_id, source) DO NOTHING",
+        params![fingerprint, now, source, entry],
+    )?;
+    Ok(())
+}
+
+fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
+    let ids = tx.all(
+        "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND fingerprint = $2
+         UNION SELECT entry_id FROM ledger_sightings WHERE tenant_id = $1 AND fingerprint = $2",
+        params![fingerprint],
+        |row| row.get::<LedgerEntryId>(0),
+    )?;
+    for id in ids {
+        let entry = entry::get(tx, id)?;
+        if entry.stands() {
+            return Ok(Some(entry));
+        }
+    }
+    Ok(None)
+}
+
+fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Entry>> {
+    let id = tx.optional(
+        "SELECT e.id FROM ledger_entries e WHERE e.tenant_id = $1 AND e.words_key = $2 AND e.made_at >= $3
+           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+         ORDER BY e.made_at DESC, e.number DESC LIMIT 1",
+        params![key, since],
+        |row| row.get::<LedgerEntryId>(0),
+    )?;
+    id.map(|id| entry::get(tx, id)).transpose()
+}
+
+/// What two writings of the same words share: letters and digits, whatever stands between them.
+pub(super) fn words_key(words: &str) -> Option<Vec<u8>> {
+    let plain = fold::spelling(words);
+    let parts: Vec<&[u8]> = plain
+        .split(|letter: char| letter.is_whitespace() || letter.is_ascii_punctuation() && letter != '.')
+        .filter(|word| !word.is_empty())
+        .map(str::as_bytes)
+        .collect();
+    (!parts.is_empty()).then(|| digest(&parts).to_vec())
+}

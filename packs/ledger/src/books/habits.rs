@@ -1,0 +1,136 @@
+//! What is usual for a contact, kept current by each entry.
+
+use munshi_store::{Tx, params};
+use munshi_types::{Money, Timestamp};
+use serde::Serialize;
+
+use super::contacts;
+use super::day::Day;
+use super::ids::ContactId;
+use super::words::Side;
+use crate::error::Result;
+
+/// Of how many of the latest entries the usual is made.
+const LATEST: usize = 20;
+/// Fewer than this are no habit.
+const ENOUGH: i64 = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Habit {
+    /// How many entries stand.
+    pub seen: i64,
+    pub last_at: Option<Timestamp>,
+    /// The median of the latest.
+    pub usual: Option<Money>,
+    /// Half of the latest lie between these.
+    pub low: Option<Money>,
+    pub high: Option<Money>,
+    /// The median of days between two of the latest that were on different days.
+    pub rhythm: Option<i64>,
+}
+
+impl Habit {
+    const NONE: Self = Self { seen: 0, last_at: None, usual: None, low: None, high: None, rhythm: None };
+
+    /// Whether an amount is far from what is usual: more than three times the upper, or less than a third of the lower.
+    /// Without enough entries nothing is.
+    pub fn is_unusual(&self, amount: Money) -> bool {
+        let (Some(low), Some(high)) = (self.low, self.high) else { return false };
+        let (low, high, amount) = (low.as_paise(), high.as_paise(), amount.as_paise());
+        self.seen >= ENOUGH && (amount / 3 > high || amount < low / 3)
+    }
+}
+
+/// The habit of a contact; somebody merged has that of the other.
+pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Habit> {
+    let root = contacts::get(tx, contact)?.id;
+    kept(tx, root, side)
+}
+
+fn kept(tx: &mut Tx<'_>, root: ContactId, side: Side) -> Result<Habit> {
+    let habit = tx.optional(
+        "SELECT seen, last_at, usual, low, high, rhythm FROM ledger_habits
+         WHERE tenant_id = $1 AND contact_id = $2 AND side = $3",
+        params![root, side],
+        |row| {
+            Ok(Habit {
+                seen: row.get(0)?,
+                last_at: row.get(1)?,
+                usual: row.get(2)?,
+                low: row.get(3)?,
+                high: row.get(4)?,
+                rhythm: row.get(5)?,
+            })
+        },
+    )?;
+    Ok(habit.unwrap_or(Habit::NONE))
+}
+
+/// Works the habit of a contact out again from its latest entries, of which `change` more stand.
+pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: Side, change: i64) -> Result<()> {
+    let seen = kept(tx, root, side)?.seen + change;
+    let mut latest = Vec::new();
+    for contact in contacts::group(tx, root)? {
+        latest.extend(latest_of(tx, contact, side)?);
+    }
+    latest.sort_unstable_by_key(|one| std::cmp::Reverse((one.at, one.number)));
+    latest.truncate(LATEST);
+    put(tx, root, side, &habit(&latest, seen))
+}
+
+/// Somebody merged has no habits of their own.
+pub(super) fn clear(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<()> {
+    put(tx, contact, side, &Habit::NONE)
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    at: Timestamp,
+    number: i64,
+    day: Day,
+    amount: Money,
+}
+
+fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Vec<Latest>> {
+    Ok(tx.all(
+        "SELECT e.happened_at, e.number, e.day, e.amount FROM ledger_entries e
+         WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.side = $3 AND e.reverses IS NULL
+           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+         ORDER BY e.happened_at DESC, e.number DESC LIMIT 20",
+        params![contact, side],
+        |row| Ok(Latest { at: row.get(0)?, number: row.get(1)?, day: row.get(2)?, amount: row.get(3)? }),
+    )?)
+}
+
+fn habit(latest: &[Latest], seen: i64) -> Habit {
+    let mut amounts: Vec<Money> = latest.iter().map(|one| one.amount).collect();
+    amounts.sort_unstable();
+    let mut gaps: Vec<i64> =
+        latest.windows(2).map(|pair| pair[0].day.after(pair[1].day)).filter(|gap| *gap > 0).collect();
+    gaps.sort_unstable();
+    let count = amounts.len();
+    Habit {
+        seen,
+        last_at: latest.first().map(|one| one.at),
+        usual: nth(&amounts, count.div_ceil(2)),
+        low: nth(&amounts, count.div_ceil(4)),
+        high: nth(&amounts, (3 * count).div_ceil(4)),
+        rhythm: nth(&gaps, gaps.len().div_ceil(2)),
+    }
+}
+
+/// Counted from one.
+fn nth<T: Copy>(sorted: &[T], place: usize) -> Option<T> {
+    place.checked_sub(1).and_then(|at| sorted.get(at)).copied()
+}
+
+fn put(tx: &mut Tx<'_>, contact: ContactId, side: Side, habit: &Habit) -> Result<()> {
+    tx.execute(
+        "INSERT INTO ledger_habits (tenant_id, contact_id, side, seen, last_at, usual, low, high, rhythm)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (tenant_id, contact_id, side) DO UPDATE SET seen = excluded.seen, last_at = excluded.last_at,
+           usual = excluded.usual, low = excluded.low, high = excluded.high, rhythm = excluded.rhythm",
+        params![contact, side, habit.seen, habit.last_at, habit.usual, habit.low, habit.high, habit.rhythm],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! One row of a file, by the names of its columns.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use jiff::civil::Date;
+use munshi_types::{Money, Timestamp, Zone};
+
+use crate::books::export::FORMULA;
+use crate::error::{Error, Result};
+
+/// The rows of a file and where its columns stand.
+pub(super) struct Table<'t> {
+    columns: HashMap<String, usize>,
+    reader: csv::Reader<&'t [u8]>,
+}
+
+pub(super) struct Cells<'t> {
+    columns: &'t HashMap<String, usize>,
+    record: csv::StringRecord,
+    pub(super) line: u64,
+}
+
+impl<'t> Table<'t> {
+    /// Reads the header. Every column it names must be one of those known, so that a slip is not passed over.
+    pub(super) fn open(file: &'static str, text: &'t str, known: &[&str], needed: &[&str]) -> Result<Self> {
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let header = reader.headers().map_err(|error| Error::File(format!("{file}: {error}")))?;
+        let mut columns = HashMap::new();
+        for (at, name) in header.iter().enumerate() {
+            let name = name.trim().to_lowercase().replace(' ', "_");
+            if !known.contains(&name.as_str()) {
+                let what = format!("{file}: there is no column `{name}`: use {}", known.join(", "));
+                return Err(Error::File(what));
+            }
+            if columns.insert(name.clone(), at).is_some() {
+                return Err(Error::File(format!("{file}: the column `{name}` stands there twice")));
+            }
+        }
+        match needed.iter().find(|name| !columns.contains_key(**name)) {
+            Some(missing) => Err(Error::File(format!("{file}: the column `{missing}` is missing"))),
+            None => Ok(Self { columns, reader }),
+        }
+    }
+
+    pub(super) fn next(&mut self, file: &'static str) -> Result<Option<Cells<'_>>> {
+        let line = self.reader.position().line();
+        let mut record = csv::StringRecord::new();
+        let more = self.reader.read_record(&mut record);
+        let more = more.map_err(|error| Error::File(format!("{file}, line {line}: {error}")))?;
+        let line = record.position().map_or(line, csv::Position::line);
+        Ok(more.then_some(Cells { columns: &self.columns, record, line }))
+    }
+}
+
+impl Cells<'_> {
+    /// What stands in a column, without the spaces around it; none when it is empty.
+    pub(super) fn text(&self, column: &str) -> Option<&str> {
+        let cell = self.record.get(*self.columns.get(column)?)?.trim();
+        (!cell.is_empty()).then_some(cell)
+    }
+
+    /// Text that somebody wrote: to the letter, and without the mark that keeps spreadsheets from running it.
+    pub(super) fn words(&self, column: &str) -> &str {
+        let cell = self.columns.get(column).and_then(|at| self.record.get(*at)).unwrap_or_default();
+        match cell.strip_prefix('\'') {
+            Some(rest) if rest.starts_with(FORMULA) => rest,
+            _ => cell,
+        }
+    }
+
+    pub(super) fn name(&self, column: &str) -> Option<&str> {
+        let name = self.words(column).trim();
+        (!name.is_empty()).then_some(name)
+    }
+
+    pub(super) fn needed(&self, column: &str) -> Result<&str> {
+        self.name(column).ok_or_else(|| Error::invalid(format!("`{column}` is empty")))
+    }
+
+    pub(super) fn parsed<T: FromStr>(&self, column: &str, what: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        let bad = |_| Error::invalid(format!("`{text}` in `{column}` is no {what}"));
+        text.parse().map(Some).map_err(bad)
+    }
+
+    /// Rupees, with or without their sign and commas.
+    pub(super) fn money(&self, column: &str) -> Result<Option<Money>> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        let plain: String = text.chars().filter(|letter| !matches!(letter, ',' | '₹' | ' ')).collect();
+        Ok(Some(plain.parse()?))
+    }
+
+    pub(super) fn is_yes(&self, column: &str) -> Result<bool> {
+        match self.text(column).map(str::to_lowercase).as_deref() {
+            None | Some("no" | "0" | "false") => Ok(false),
+            Some("yes" | "1" | "true" | "x") => Ok(true),
+            Some(other) => Err(Error::invalid(format!("`{other}` in `{column}` is neither yes nor no"))),
+        }
+    }
+
+    /// A moment, or a day as people write it; a day alone is its noon.
+    pub(super) fn time(&self, column: &str, zone: &Zone) -> Result<Option<Timestamp>> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        if let Ok(moment) = text.parse::<Timestamp>() {
+            return Ok(Some(moment));
+        }
+        let noon = day(text).and_then(|day| day.at(12, 0, 0, 0).to_zoned(zone.to_jiff()).ok());
+        let noon = noon.ok_or_else(|| {
+            Error::invalid(format!("`{text}` in `{column}` is no day: write 2026-11-15 or 15/11/2026"))
+        })?;
+        Ok(Some(noon.timestamp().into()))
+    }
+
+    /// All cells, by which the same row is known again.
+    pub(super) fn whole(&self) -> Vec<&[u8]> {
+        self.record.iter().map(str::as_bytes).collect()
+    }
+}
+
+fn day(text: &str) -> Option<Date> {
+    if let Ok(day) = text.parse::<Date>() {
+        return Some(day);
+    }
+    let parts: Vec<&str> = text.split(['/', '-', '.']).collect();
+    let [day, month, year] = parts.as_slice() else { return None };
+    Date::new(year.parse().ok().filter(|year: &i16| *year > 1900)?, month.parse().ok()?, day.parse().ok()?)
+        .ok()
+}

@@ -1,0 +1,268 @@
+//! What happened, row by row.
+
+use std::collections::HashMap;
+
+use munshi_store::Tx;
+use munshi_types::{Money, PersonId};
+
+use super::Report;
+use super::cells::{Cells, Table};
+use crate::books::act::{Act, Lent, Line, Opening, Settled};
+use crate::books::book::{self, NewEntry, Said, Writing};
+use crate::books::cancel::{self, Cancelling};
+use crate::books::contacts::{self, NewContact};
+use crate::books::ids::{ContactId, EntryKey, ItemId, LedgerEntryId};
+use crate::books::names::Found;
+use crate::books::words::{Kind, Means, Source};
+use crate::books::{entry, export, head, items};
+use crate::error::{Error, Result};
+
+const FILE: &str = "entries";
+
+/// An entry whose lines may go on in the rows that follow.
+struct Open {
+    line: u64,
+    row: Row,
+}
+
+/// An entry as its row says, with the items of the rows after it.
+struct Row {
+    number: Option<String>,
+    id: Option<LedgerEntryId>,
+    key: EntryKey,
+    what: What,
+    corrects: Option<LedgerEntryId>,
+    made: Option<munshi_types::Timestamp>,
+}
+
+enum What {
+    Booked { said: Said, sketch: Sketch },
+    Reversal { of: LedgerEntryId, reason: String, by: Option<PersonId> },
+}
+
+/// The parts an act is put together from once all its lines are there.
+struct Sketch {
+    kind: Kind,
+    amount: Option<Money>,
+    paid: Option<Money>,
+    means: Option<Means>,
+    contact: Option<ContactId>,
+    category: String,
+    lines: Vec<Line>,
+    /// Whether the contact was added for this row.
+    is_new: bool,
+}
+
+pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: &mut Report) -> Result<()> {
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::open(FILE, text, &export::ENTRIES, &["kind", "when"])?;
+    let mut seen: HashMap<EntryKey, u64> = HashMap::new();
+    let mut open: Option<Open> = None;
+    while let Some(cells) = table.next(FILE)? {
+        if cells.text("kind") == Some("line") {
+            let of = open.as_mut();
+            report.row(tx, (FILE, cells.line), |tx| add_line(tx, of, &cells))?;
+            continue;
+        }
+        close(tx, writing, open.take(), report)?;
+        let row = report.row(tx, (FILE, cells.line), |tx| read(tx, writing, &cells, &mut seen))?;
+        let is_new =
+            row.as_ref().is_some_and(|row| matches!(&row.what, What::Booked { sketch, .. } if sketch.is_new));
+        report.contacts += usize::from(is_new);
+        open = row.map(|row| Open { line: cells.line, row });
+    }
+    close(tx, writing, open, report)
+}
+
+fn close(tx: &mut Tx<'_>, writing: &Writing<'_>, open: Option<Open>, report: &mut Report) -> Result<()> {
+    let Some(Open { line, row }) = open else { return Ok(()) };
+    match report.row(tx, (FILE, line), |tx| take(tx, writing, row))? {
+        Some(true) => report.entries += 1,
+        Some(false) => report.known += 1,
+        None => {}
+    }
+    Ok(())
+}
+
+fn read(
+    tx: &mut Tx<'_>,
+    writing: &Writing<'_>,
+    cells: &Cells<'_>,
+    seen: &mut HashMap<EntryKey, u64>,
+) -> Result<Row> {
+    let what = match cells.parsed("reverses", "id")? {
+        Some(of) => What::Reversal {
+            of,
+            reason: cells.needed("reason")?.to_owned(),
+            by: cells.parsed("said_by", "person's id")?,
+        },
+        None => What::Booked { said: said(writing, cells)?, sketch: sketch(tx, writing, cells)? },
+    };
+    Ok(Row {
+        number: cells.text("number").map(str::to_owned),
+        id: cells.parsed("id", "id")?,
+        key: key(cells, seen)?,
+        what,
+        corrects: cells.parsed("corrects", "id")?,
+        made: cells.time("made", writing.zone)?,
+    })
+}
+
+/// The row's own key; else one made of its text, and of how many the same stood before it.
+fn key(cells: &Cells<'_>, seen: &mut HashMap<EntryKey, u64>) -> Result<EntryKey> {
+    if let Some(key) = cells.parsed("key", "key")? {
+        return Ok(EntryKey::new(key));
+    }
+    let plain = EntryKey::of(&cells.whole());
+    let before = seen.entry(plain).or_default();
+    *before += 1;
+    Ok(EntryKey::of(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()]))
+}
+
+fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
+    let happened_at = cells.time("when", writing.zone)?.ok_or_else(|| Error::invalid("`when` is empty"))?;
+    let kept = |column: &str| Some(cells.words(column)).filter(|text| !text.is_empty()).map(str::to_owned);
+    Ok(Said {
+        by: cells.parsed("said_by", "person's id")?,
+        source: cells.text("source").map(str::parse).transpose()?.unwrap_or(Source::Import),
+        words: cells.words("words").to_owned(),
+        happened_at,
+        reference: kept("reference"),
+        fingerprint: kept("fingerprint"),
+    })
+}
+
+fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Sketch> {
+    let kind: Kind = cells.needed("kind")?.parse()?;
+    let (contact, is_new) = contact(tx, writing, cells)?;
+    let mut sketch = Sketch {
+        kind,
+        amount: cells.money("amount")?,
+        paid: cells.money("paid")?,
+        means: cells.text("means").map(str::parse).transpose()?,
+        contact,
+        category: cells.words("category").to_owned(),
+        lines: Vec::new(),
+        is_new,
+    };
+    if cells.text("item").is_some() || cells.text("item_id").is_some() {
+        sketch.lines.push(line(tx, cells)?);
+    }
+    Ok(sketch)
+}
+
+/// By its id, else by its name; somebody nobody knows is added, which is said too.
+fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<(Option<ContactId>, bool)> {
+    if let Some(id) = cells.parsed::<ContactId>("contact_id", "id")? {
+        return contacts::row(tx, id)?
+            .map(|contact| (Some(contact.id), false))
+            .ok_or_else(|| Error::missing("contact", &id));
+    }
+    let Some(name) = cells.name("contact") else { return Ok((None, false)) };
+    match contacts::find(tx, name)? {
+        Found::One(contact) => Ok((Some(contact.id), false)),
+        Found::Nobody => {
+            let new = NewContact { name: name.to_owned(), ..NewContact::default() };
+            contacts::add(tx, writing.ids, writing.now, &new).map(|contact| (Some(contact.id), true))
+        }
+        Found::Choices(choices) => {
+            let names: Vec<String> = choices.into_iter().map(|contact| contact.name).collect();
+            Err(Error::invalid(format!(
+                "`{name}` may be {}: write the name in full, or its id",
+                names.join(" or ")
+            )))
+        }
+    }
+}
+
+fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
+    let item = match cells.parsed::<ItemId>("item_id", "id")? {
+        Some(id) => items::get(tx, id)?,
+        None => {
+            let name = cells.needed("item")?;
+            let unknown = || {
+                Error::invalid(format!(
+                    "no one item is called `{name}`: add it to the items, or write its id"
+                ))
+            };
+            items::find(tx, name)?.one().ok_or_else(unknown)?
+        }
+    };
+    Ok(Line { item: item.id, quantity: cells.needed("quantity")?.parse()? })
+}
+
+fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Result<()> {
+    let lost =
+        || Error::invalid("this line stands below no entry that was read: put it right after its entry");
+    let open = open.filter(|open| open.row.number.as_deref() == cells.text("number")).ok_or_else(lost)?;
+    match &mut open.row.what {
+        What::Booked { sketch, .. } => sketch.lines.push(line(tx, cells)?),
+        // What is cancelled goes back by itself.
+        What::Reversal { .. } => {}
+    }
+    Ok(())
+}
+
+/// Books a row; false when it was there.
+fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
+    let writing = &Writing { now: row.made.unwrap_or(writing.now), ..*writing };
+    let mut head = head::lock(tx)?;
+    if entry::by_key(tx, row.key)?.is_some() {
+        return Ok(false);
+    }
+    let id = row.id.unwrap_or_else(|| writing.ids.next());
+    match row.what {
+        What::Reversal { of, reason, by } => {
+            let cancelling = Cancelling { key: row.key, entry: of, reason: &reason, by };
+            cancel::reverse(tx, &mut head, writing, &cancelling, id)?;
+        }
+        What::Booked { said, sketch } => {
+            let new = NewEntry { key: row.key, act: sketch.act()?, said };
+            book::enter_as(tx, &mut head, writing, &new, row.corrects, id)?;
+        }
+    }
+    head.save(tx)?;
+    Ok(true)
+}
+
+impl Sketch {
+    fn act(self) -> Result<Act> {
+        let settled = self.settled();
+        let party = self.contact;
+        let amount = || self.amount.ok_or_else(|| Error::invalid("`amount` is empty"));
+        let means = || self.means.ok_or_else(|| Error::invalid("`means` is empty: write cash or bank"));
+        let someone = || party.ok_or_else(|| Error::invalid("`contact` is empty: credit needs somebody"));
+        let lent = self.means.map_or(Lent::Goods, Lent::Money);
+        Ok(match self.kind {
+            Kind::Sale => Act::Sale { amount: amount()?, settled, party, lines: self.lines },
+            Kind::Purchase => Act::Purchase { amount: amount()?, settled, party, lines: self.lines },
+            Kind::Expense => Act::Expense { amount: amount()?, category: self.category, settled, party },
+            Kind::CreditGiven => {
+                Act::CreditGiven { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
+            Kind::CreditTaken => {
+                Act::CreditTaken { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
+            Kind::PaymentReceived => Act::PaymentReceived { party, amount: amount()?, means: means()? },
+            Kind::PaymentMade => Act::PaymentMade { party, amount: amount()?, means: means()? },
+            Kind::Transfer => Act::Transfer { amount: amount()?, from: means()? },
+            Kind::StockIn => Act::StockIn { lines: self.lines, party },
+            Kind::StockOut => Act::StockOut { lines: self.lines, party },
+            Kind::Opening => Act::Opening(match (party, self.means) {
+                (Some(party), _) => Opening::Contact { party, balance: amount()? },
+                (None, Some(means)) => Opening::Money { means, balance: amount()? },
+                (None, None) => Opening::Stock { lines: self.lines },
+            }),
+        })
+    }
+
+    fn settled(&self) -> Settled {
+        match (self.means, self.paid) {
+            (Some(means), Some(paid)) if Some(paid) != self.amount => Settled::Part { paid, means },
+            (Some(means), _) => Settled::Now(means),
+            (None, _) => Settled::Credit,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Books from comma-separated files: those that [`export`](super::export) wrote, or a person in a spreadsheet.
+//!
+//! All rows are taken or none. A rehearsal does everything and undoes it, so its report is the truth. Taking the same
+//! files again adds nothing.
+//!
+//! # Layout
+//! - `cells`: one row and what stands in it
+//! - `people`: contacts and items; `entries`: what happened
+
+mod cells;
+mod entries;
+mod people;
+
+use munshi_store::Tx;
+use serde::Serialize;
+
+use super::book::Writing;
+use crate::error::{Error, Result};
+
+/// The texts of the files; one that is empty brings nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    pub contacts: &'a str,
+    pub items: &'a str,
+    pub entries: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Says what would happen, and does nothing.
+    Rehearse,
+    /// Takes everything if every row is right, and nothing otherwise.
+    Apply,
+}
+
+/// What was taken, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub contacts: usize,
+    pub items: usize,
+    pub entries: usize,
+    /// Rows that were in the books already.
+    pub known: usize,
+    /// The first hundred rows that are wrong.
+    pub errors: Vec<RowError>,
+    pub wrong: usize,
+    /// Whether anything was written.
+    pub is_applied: bool,
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RowError {
+    pub file: &'static str,
+    /// As an editor counts them, the header being the first.
+    pub line: u64,
+    pub what: String,
+}
+
+const MOST_ERRORS: usize = 100;
+
+/// How a rehearsal, or an import with errors, gets out of its transaction.
+enum Undone {
+    With(Report),
+    Failed(Error),
+}
+
+impl From<munshi_store::Error> for Undone {
+    fn from(error: munshi_store::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Error> for Undone {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+pub fn import(tx: &mut Tx<'_>, writing: &Writing<'_>, files: &Files<'_>, mode: Mode) -> Result<Report> {
+    let outcome = tx.attempt(|tx| {
+        let mut report = Report::default();
+        let people = people::contacts(tx, writing, files.contacts, &mut report)?;
+        people::items(tx, writing, files.items, &mut report)?;
+        entries::entries(tx, writing, files.entries, &mut report)?;
+        people::finish(tx, &people, &mut report)?;
+        report.is_applied = mode == Mode::Apply && report.wrong == 0;
+        if report.is_applied { Ok(report) } else { Err(Undone::With(report)) }
+    });
+    match outcome {
+        Ok(report) | Err(Undone::With(report)) => Ok(report),
+        Err(Undone::Failed(error)) => Err(error),
+    }
+}
+
+impl Report {
+    /// Tries one row by itself, and notes what is wrong with it. Only an ailing store ends the whole.
+    fn row<T>(
+        &mut self,
+        tx: &mut Tx<'_>,
+        place: (&'static str, u64),
+        take: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match tx.attempt(take) {
+            Ok(taken) => Ok(Some(taken)),
+            Err(Error::Store(error)) if error.is_outage() || error.is_retryable() => Err(error.into()),
+            Err(error) => {
+                self.wrong += 1;
+                if self.errors.len() < MOST_ERRORS {
+                    let (file, line) = place;
+                    self.errors.push(RowError { file, line, what: error.to_string() });
+                }
+                Ok(None)
+            }
+        }
+    }
+}

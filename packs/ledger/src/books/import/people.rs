@@ -1,0 +1,143 @@
+//! Contacts and items of a file.
+
+use munshi_store::{Tx, params};
+use munshi_types::Id;
+
+use super::Report;
+use super::cells::{Cells, Table};
+use crate::books::book::Writing;
+use crate::books::contacts::{self, NewContact, Roles, add, merge_again};
+use crate::books::ids::{ContactId, ItemId};
+use crate::books::items::{self, NewItem};
+use crate::books::names::{self, Subject};
+use crate::books::{export, quantity::Quantity};
+use crate::error::{Error, Result};
+
+const CONTACTS: &str = "contacts";
+const ITEMS: &str = "items";
+
+/// What must wait until all entries are booked: they are booked on the contacts as they were then.
+pub(super) struct Waiting {
+    line: u64,
+    id: ContactId,
+    /// Only where the row is of an export: else what the entries say of them holds too.
+    roles: Option<Roles>,
+    merged_into: Option<ContactId>,
+}
+
+pub(super) fn contacts(
+    tx: &mut Tx<'_>,
+    writing: &Writing<'_>,
+    text: &str,
+    report: &mut Report,
+) -> Result<Vec<Waiting>> {
+    let mut waiting = Vec::new();
+    if text.trim().is_empty() {
+        return Ok(waiting);
+    }
+    let mut table = Table::open(CONTACTS, text, &export::CONTACTS, &["name"])?;
+    while let Some(cells) = table.next(CONTACTS)? {
+        let taken = report.row(tx, (CONTACTS, cells.line), |tx| contact(tx, writing, &cells))?;
+        match taken {
+            Some(Some(one)) => {
+                report.contacts += 1;
+                waiting.push(one);
+            }
+            Some(None) => report.known += 1,
+            None => {}
+        }
+    }
+    Ok(waiting)
+}
+
+fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Option<Waiting>> {
+    let roles = Roles {
+        customer: cells.is_yes("customer")?,
+        supplier: cells.is_yes("supplier")?,
+        staff: cells.is_yes("staff")?,
+    };
+    let name = cells.needed("name")?.to_owned();
+    let given: Option<ContactId> = cells.parsed("id", "id")?;
+    let is_known = match given {
+        Some(id) => contacts::row(tx, id)?.is_some(),
+        None => contacts::find(tx, &name)?.one().is_some(),
+    };
+    if is_known {
+        return Ok(None);
+    }
+    let new = NewContact {
+        name,
+        roles,
+        phone: cells.text("phone").map(str::to_owned),
+        limit: cells.money("limit")?,
+    };
+    let id = given.unwrap_or_else(|| writing.ids.next());
+    add::add_as(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
+    also(tx, Subject::Contact, id.as_uuid(), cells)?;
+    Ok(Some(Waiting {
+        line: cells.line,
+        id,
+        roles: given.map(|_| roles),
+        merged_into: cells.parsed("merged_into", "id")?,
+    }))
+}
+
+/// The other names something has, one a line.
+fn also(tx: &mut Tx<'_>, subject: Subject, id: uuid::Uuid, cells: &Cells<'_>) -> Result<()> {
+    let mut others = cells.words("also").lines().filter(|name| !name.trim().is_empty());
+    others.try_for_each(|name| names::add(tx, subject, id, &names::clean(name)?))
+}
+
+/// Roles as the file has them, and merges, once the entries stand.
+pub(super) fn finish(tx: &mut Tx<'_>, waiting: &[Waiting], report: &mut Report) -> Result<()> {
+    for one in waiting {
+        report.row(tx, (CONTACTS, one.line), |tx| {
+            if let Some(roles) = one.roles {
+                tx.execute(
+                    "UPDATE ledger_contacts SET is_customer = $3, is_supplier = $4, is_staff = $5
+                     WHERE tenant_id = $1 AND id = $2",
+                    params![one.id, roles.customer, roles.supplier, roles.staff],
+                )?;
+            }
+            one.merged_into.map_or(Ok(()), |into| merge_again(tx, one.id, into))
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn items(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: &mut Report) -> Result<()> {
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::open(ITEMS, text, &export::ITEMS, &["name", "unit"])?;
+    while let Some(cells) = table.next(ITEMS)? {
+        match report.row(tx, (ITEMS, cells.line), |tx| item(tx, writing, &cells))? {
+            Some(true) => report.items += 1,
+            Some(false) => report.known += 1,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn item(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<bool> {
+    let name = cells.needed("name")?.to_owned();
+    let given: Option<ItemId> = cells.parsed("id", "id")?;
+    let is_known = match given {
+        Some(id) => match items::get(tx, id) {
+            Ok(_) => true,
+            Err(Error::Missing { .. }) => false,
+            Err(error) => return Err(error),
+        },
+        None => items::find(tx, &name)?.one().is_some(),
+    };
+    if is_known {
+        return Ok(false);
+    }
+    let low_at: Option<Quantity> = cells.text("low_at").map(str::parse).transpose()?;
+    let new = NewItem { name, unit: cells.needed("unit")?.to_owned(), price: cells.money("price")?, low_at };
+    let id = given.unwrap_or_else(|| writing.ids.next());
+    items::add_as(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
+    also(tx, Subject::Item, id.as_uuid(), cells)?;
+    Ok(true)
+}

@@ -1,0 +1,118 @@
+//! Messages to contacts about what they owe.
+
+use std::time::Duration;
+
+use munshi_store::{PageRequest, Row, Tx, params};
+use munshi_types::{Ids, Money, Timestamp};
+use serde::Serialize;
+
+use super::contacts;
+use super::ids::{ContactId, ReminderId};
+use crate::error::{Error, Result};
+
+/// Nobody is reminded twice within this.
+pub const PAUSE: Duration = Duration::from_secs(3 * 24 * 3600);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reminder {
+    pub id: ReminderId,
+    pub contact: ContactId,
+    pub amount: Money,
+    pub words: String,
+    pub due_at: Timestamp,
+    pub state: String,
+}
+
+/// Plans a reminder about what a contact owes now.
+pub fn add(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: Timestamp,
+    contact: ContactId,
+    words: &str,
+    due_at: Timestamp,
+) -> Result<Reminder> {
+    let contact = contacts::get(tx, contact)?;
+    if contact.balance <= Money::ZERO {
+        return Err(Error::invalid(format!(
+            "{} owes nothing, so there is nothing to remind of",
+            contact.name
+        )));
+    }
+    let reminder = Reminder {
+        id: ids.next(),
+        contact: contact.id,
+        amount: contact.balance,
+        words: words.to_owned(),
+        due_at,
+        state: "waiting".to_owned(),
+    };
+    tx.execute(
+        "INSERT INTO ledger_reminders (tenant_id, id, contact_id, amount, words, due_at, state, made_at, ended_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, NULL)",
+        params![reminder.id, reminder.contact, reminder.amount, reminder.words, due_at, now],
+    )?;
+    Ok(reminder)
+}
+
+/// What became of a reminder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Sent,
+    Dropped,
+}
+
+/// Ends a reminder that waits; false when it had ended before.
+pub fn end(tx: &mut Tx<'_>, id: ReminderId, end: End, now: Timestamp) -> Result<bool> {
+    let state = match end {
+        End::Sent => "sent",
+        End::Dropped => "dropped",
+    };
+    let ended = tx.execute(
+        "UPDATE ledger_reminders SET state = $3, ended_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
+        params![id, state, now],
+    )?;
+    Ok(ended == 1)
+}
+
+/// Those that should have gone out by now, the oldest first.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
+    Ok(tx.all(
+        "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders
+         WHERE tenant_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3",
+        params![now, PageRequest::LARGEST],
+        read,
+    )?)
+}
+
+/// When a contact was last reminded, whichever of the names merged into it that was.
+pub fn last_sent(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Timestamp>> {
+    let root = contacts::get(tx, contact)?.id;
+    let mut last = None;
+    for one in contacts::group(tx, root)? {
+        let sent: Option<Timestamp> = tx.optional(
+            "SELECT ended_at FROM ledger_reminders WHERE tenant_id = $1 AND contact_id = $2 AND state = 'sent'
+             ORDER BY ended_at DESC LIMIT 1",
+            params![one],
+            |row| row.get(0),
+        )?;
+        last = last.max(sent);
+    }
+    Ok(last)
+}
+
+/// Whether a contact may be reminded again.
+pub fn may_remind(tx: &mut Tx<'_>, contact: ContactId, now: Timestamp) -> Result<bool> {
+    Ok(last_sent(tx, contact)?.is_none_or(|last| now.since(last) >= PAUSE))
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Reminder> {
+    Ok(Reminder {
+        id: row.get(0)?,
+        contact: row.get(1)?,
+        amount: row.get(2)?,
+        words: row.get(3)?,
+        due_at: row.get(4)?,
+        state: row.get(5)?,
+    })
+}

@@ -1,0 +1,159 @@
+//! The one way rows come into the books: an entry with its postings and movements, and everything that is kept of them.
+
+use std::collections::BTreeMap;
+
+use munshi_store::{Tx, params};
+use munshi_types::{Money, PersonId, Timestamp};
+
+use super::account::{self, Account};
+use super::act::{Movement, Posting};
+use super::contacts::{Contact, keep};
+use super::day::Day;
+use super::habits;
+use super::head::Head;
+use super::ids::{ContactId, EntryKey, LedgerEntryId};
+use super::words::{Kind, Side, Source};
+use super::{days, items};
+use crate::error::Result;
+
+/// An entry as its row will be.
+#[derive(Clone, Debug)]
+pub(super) struct NewRow<'a> {
+    pub id: LedgerEntryId,
+    pub key: EntryKey,
+    pub kind: Kind,
+    pub side: Option<Side>,
+    pub happened_at: Timestamp,
+    pub day: Day,
+    pub made_at: Timestamp,
+    pub said_by: Option<PersonId>,
+    pub source: Source,
+    pub words: &'a str,
+    pub words_key: Option<Vec<u8>>,
+    pub contact: Option<ContactId>,
+    pub amount: Money,
+    pub flow: i64,
+    pub reference: Option<&'a str>,
+    pub fingerprint: Option<&'a str>,
+    pub reverses: Option<LedgerEntryId>,
+    pub corrects: Option<LedgerEntryId>,
+    pub reason: Option<&'a str>,
+}
+
+/// Writes an entry under the lock of the books. The party is the entry's contact, or the one it was merged into. The head
+/// is the caller's to save.
+pub(super) fn write(
+    tx: &mut Tx<'_>,
+    head: &mut Head,
+    row: &NewRow<'_>,
+    party: Option<&Contact>,
+    postings: &[Posting],
+    movements: &[Movement],
+) -> Result<()> {
+    head.entries += 1;
+    keep_accounts(tx, postings)?;
+    insert(tx, row, head.entries)?;
+    for (line, posting) in (1_i64..).zip(postings) {
+        insert_posting(tx, row, line, posting)?;
+        days::add(tx, row.day, row.kind, posting)?;
+    }
+    for (line, movement) in (1_i64..).zip(movements) {
+        insert_movement(tx, row.id, line, movement)?;
+        items::add_stock(tx, movement.item, movement.quantity)?;
+    }
+    match party {
+        Some(party) => keep_party(tx, head, row, party, postings),
+        None => Ok(()),
+    }
+}
+
+fn keep_party(
+    tx: &mut Tx<'_>,
+    head: &mut Head,
+    row: &NewRow<'_>,
+    party: &Contact,
+    postings: &[Posting],
+) -> Result<()> {
+    let mut balance = party.balance;
+    for posting in postings.iter().filter(|posting| posting.contact.is_some()) {
+        let change = if posting.debit.is_contacts() { posting.amount } else { posting.amount.negated()? };
+        balance = balance.plus(change)?;
+    }
+    if balance != party.balance {
+        keep::set_balance(tx, head, party, balance)?;
+    }
+    let change = if row.reverses.is_some() { -1 } else { 1 };
+    row.side.map_or(Ok(()), |side| habits::refresh(tx, party.id, side, change))
+}
+
+/// Each account once, in the order of their codes.
+fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
+    let mut changes: BTreeMap<&Account, Money> = BTreeMap::new();
+    for posting in postings {
+        for (account, amount) in
+            [(&posting.debit, posting.amount), (&posting.credit, posting.amount.negated()?)]
+        {
+            let change = changes.entry(account).or_default();
+            *change = change.plus(amount)?;
+        }
+    }
+    changes.into_iter().try_for_each(|(account, change)| account::add(tx, account, change))
+}
+
+fn insert(tx: &mut Tx<'_>, row: &NewRow<'_>, number: i64) -> Result<()> {
+    tx.execute(
+        "INSERT INTO ledger_entries (tenant_id, id, number, key, kind, side, happened_at, day, made_at, said_by, source,
+                                     words, words_key, contact_id, amount, flow, reference, fingerprint, reverses,
+                                     corrects, reason)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
+        params![
+            row.id,
+            number,
+            row.key,
+            row.kind,
+            row.side,
+            row.happened_at,
+            row.day,
+            row.made_at,
+            row.said_by,
+            row.source,
+            row.words,
+            row.words_key,
+            row.contact,
+            row.amount,
+            row.flow,
+            row.reference,
+            row.fingerprint,
+            row.reverses,
+            row.corrects,
+            row.reason
+        ],
+    )?;
+    Ok(())
+}
+
+fn insert_posting(tx: &mut Tx<'_>, row: &NewRow<'_>, line: i64, posting: &Posting) -> Result<()> {
+    tx.execute(
+        "INSERT INTO ledger_postings (tenant_id, entry_id, line, debit, credit, contact_id, amount, kind, day)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        params![
+            row.id,
+            line,
+            posting.debit.code(),
+            posting.credit.code(),
+            posting.contact,
+            posting.amount,
+            row.kind,
+            row.day
+        ],
+    )?;
+    Ok(())
+}
+
+fn insert_movement(tx: &mut Tx<'_>, entry: LedgerEntryId, line: i64, movement: &Movement) -> Result<()> {
+    tx.execute(
+        "INSERT INTO ledger_movements (tenant_id, entry_id, line, item_id, quantity) VALUES ($1, $2, $3, $4, $5)",
+        params![entry, line, movement.item, movement.quantity],
+    )?;
+    Ok(())
+}

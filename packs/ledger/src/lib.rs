@@ -1,0 +1,19 @@
+//! The ledger pack: a munshi who keeps the books of a shop.
+//!
+//! # Layout
+//! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
+//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
+//! - [`Error`]: what a caller can do something about
+
+// Money is whole paise and quantities whole thousandths; a float would lose one of them some day.
+#![deny(clippy::float_arithmetic)]
+
+pub mod books;
+mod error;
+pub mod sms;
+
+pub use error::{Error, Result};
+
+use munshi_store::{Migration, migration};
+
+pub const MIGRATIONS: &[Migration] = &[migration!("0017_books")];

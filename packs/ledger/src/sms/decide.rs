@@ -1,0 +1,186 @@
+//! From what a message says to what it means.
+
+use super::counterparty::counterparty;
+use super::events::{Event, State, Weight, events};
+use super::lexicon::Class;
+use super::nothing::{has_code, is_request, reason};
+use super::nouns::implied;
+use super::own;
+use super::page::{Page, Role};
+use super::reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
+use super::sender::{self, Origin};
+use super::veto::veto;
+
+pub(crate) fn decide(page: &Page, sms: &Sms<'_>) -> Reading {
+    if has_code(page) {
+        return Reading::Nothing(Nothing::Otp);
+    }
+    let events = events(page);
+    let done: Vec<&Event> = events.iter().filter(|event| event.state == State::Done).collect();
+    if is_request(page, &done) {
+        return Reading::Nothing(Nothing::Request);
+    }
+    let origin = sender::origin(sms.sender);
+    let mut doubts = Vec::new();
+    let told = choose(page, &done, &mut doubts);
+    let verbless = told.is_none() && events.iter().all(|event| event.amount.is_none());
+    let implied = if verbless { implied(page) } else { None };
+    doubts.extend(implied.as_ref().map(|_| Doubt::Implied));
+    let chosen =
+        told.or_else(|| implied.as_ref().and_then(|event| event.amount.map(|amount| (event, amount))));
+    let Some((event, amount)) = chosen else { return Reading::Nothing(reason(page, &events)) };
+    if let Some(nothing) = veto(page, &events, event, origin, &mut doubts) {
+        return Reading::Nothing(nothing);
+    }
+    Reading::Payment(Box::new(payment(page, sms, event, amount, origin, doubts)))
+}
+
+/// The event that counts, and the amount that moved by it.
+fn choose<'e>(page: &Page, done: &[&'e Event], doubts: &mut Vec<Doubt>) -> Option<(&'e Event, usize)> {
+    let with_amount = |event: &&Event| event.amount.is_some();
+    let best = |direction: Direction| {
+        let of = done.iter().copied().filter(|event| event.direction == direction);
+        let mut of: Vec<&Event> = of.collect();
+        of.sort_by_key(|event| (!with_amount(event), std::cmp::Reverse(event.weight), event.at));
+        of.into_iter().next()
+    };
+    let event = match (best(Direction::Debit), best(Direction::Credit)) {
+        (Some(debit), Some(credit)) => between(page, debit, credit, doubts),
+        (one, other) => one.or(other)?,
+    };
+    let amount = event.amount.or_else(|| elsewhere(page, event))?;
+    let value = page.amounts[amount].money;
+    let sentence = page.sentence(page.amounts[amount].tokens.start);
+    let rivals = page.amounts.iter().filter(|other| {
+        other.role == Role::Moved && other.money != value && page.sentence(other.tokens.start) == sentence
+    });
+    if rivals.count() > 0 && !is_beside(page, event, amount) {
+        doubts.push(Doubt::Amount);
+    }
+    Some((event, amount))
+}
+
+fn is_beside(page: &Page, event: &Event, amount: usize) -> bool {
+    let tokens = &page.amounts[amount].tokens;
+    let (from, to) =
+        if tokens.start >= event.end { (event.end, tokens.start) } else { (tokens.end, event.at) };
+    to.saturating_sub(from) <= 3
+}
+
+/// "Your a/c is debited. Amount: Rs 500": the only amount of another sentence.
+fn elsewhere(page: &Page, event: &Event) -> Option<usize> {
+    if event.weight != Weight::Strong {
+        return None;
+    }
+    let mut moved = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
+    let first = moved.next()?;
+    let counts_other = (0..event.at)
+        .any(|at| page.sentence(at) == page.sentence(event.at) && page.is_free(at) && page.cut.is_number(at));
+    if counts_other {
+        return None;
+    }
+    let near = page.sentence(first.1.tokens.start).abs_diff(page.sentence(event.at)) <= 2;
+    (near && moved.next().is_none()).then_some(first.0)
+}
+
+/// Money both went and came: whose account is it said of?
+fn between<'e>(page: &Page, debit: &'e Event, credit: &'e Event, doubts: &mut Vec<Doubt>) -> &'e Event {
+    let back = credit.class == Class::Refunded
+        || page.beside(credit.at, Class::Refund)
+        || page.beside(credit.at, Class::Refunded)
+        || page.cut.low(credit.end) == "back";
+    if back && credit.weight >= Weight::Weak {
+        return credit;
+    }
+    if debit.weight <= Weight::Made && credit.weight >= Weight::Weak {
+        return credit;
+    }
+    if credit.weight <= Weight::Made && debit.weight >= Weight::Weak {
+        return debit;
+    }
+    let to_owner = page.is(credit.end, Class::To) && page.is(credit.end + 1, Class::Own)
+        || page.is(credit.end, Class::Own)
+        || credit.class == Class::Received;
+    match (debit.weight, credit.weight) {
+        (Weight::Strong, Weight::Strong) if to_owner && !debit.is_own => credit,
+        (Weight::Strong, Weight::Strong)
+            if to_owner && debit.is_own && page.sentence(debit.at) == page.sentence(credit.at) =>
+        {
+            doubts.push(Doubt::Direction);
+            debit
+        }
+        (Weight::Strong, _) => debit,
+        (_, Weight::Strong) if to_owner || (credit.is_own && !debit.is_own) => credit,
+        (_, Weight::Strong) => debit,
+        _ if credit.at < debit.at => credit,
+        _ => debit,
+    }
+}
+
+fn payment(
+    page: &Page,
+    sms: &Sms<'_>,
+    event: &Event,
+    amount: usize,
+    origin: Origin,
+    mut doubts: Vec<Doubt>,
+) -> Payment {
+    let moved = &page.amounts[amount];
+    let account = own::account(page, event);
+    let counterparty = counterparty(page, event);
+    let reference = reference(page);
+    if origin == Origin::Person {
+        doubts.push(Doubt::Person);
+    }
+    if moved.is_bare {
+        doubts.push(Doubt::Bare);
+    }
+    if moved.currency != Currency::INR {
+        doubts.push(Doubt::Foreign);
+    }
+    if account.is_none() && reference.is_none() {
+        doubts.extend(vagueness(page, event, counterparty.as_deref()));
+    }
+    let certainty = doubts.iter().map(|doubt| doubt.leaves()).min().unwrap_or(Certainty::Sure);
+    let balance =
+        page.amounts.iter().find(|amount| amount.role == Role::Balance && amount.currency == Currency::INR);
+    Payment {
+        direction: event.direction,
+        amount: moved.money,
+        currency: moved.currency,
+        account,
+        counterparty,
+        reference,
+        balance: balance.map(|amount| amount.money),
+        date: page.date,
+        time: page.time,
+        bank: sender::bank(sms.sender),
+        certainty,
+        doubts,
+        said: page.cut.text(event.at..event.end).to_owned(),
+    }
+}
+
+/// What neither account nor reference vouches for.
+fn vagueness(page: &Page, event: &Event, counterparty: Option<&str>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let weak = event.weight <= Weight::Weak && !page.has(Class::Wallet) && page.amounts.len() == 1;
+    if counterparty.is_none() || weak {
+        doubts.push(Doubt::Vague);
+    }
+    if event.weight == Weight::Weak && page.of(Class::Lure).count() > 1 {
+        doubts.push(Doubt::Lure);
+    }
+    doubts
+}
+
+/// The number of a mandate stays the same with every payment, so it is taken only where there is no other.
+fn reference(page: &Page) -> Option<String> {
+    let is_mandate = |start: usize| {
+        (1..=3)
+            .filter_map(|back| start.checked_sub(back))
+            .any(|at| matches!(page.cut.low(at), "umrn" | "umn"))
+    };
+    let found = page.references.iter().find(|reference| !is_mandate(reference.tokens.start));
+    found.map(|reference| reference.value.clone())
+}

@@ -1,0 +1,350 @@
+//! What the message says was done, will be done or was not done to money: one event for each verb or noun of it.
+
+use super::clean::Shape;
+use super::lexicon::{Class, Mark};
+use super::nouns::noun;
+use super::page::{Page, Role, Use};
+use super::reading::Direction;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Done,
+    Future,
+    /// Denied: "not debited".
+    Undone,
+    /// "If debited".
+    Maybe,
+}
+
+/// How plainly it is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// A noun alone: "Txn of Rs 500 on card".
+    Noun,
+    /// A noun and a word of success: "payment of Rs 500 successful".
+    Made,
+    /// "Paid", "sent", "received", which other things than money can be too.
+    Weak,
+    /// "Debited", "credited".
+    Strong,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) class: Class,
+    pub(crate) direction: Direction,
+    pub(crate) state: State,
+    pub(crate) weight: Weight,
+    /// Its place among the page's amounts.
+    pub(crate) amount: Option<usize>,
+    /// It is said of the owner's own account.
+    pub(crate) is_own: bool,
+}
+
+pub(crate) fn events(page: &Page) -> Vec<Event> {
+    let words = page.marks.iter().filter(|mark| page.counts(mark));
+    words.filter_map(|mark| act(page, mark).or_else(|| noun(page, mark))).collect()
+}
+
+fn act(page: &Page, mark: &Mark) -> Option<Event> {
+    if !mark.class.is_act() || is_letter_only(page, mark) || is_of_other_things(page, mark) {
+        return None;
+    }
+    let weight = match mark.class {
+        Class::Debited | Class::Credited | Class::Refunded => Weight::Strong,
+        _ => Weight::Weak,
+    };
+    Some(Event {
+        at: mark.tokens.start,
+        end: mark.tokens.end,
+        class: mark.class,
+        direction: direction(page, mark)?,
+        state: state(page, mark),
+        weight,
+        amount: amount_of(page, mark),
+        is_own: is_own(page, mark),
+    })
+}
+
+/// `Cr` and `Dr` are marks of a balance, or a doctor, unless they stand beside an amount that moved or begin a chain.
+fn is_letter_only(page: &Page, mark: &Mark) -> bool {
+    let at = mark.tokens.start;
+    if !matches!(page.cut.low(at), "cr" | "dr") {
+        return false;
+    }
+    let before = at.checked_sub(1);
+    let of_balance = page.amounts.iter().any(|amount| amount.role != Role::Moved && amount.tokens.end == at);
+    let titled = before.is_some_and(|at| {
+        matches!(
+            page.class(at),
+            Some(Class::To | Class::From | Class::At | Class::By | Class::Own | Class::Limit)
+        )
+    });
+    let beside = |at: usize| {
+        page.used(at) == Use::Amount || matches!(page.class(at), Some(Class::Channel | Class::Account))
+    };
+    let near = (1..=2).any(|step| at.checked_sub(step).is_some_and(beside) || beside(at + step));
+    let joined = matches!(page.class(at + 1), Some(Class::From | Class::To | Class::By));
+    let dotted = page.cut.is_sign(at + 1, '.')
+        && matches!(page.class(at + 2), Some(Class::From | Class::To | Class::By));
+    of_balance || titled || !(near || joined || dotted || page.used(at.saturating_sub(1)) == Use::Tail)
+}
+
+/// Requests, statements and codes are received and sent too, points are credited, and contacts are added.
+fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
+    let (start, end) = (mark.tokens.start, mark.tokens.end);
+    let around = (start.saturating_sub(4)..(end + 4).min(page.len()))
+        .filter(|at| page.sentence(*at) == page.sentence(start));
+    let mut thing = false;
+    for at in around {
+        thing |= matches!(
+            page.cut.low(at),
+            "request"
+                | "application"
+                | "complaint"
+                | "documents"
+                | "email"
+                | "link"
+                | "feedback"
+                | "sms"
+                | "statement"
+                | "report"
+                | "message"
+                | "mail"
+                | "notification"
+        );
+    }
+    let points = (1..=3)
+        .filter_map(|back| start.checked_sub(back))
+        .any(|at| page.is(at, Class::Points) && page.sentence(at) == page.sentence(start));
+    let counted = points && !page.amounts.iter().any(|amount| amount.role == Role::Moved);
+    let weak = matches!(mark.class, Class::Received | Class::Sent | Class::Added);
+    let homeless = mark.class == Class::Added
+        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance]
+            .into_iter()
+            .any(|class| page.beside(start, class));
+    // "I paid Rs 300": a person tells, not a bank.
+    let told_by_person = start > 0 && matches!(page.cut.low(start - 1), "i" | "maine");
+    (weak && thing) || counted || homeless || told_by_person
+}
+
+fn is_filler(page: &Page, at: usize) -> bool {
+    const FILLERS: [&str; 22] = [
+        "be",
+        "been",
+        "being",
+        "get",
+        "auto",
+        "automatically",
+        "now",
+        "also",
+        "soon",
+        "shortly",
+        "and",
+        "is",
+        "yet",
+        "the",
+        "so",
+        "already",
+        "a",
+        "your",
+        "has",
+        "it",
+        "directly",
+        "was",
+    ];
+    FILLERS.contains(&page.cut.low(at))
+        || page.is(at, Class::Success)
+        || matches!(page.cut.shape(at), Some(Shape::Sign('-' | '/')))
+}
+
+/// The words before a verb say whether it is done; in Indian languages those behind it do.
+pub(crate) fn state(page: &Page, mark: &Mark) -> State {
+    let (start, end) = (mark.tokens.start, mark.tokens.end);
+    let sentence = page.sentence(start);
+    let here = |at: &usize| page.sentence(*at) == sentence && page.used(*at) == Use::Free;
+    for at in (0..start).rev().take(7).take_while(here) {
+        match page.class(at) {
+            Some(Class::Future) => return State::Future,
+            Some(Class::Negation) => return State::Undone,
+            _ if is_filler(page, at) || page.class(at).is_some_and(Class::is_act) => {}
+            _ => break,
+        }
+    }
+    if let Some(state) = told_behind(page, mark) {
+        return state;
+    }
+    let soon = (end..end + 2)
+        .any(|at| matches!(page.cut.low(at), "within" | "shortly" | "soon" | "instantly" | "in"))
+        && (end..end + 5).any(|at| {
+            page.is(at, Class::Points) || matches!(page.cut.low(at), "shortly" | "soon" | "instantly")
+        });
+    if soon {
+        return State::Future;
+    }
+    let supposed = page
+        .of(Class::Condition)
+        .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
+    if is_promised(page, start) || is_habit(page, end) {
+        return State::Future;
+    }
+    if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
+}
+
+/// What the words behind a verb, or its ending, say of it. English says it before.
+fn told_behind(page: &Page, mark: &Mark) -> Option<State> {
+    let start = mark.tokens.start;
+    if page.cut.low(start).is_ascii() {
+        return None;
+    }
+    let here = |at: &usize| page.sentence(*at) == page.sentence(start) && page.used(*at) == Use::Free;
+    for at in (mark.tokens.end..page.len()).take(4).take_while(here) {
+        match page.class(at) {
+            Some(Class::Future) => return Some(State::Future),
+            Some(Class::Negation) => return Some(State::Undone),
+            Some(class) if class.is_act() => break,
+            _ => {}
+        }
+    }
+    is_future_ending(page.cut.low(start)).then_some(State::Future)
+}
+
+/// "Get Rs 500 credited to your card": nothing between an offer's word and the verb says that it was done.
+fn is_promised(page: &Page, at: usize) -> bool {
+    let sentence = page.sentence(at);
+    for before in (0..at).rev().take_while(|before| page.sentence(*before) == sentence) {
+        match page.cut.low(before) {
+            "has" | "have" | "been" | "is" | "was" | "are" | "successfully" | "got" => return false,
+            "get" | "earn" | "win" | "enjoy" | "avail" | "grab" | "claim" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// "Is debited every month": no payment, but how it goes.
+fn is_habit(page: &Page, end: usize) -> bool {
+    (end..end + 3).any(|at| {
+        matches!(page.cut.low(at), "every" | "each" | "annually" | "monthly" | "yearly" | "daily" | "weekly")
+    })
+}
+
+/// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
+fn is_recalled(page: &Page, at: usize) -> bool {
+    const ABOUT: [&str; 8] =
+        ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
+    let sentence = page.sentence(at);
+    (0..at).any(|before| page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)))
+}
+
+/// "Did you attempt a transaction of Rs 500 at X?"
+fn is_asked(page: &Page, at: usize) -> bool {
+    let sentence = page.sentence(at);
+    let opened = (0..at).filter(|at| page.sentence(*at) == sentence).any(|at| {
+        matches!(page.cut.low(at), "did" | "do" | "have" | "are" | "was")
+            && matches!(page.cut.low(at + 1), "you" | "u" | "this" | "it")
+    });
+    let closed =
+        (at..page.len()).take_while(|at| page.sentence(*at) == sentence).any(|at| page.cut.is_sign(at, '?'));
+    opened && closed
+}
+
+/// Tamil, Malayalam and Kannada say it in the verb itself.
+fn is_future_ending(word: &str) -> bool {
+    ["படும்", "வார்கள்", "പ്പെടും", "ിക്കും", "ಲಾಗುವುದು", "ಲಾಗುತ್ತದೆ", "బడుతుంది", "బడతాయి"]
+        .iter()
+        .any(|end| word.ends_with(end))
+}
+
+fn is_you(page: &Page, at: usize) -> bool {
+    page.is(at, Class::Own)
+}
+
+/// "To your", "you", "in your": the money came to the owner.
+pub(crate) fn goes_to_owner(page: &Page, end: usize) -> bool {
+    let sentence = page.sentence(end.saturating_sub(1));
+    for at in end..(end + 9).min(page.len()) {
+        if page.sentence(at) != sentence {
+            return false;
+        }
+        match page.class(at) {
+            Some(Class::Own) => {
+                let before = at.checked_sub(1);
+                let led = before
+                    .is_some_and(|at| page.is(at, Class::To) || matches!(page.cut.low(at), "in" | "into"));
+                return led || at == end;
+            }
+            Some(Class::From) => return false,
+            Some(Class::To) if !is_you(page, at + 1) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn direction(page: &Page, mark: &Mark) -> Option<Direction> {
+    let end = mark.tokens.end;
+    let by_somebody = page.is(end, Class::By) && page.cut.low(end) == "by";
+    let came = goes_to_owner(page, end);
+    Some(match mark.class {
+        Class::Debited => Direction::Debit,
+        Class::Credited if is_to_others(page, mark) => Direction::Debit,
+        Class::Credited | Class::Refunded | Class::Added => Direction::Credit,
+        Class::Received
+            if by_somebody
+                && !is_you(page, end + 1)
+                && page.cut.is_word(end + 1)
+                && page.class(end + 1).is_none() =>
+        {
+            Direction::Debit
+        }
+        Class::Received => Direction::Credit,
+        // "Sent by", "paid by": somebody is named, the direction is another word's.
+        Class::Sent | Class::Paid if by_somebody && !is_you(page, end + 1) => return None,
+        _ if came => Direction::Credit,
+        _ => Direction::Debit,
+    })
+}
+
+/// "Credited to beneficiary", "your NEFT … has been credited to": our own transfer, told by its far end.
+fn is_to_others(page: &Page, mark: &Mark) -> bool {
+    let (start, end) = (mark.tokens.start, mark.tokens.end);
+    if goes_to_owner(page, end) {
+        return false;
+    }
+    let sentence = page.sentence(start);
+    let here = |at: &usize| page.sentence(*at) == sentence;
+    let others = (end..page.len()).take(6).take_while(here).any(|at| page.is(at, Class::Other));
+    let theirs = (0..start).rev().take(8).take_while(here).any(|at| page.is(at, Class::Other));
+    let ours = (0..start).filter(here).any(|at| {
+        page.is(at, Class::Own)
+            && (at + 1..at + 4).any(|at| matches!(page.class(at), Some(Class::Pay | Class::Channel)))
+    });
+    let names_end = (end..page.len()).take(2).any(|at| page.is(at, Class::To));
+    others || theirs || (ours && names_end)
+}
+
+/// The owner's account stands beside it: "your a/c", or a tail right before or behind.
+pub(crate) fn is_own(page: &Page, mark: &Mark) -> bool {
+    let sentence = page.sentence(mark.tokens.start);
+    let near =
+        |at: usize| page.sentence(at) == sentence && (page.is(at, Class::Own) || page.used(at) == Use::Tail);
+    let behind = (mark.tokens.end..mark.tokens.end + 5).any(near);
+    let before = (1..=8).filter_map(|back| mark.tokens.start.checked_sub(back)).any(near);
+    behind || before
+}
+
+/// The nearest amount of the sentence that may have moved.
+pub(crate) fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
+    let sentence = page.sentence(mark.tokens.start);
+    let amounts = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
+    let here = amounts.filter(|(_, amount)| page.sentence(amount.tokens.start) == sentence);
+    here.min_by_key(|(_, amount)| distance(mark, amount.tokens.start, amount.tokens.end))
+        .map(|(number, _)| number)
+}
+
+pub(crate) fn distance(mark: &Mark, start: usize, end: usize) -> usize {
+    if start >= mark.tokens.end { start - mark.tokens.end } else { mark.tokens.start.saturating_sub(end) }
+}

@@ -1,0 +1,224 @@
+//! Amounts with a currency in every spelling, and bare figures where only an amount can stand.
+
+use std::ops::Range;
+
+use munshi_types::Money;
+
+use crate::sms::clean::Shape;
+use crate::sms::lexicon::Class;
+use crate::sms::page::{Amount, Page, Role, Use};
+use crate::sms::reading::Currency;
+
+const RUPEES: [&str; 40] = [
+    "rs",
+    "inr",
+    "re",
+    "rupees",
+    "rupee",
+    "rupaye",
+    "rupaya",
+    "rps",
+    "रु",
+    "रू",
+    "रुपये",
+    "रुपए",
+    "रुपया",
+    "रुपयांची",
+    "रुपयांचे",
+    "रुपयाची",
+    "रुपयांनी",
+    "र",
+    "ரூ",
+    "ரூபாய்",
+    "రూ",
+    "రూపాయలు",
+    "రూపాయల",
+    "టాకా",
+    "টাকা",
+    "টাকার",
+    "রু",
+    "રૂ",
+    "રૂપિયા",
+    "રુ",
+    "ರೂ",
+    "ರೂಪಾಯಿ",
+    "രൂ",
+    "രൂപ",
+    "ਰੁ",
+    "ਰੁਪਏ",
+    "ରୁ",
+    "ଟଙ୍କା",
+    "টা",
+    "র",
+];
+const FOREIGN: [&str; 37] = [
+    "usd", "eur", "gbp", "aed", "sgd", "aud", "cad", "jpy", "thb", "chf", "cny", "hkd", "myr", "nzd", "sar",
+    "qar", "omr", "kwd", "bhd", "lkr", "npr", "bdt", "idr", "krw", "zar", "sek", "nok", "dkk", "rub", "try",
+    "vnd", "php", "mvr", "btn", "mur", "kes", "egp",
+];
+
+pub(crate) fn amounts(page: &mut Page) {
+    let mut at = 0;
+    while at < page.len() {
+        match amount(page, at) {
+            Some(amount) => {
+                at = amount.tokens.end;
+                page.take(amount.tokens.clone(), Use::Amount);
+                page.amounts.push(amount);
+            }
+            None => at += 1,
+        }
+    }
+}
+
+fn currency(page: &Page, at: usize) -> Option<Currency> {
+    if !page.is_free(at) {
+        return None;
+    }
+    match page.cut.shape(at)? {
+        Shape::Sign('₹' | '৳') => Some(Currency::INR),
+        Shape::Sign('$') => Some(Currency::new(*b"USD")),
+        Shape::Sign('€') => Some(Currency::new(*b"EUR")),
+        Shape::Sign('£') => Some(Currency::new(*b"GBP")),
+        Shape::Word => {
+            let word = page.cut.low(at);
+            if RUPEES.contains(&word) {
+                return Some(Currency::INR);
+            }
+            // "try" and "php" are words too, unless written as a currency is.
+            let known =
+                FOREIGN.contains(&word) && (!matches!(word, "try" | "php") || page.cut.is_number(at + 1));
+            let code: [u8; 3] = word.as_bytes().to_ascii_uppercase().try_into().ok()?;
+            known.then(|| Currency::new(code))
+        }
+        _ => None,
+    }
+}
+
+/// The currency before the figure, or behind it.
+fn amount(page: &Page, at: usize) -> Option<Amount> {
+    if let Some(currency) = currency(page, at) {
+        let figure = figure_behind(page, at + 1)?;
+        let negative = page.cut.is_sign(figure - 1, '-') && page.cut.is_glued(figure) && figure - at == 2;
+        return made(page, at..figure + 1, figure, currency, negative);
+    }
+    if !page.is_free(at) || !page.cut.is_number(at) {
+        return None;
+    }
+    if page.cut.is_sign(at + 1, '/') && page.cut.is_sign(at + 2, '-') && page.cut.is_glued(at + 1) {
+        return made(page, at..at + 3, at, Currency::INR, false);
+    }
+    let currency = currency(page, at + 1)?;
+    let of_the_next = figure_behind(page, at + 2).is_some();
+    if of_the_next { None } else { made(page, at..at + 2, at, currency, false) }
+}
+
+fn figure_behind(page: &Page, from: usize) -> Option<usize> {
+    let sign =
+        |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')));
+    let mut at = from;
+    while at < from + 3 && sign(at) {
+        at += 1;
+    }
+    // "Rs INR 500" and "INR Rs.500" name it twice.
+    (page.is_free(at) && page.cut.is_number(at)).then_some(at)
+}
+
+fn made(
+    page: &Page,
+    tokens: Range<usize>,
+    figure: usize,
+    currency: Currency,
+    negative: bool,
+) -> Option<Amount> {
+    let mut money = parsed(page.cut.low(figure))?;
+    let mut tokens = tokens;
+    let scale = scale(page, tokens.end);
+    if scale > 1 {
+        money = money.times(scale).ok()?;
+        tokens.end += 1;
+    }
+    if page.cut.is_sign(tokens.end, '/') && page.cut.is_sign(tokens.end + 1, '-') {
+        tokens.end += 2;
+    }
+    let money = if negative { money.negated().ok()? } else { money };
+    Some(Amount { tokens, money, currency, is_bare: false, is_round: scale > 1, role: Role::Moved })
+}
+
+fn scale(page: &Page, at: usize) -> i64 {
+    match page.cut.low(at) {
+        "lakh" | "lakhs" | "lac" | "lacs" => 100_000,
+        "l" if page.cut.is_glued(at) => 100_000,
+        "crore" | "crores" => 10_000_000,
+        "k" if page.cut.is_glued(at) => 1_000,
+        _ => 1,
+    }
+}
+
+/// Digits in any grouping, with paise or without. Three decimals are a rate, not an amount.
+fn parsed(text: &str) -> Option<Money> {
+    let (whole, paise) = text.split_once('.').unwrap_or((text, ""));
+    let whole: String = whole.chars().filter(|letter| *letter != ',').collect();
+    let paise = if paise.len() > 2 { paise.trim_end_matches('0') } else { paise };
+    if whole.len() > 12 || paise.len() > 2 || paise.contains([',', '.']) {
+        return None;
+    }
+    let paise = if paise.is_empty() { "0" } else { paise };
+    format!("{whole}.{paise}").parse().ok()
+}
+
+/// Figures without a currency: behind "debited by", "credited with", or a balance's name.
+pub(crate) fn bare_amounts(page: &mut Page) {
+    for at in 1..page.len() {
+        if !page.is_free(at) || !page.cut.is_number(at) || page.cut.is_glued(at) && page.cut.is_word(at - 1) {
+            continue;
+        }
+        let counted = page.is(at + 1, Class::Points)
+            || page.cut.is_sign(at + 1, '%')
+            || page.cut.is_glued(at + 1)
+                && page.cut.is_word(at + 1)
+                && !matches!(page.cut.low(at + 1), "cr" | "dr");
+        if counted || page.cut.low(at).len() > 12 || !stands_for_amount(page, at) {
+            continue;
+        }
+        let Some(money) = parsed(page.cut.low(at)) else { continue };
+        page.take(at..at + 1, Use::Amount);
+        let amount = Amount {
+            tokens: at..at + 1,
+            money,
+            currency: Currency::INR,
+            is_bare: true,
+            is_round: false,
+            role: Role::Moved,
+        };
+        page.amounts.push(amount);
+    }
+    page.amounts.sort_by_key(|amount| amount.tokens.start);
+}
+
+fn stands_for_amount(page: &Page, figure: usize) -> bool {
+    let link = |at: usize| {
+        matches!(page.class(at), Some(Class::By | Class::Towards | Class::Ending | Class::Of))
+            || matches!(page.cut.shape(at), Some(Shape::Sign(':' | '-' | '.' | '=')))
+            || matches!(page.cut.low(at), "is" | "rs")
+    };
+    let mut at = figure;
+    while at > 0 && figure - at < 4 && link(at - 1) {
+        at -= 1;
+    }
+    let before = at.checked_sub(1).and_then(|at| page.class(at));
+    let points = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, Class::Points));
+    if points {
+        return false;
+    }
+    let linked = at < figure;
+    let amounts = (at..figure).any(|at| page.is(at, Class::Of));
+    match before {
+        Some(Class::Debited | Class::Credited) => true,
+        Some(Class::Balance) => linked || page.cut.low(figure).contains('.'),
+        Some(Class::Paid | Class::Sent | Class::Received | Class::Debit | Class::Credit | Class::Pay) => {
+            amounts
+        }
+        _ => amounts && page.cut.low(figure).contains('.'),
+    }
+}

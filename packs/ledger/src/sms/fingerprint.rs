@@ -1,0 +1,42 @@
+//! What tells that two messages speak of one payment.
+
+use sha2::{Digest, Sha256};
+
+use super::reading::{Direction, Payment};
+
+impl Payment {
+    /// The same for one payment, whoever tells of it. With a reference that is it, with the amount and the way it went:
+    /// the two sides of a payment between two own accounts have one reference. Without one, everything that is known.
+    pub fn fingerprint(&self) -> String {
+        let mut parts = vec![
+            match self.direction {
+                Direction::Credit => "credit".to_owned(),
+                Direction::Debit => "debit".to_owned(),
+            },
+            self.amount.to_string(),
+            self.currency.as_str().to_owned(),
+        ];
+        match &self.reference {
+            Some(reference) => parts.push(bare(reference)),
+            None => {
+                parts.push(self.account.clone().unwrap_or_default());
+                parts.push(self.counterparty.as_deref().map(bare).unwrap_or_default());
+                parts.push(self.date.map(|date| date.to_string()).unwrap_or_default());
+                parts.push(
+                    self.time
+                        .map(|time| format!("{:02}:{:02}", time.hour(), time.minute()))
+                        .unwrap_or_default(),
+                );
+            }
+        }
+        let hash = Sha256::digest(parts.join("\n"));
+        hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Letters and digits in small letters; zeros before a number are no part of it.
+fn bare(text: &str) -> String {
+    let letters: String =
+        text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    letters.trim_start_matches('0').to_owned()
+}

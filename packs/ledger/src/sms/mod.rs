@@ -1,0 +1,38 @@
+//! Reads the messages of banks, UPI apps, cards and wallets.
+//!
+//! A message is read as language, not matched against a list of known ones: words have classes, figures have kinds, and
+//! who did what to which amount follows from what stands beside what. The rule: a payment that is booked surely is right,
+//! and what is no payment is never booked. Pure code: no database, no clock.
+//!
+//! # Layout
+//! - [`Sms`], [`Reading`], [`Payment`], [`Nothing`]: what goes in and what comes out (`reading`, `fingerprint`)
+//! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
+//! - `find/`: links, dates, accounts, amounts, references; `page`: all of it together; `roles`: the part of each amount
+//! - `events`, `nouns`: what is said to be done; `nothing`, `veto`: what is no payment; `decide`: which of it counts
+//! - `counterparty`, `chain`, `own`: the other side and the owner's account; `sender`: what the sender's id tells
+//!
+//! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/sms/`.
+
+mod chain;
+mod clean;
+mod counterparty;
+mod decide;
+mod events;
+mod find;
+mod fingerprint;
+mod lexicon;
+mod nothing;
+mod nouns;
+mod own;
+mod page;
+mod reading;
+mod roles;
+mod sender;
+mod veto;
+
+pub use reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
+
+/// What the message means.
+pub fn read(sms: &Sms<'_>) -> Reading {
+    decide::decide(&page::Page::new(sms.text, sms.day), sms)
+}

@@ -1,0 +1,129 @@
+//! What is no payment, and why.
+
+use super::events::{Event, State, Weight};
+use super::lexicon::Class;
+use super::page::{Page, Role, Use};
+use super::reading::Nothing;
+
+/// A one-time code makes it nothing, whatever else it says. Advice never to share one does not.
+pub(crate) fn has_code(page: &Page) -> bool {
+    let codes: Vec<usize> = (0..page.len()).filter(|at| is_code(page, *at)).collect();
+    page.of(Class::Otp).filter(|otp| !is_spared(page, otp.tokens.start)).any(|otp| {
+        let at = otp.tokens.start;
+        let sentence = page.sentence(at);
+        let advised = page.beside(at, Class::Share) || page.beside(at, Class::Negation);
+        let beside = codes.iter().any(|code| {
+            let other = page.sentence(*code);
+            other == sentence || (!advised && other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
+        });
+        beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
+    })
+}
+
+/// "Without OTP/PIN".
+fn is_spared(page: &Page, at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| matches!(page.cut.low(before), "without" | "no"))
+}
+
+/// Four to eight digits that are nothing else. "SMS BLOCK 1234 to …" is a tail again.
+fn is_code(page: &Page, at: usize) -> bool {
+    let commanded = (1..=2)
+        .filter_map(|back| at.checked_sub(back))
+        .any(|at| page.cut.low(at).starts_with("bl") || page.cut.low(at) == "sms");
+    let glued = page.cut.is_glued(at) && at > 0 && page.cut.is_word(at - 1);
+    let split = page.cut.is_sign(at + 1, '-') && page.cut.is_plain(at + 2);
+    let long = (4..=8).contains(&page.cut.low(at).len()) || (split && page.cut.low(at).len() == 3);
+    page.is_free(at) && page.cut.is_plain(at) && long && !commanded && !glued
+}
+
+/// "OTP is XXXXXX", "OTP generated": the code is left out.
+fn hidden_code(page: &Page, at: usize) -> bool {
+    (at + 1..at + 4).any(|next| {
+        let word = page.cut.low(next);
+        (word.len() >= 4 && word.bytes().all(|byte| byte == b'x')) || matches!(word, "generated" | "valid")
+    })
+}
+
+/// Somebody asks for money.
+pub(crate) fn is_request(page: &Page, done: &[&Event]) -> bool {
+    let asked = |mark: &super::lexicon::Mark| {
+        let strong = page.cut.text(mark.tokens.clone()).to_lowercase();
+        !strong.contains("requests")
+            || page
+                .amounts
+                .iter()
+                .any(|amount| page.sentence(amount.tokens.start) == page.sentence(mark.tokens.start))
+    };
+    let mut requests = page.of(Class::Request).filter(|mark| asked(mark)).peekable();
+    if requests.peek().is_none() {
+        return false;
+    }
+    // "Your request for … is processed and your a/c debited": the account's own word counts for more.
+    !done
+        .iter()
+        .any(|event| event.weight == Weight::Strong && event.is_own && !page.beside(event.at, Class::Request))
+}
+
+/// It says that something did not go through, and not only what to do if it should not.
+pub(crate) fn has_failed(page: &Page) -> bool {
+    page.of(Class::Failed).any(|failed| {
+        let sentence = page.sentence(failed.tokens.start);
+        !page.of(Class::Condition).any(|condition| {
+            condition.tokens.start < failed.tokens.start && page.sentence(condition.tokens.start) == sentence
+        })
+    })
+}
+
+/// Why nothing is booked, where nothing was done.
+pub(crate) fn reason(page: &Page, events: &[Event]) -> Nothing {
+    let future = events.iter().any(|event| event.state == State::Future);
+    let lures = page.of(Class::Lure).count() + page.of(Class::Threshold).count();
+    let linked = page.uses.contains(&Use::Link);
+    let amounts = !page.amounts.is_empty();
+    let only = |role: Role| amounts && page.amounts.iter().all(|amount| amount.role == role);
+    let has = |class| page.has(class);
+    if page.is_disguised {
+        Nothing::Promotion
+    } else if has(Class::Otp) && !page.of(Class::Otp).all(|otp| page.beside(otp.tokens.start, Class::Share)) {
+        Nothing::Otp
+    } else if has(Class::Request) && amounts {
+        Nothing::Request
+    } else if has(Class::Failed) && amounts && !(has(Class::Mandate) && has(Class::Arranged)) {
+        Nothing::Declined
+    } else if has(Class::Mandate) && (has(Class::Arranged) || has(Class::Success)) && !future {
+        Nothing::Mandate
+    } else if has(Class::Warning) && (linked || lures > 0 || !amounts) {
+        Nothing::Warning
+    } else if lures >= 3 && !has(Class::Due) {
+        if has(Class::Loan) { Nothing::Loan } else { Nothing::Promotion }
+    } else if future {
+        Nothing::Future
+    } else if has(Class::Mandate) {
+        Nothing::Mandate
+    } else if has(Class::Hold) {
+        Nothing::Hold
+    } else if has(Class::Investment) {
+        Nothing::Investment
+    } else if only(Role::Balance) {
+        Nothing::Balance
+    } else if has(Class::Due) {
+        Nothing::Due
+    } else {
+        weaker_reason(page, lures)
+    }
+}
+
+fn weaker_reason(page: &Page, lures: usize) -> Nothing {
+    let order = [
+        (Class::Future, Nothing::Future),
+        (Class::Pending, Nothing::Pending),
+        (Class::Delivery, Nothing::Delivery),
+        (Class::Loan, Nothing::Loan),
+        (Class::Limit, Nothing::Limit),
+        (Class::Balance, Nothing::Balance),
+        (Class::Failed, Nothing::Declined),
+        (Class::Warning, Nothing::Warning),
+    ];
+    let found = order.into_iter().find(|(class, _)| page.has(*class)).map(|(_, nothing)| nothing);
+    found.unwrap_or(if lures > 0 { Nothing::Promotion } else { Nothing::Other })
+}

@@ -1,0 +1,108 @@
+//! Payments told without a verb: by a noun, or by nothing but an amount, an account and a name.
+
+use super::events::{Event, State, Weight, amount_of, distance, goes_to_owner, is_own, state};
+use super::lexicon::{Class, Mark};
+use super::page::{Page, Role};
+use super::reading::Direction;
+
+/// A noun counts with an amount close by; "successful" in its sentence gives it weight.
+pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
+    // "Transaction number 5512 for Rs 500" is a payment and its number at once.
+    let numbered = mark.class == Class::Reference
+        && matches!(page.cut.low(mark.tokens.start), "transaction" | "txn" | "trxn");
+    if !(mark.class.is_noun() || numbered) || mark.class == Class::Cashback {
+        return None;
+    }
+    let amount = amount_of(page, mark)?;
+    let tokens = page.amounts[amount].tokens.clone();
+    if distance(mark, tokens.start, tokens.end) > 8 {
+        return None;
+    }
+    let sentence = page.sentence(mark.tokens.start);
+    let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
+    let state = match ended.map_or(State::Done, |done| state(page, done)) {
+        State::Done if is_denied(page, mark) => State::Undone,
+        State::Done => state(page, mark),
+        other => other,
+    };
+    let direction = match mark.class {
+        Class::Credit | Class::Refund => Direction::Credit,
+        Class::Pay if goes_to_owner(page, mark.tokens.end) && page.has(Class::Account) => Direction::Credit,
+        _ => Direction::Debit,
+    };
+    let weight = if ended.is_some() { Weight::Made } else { Weight::Noun };
+    if weight == Weight::Noun && is_order(page, mark.tokens.start) {
+        return None;
+    }
+    let is_own = is_own(page, mark);
+    Some(Event {
+        at: mark.tokens.start,
+        end: mark.tokens.end,
+        class: mark.class,
+        direction,
+        state,
+        weight,
+        amount: Some(amount),
+        is_own,
+    })
+}
+
+/// "We are unable to confirm txn of Rs 500".
+fn is_denied(page: &Page, mark: &Mark) -> bool {
+    page.of(Class::Negation).any(|no| {
+        no.tokens.start < mark.tokens.start
+            && page.sentence(no.tokens.start) == page.sentence(mark.tokens.start)
+            && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
+    })
+}
+
+/// "Deposit Rs 10,000 to avoid charges": a noun that begins a sentence may be a verb that tells one to.
+fn is_order(page: &Page, at: usize) -> bool {
+    let begins =
+        at == 0 || page.sentence(at - 1) != page.sentence(at) || matches!(page.cut.low(at - 1), "&" | "and");
+    begins && matches!(page.cut.low(at), "deposit" | "transfer" | "recharge" | "spend" | "purchase")
+}
+
+/// Some cards and banks leave the verb out: "Rs 499 XYZ Bank Card x1207 At TUNEBOX", "Rs 80 UPI frm A/c X9021". It
+/// counts where the owner's side is plain and nothing speaks against it.
+pub(crate) fn implied(page: &Page) -> Option<Event> {
+    let against = [
+        Class::Request,
+        Class::Due,
+        Class::Failed,
+        Class::Mandate,
+        Class::Future,
+        Class::Pending,
+        Class::Hold,
+        Class::Loan,
+        Class::Delivery,
+        Class::Investment,
+        Class::Lure,
+        Class::Warning,
+        Class::Cashback,
+    ];
+    if against.into_iter().any(|class| page.has(class)) {
+        return None;
+    }
+    let mut moved =
+        page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved && !amount.is_bare);
+    let (number, amount) = moved.next()?;
+    let tail = page.tails.iter().find(|tail| tail.tokens.start > amount.tokens.end)?;
+    let between = amount.tokens.end..tail.tokens.start;
+    let carded = between.clone().any(|at| page.is(at, Class::Card))
+        && (tail.tokens.end..tail.tokens.end + 3).any(|at| page.is(at, Class::At));
+    let taken = between.clone().any(|at| page.is(at, Class::From))
+        && between.clone().any(|at| page.is(at, Class::Account));
+    let alone =
+        moved.next().is_none() && page.sentence(amount.tokens.start) == page.sentence(tail.tokens.start);
+    (alone && (carded || taken)).then_some(Event {
+        at: amount.tokens.start,
+        end: amount.tokens.end,
+        class: Class::Paid,
+        direction: Direction::Debit,
+        state: State::Done,
+        weight: Weight::Weak,
+        amount: Some(number),
+        is_own: true,
+    })
+}

@@ -1,0 +1,77 @@
+//! Which of the accounts named is the owner's.
+
+use super::events::Event;
+use super::lexicon::Class;
+use super::page::{Page, Tail, Use};
+use super::reading::Direction;
+
+pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
+    let scored = page.tails.iter().map(|tail| (score(page, tail, event.direction), tail));
+    // The first of those that fit best.
+    let mut best: Option<(i32, &Tail)> = None;
+    for (score, tail) in scored {
+        if best.is_none_or(|(known, _)| score > known) {
+            best = Some((score, tail));
+        }
+    }
+    best.filter(|(score, _)| *score >= -1).map(|(_, tail)| tail.digits.clone())
+}
+
+/// The other side's account, where it has no name: "To A/c XX7712".
+pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
+    let tail = page.tails.iter().find(|tail| score(page, tail, event.direction) <= -2)?;
+    let before =
+        (tail.tokens.start.saturating_sub(6)..tail.tokens.start).find(|at| page.is(*at, Class::Account))?;
+    Some(page.cut.text(before..tail.tokens.end).to_owned())
+}
+
+/// The words before a tail say whose it is: "from your a/c", "to a/c".
+fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
+    let start = tail.tokens.start;
+    let mut score = 0;
+    for at in (start.saturating_sub(9)..start).rev() {
+        if page.sentence(at) != page.sentence(start) || matches!(page.used(at), Use::Tail | Use::Amount) {
+            break;
+        }
+        match (page.class(at), direction) {
+            (Some(Class::Own), Direction::Debit) if at > 0 && page.is(at - 1, Class::To) => {
+                return if at > 1 && page.is(at - 2, Class::Debited) { 3 } else { -1 };
+            }
+            (Some(Class::Own), Direction::Credit) if at > 0 && page.is(at - 1, Class::From) => return -1,
+            (Some(Class::Own), _) => return 3,
+            (Some(Class::Other), _) => return -2,
+            (Some(Class::To), Direction::Debit) if at > 0 && page.is(at - 1, Class::Debited) => return 2,
+            (Some(Class::To), Direction::Debit) | (Some(Class::From), Direction::Credit) => {
+                score = -2;
+                break;
+            }
+            (Some(Class::By), Direction::Credit) if page.cut.low(at) == "by" => {
+                score = -2;
+                break;
+            }
+            (Some(Class::By), Direction::Debit) => {
+                score = 2;
+                break;
+            }
+            (Some(Class::From), Direction::Debit) | (Some(Class::To), Direction::Credit) => {
+                score = 2;
+                break;
+            }
+            (Some(class), _) if class.is_act() => break,
+            _ => {}
+        }
+    }
+    score + told(page, tail, direction)
+}
+
+/// "… and a/c XX5678 credited" of a debit is the other one.
+fn told(page: &Page, tail: &Tail, direction: Direction) -> i32 {
+    let told = (tail.tokens.end..tail.tokens.end + 3)
+        .take_while(|at| !matches!(page.cut.low(*at), "and" | "&" | ","))
+        .find_map(|at| page.class(at).filter(|class| class.is_act()));
+    match (told, direction) {
+        (Some(Class::Credited), Direction::Debit) | (Some(Class::Debited), Direction::Credit) => -3,
+        (Some(Class::Debited), Direction::Debit) | (Some(Class::Credited), Direction::Credit) => 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,223 @@
+//! A message with everything found in it: what each word does, and what each figure is.
+
+use std::ops::Range;
+
+use jiff::civil::{Date, Time};
+use munshi_types::Money;
+
+use super::clean::{Cut, Shape};
+use super::find;
+use super::lexicon::{self, Class, Mark};
+use super::reading::Currency;
+
+/// What a token is part of. A token is part of one thing only; what is found first keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Free,
+    Link,
+    Vpa,
+    Date,
+    Time,
+    Tail,
+    Amount,
+    Reference,
+    Phone,
+}
+
+/// The part an amount has in the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It may be what moved.
+    Moved,
+    Balance,
+    Limit,
+    Due,
+    /// A fee or a cashback beside what moved.
+    Fee,
+    /// "Up to", "above", "off": nobody's money.
+    Spoken,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Amount {
+    pub(crate) tokens: Range<usize>,
+    pub(crate) money: Money,
+    pub(crate) currency: Currency,
+    /// Without a currency.
+    pub(crate) is_bare: bool,
+    /// Written in lakhs or thousands, as advertisements do.
+    pub(crate) is_round: bool,
+    pub(crate) role: Role,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Tail {
+    pub(crate) tokens: Range<usize>,
+    pub(crate) digits: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reference {
+    pub(crate) tokens: Range<usize>,
+    pub(crate) value: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) cut: Cut,
+    pub(crate) marks: Vec<Mark>,
+    /// For each token: the mark it belongs to, as its place in `marks`.
+    mark_of: Vec<Option<usize>>,
+    pub(crate) uses: Vec<Use>,
+    /// For each token: the number of its sentence.
+    sentences: Vec<usize>,
+    pub(crate) amounts: Vec<Amount>,
+    pub(crate) tails: Vec<Tail>,
+    pub(crate) references: Vec<Reference>,
+    pub(crate) vpas: Vec<Range<usize>>,
+    pub(crate) date: Option<Date>,
+    pub(crate) time: Option<Time>,
+    /// Figures written with letters, `2O,OOO`, to pass a filter. No bank writes so.
+    pub(crate) is_disguised: bool,
+}
+
+impl Page {
+    pub(crate) fn new(text: &str, day: Option<Date>) -> Self {
+        let cut = Cut::new(text);
+        let marks = lexicon::marks(&cut);
+        let mut mark_of = vec![None; cut.len()];
+        for (number, mark) in marks.iter().enumerate() {
+            mark_of[mark.tokens.clone()].fill(Some(number));
+        }
+        let mut page = Self {
+            uses: vec![Use::Free; cut.len()],
+            sentences: Vec::new(),
+            cut,
+            marks,
+            mark_of,
+            amounts: Vec::new(),
+            tails: Vec::new(),
+            references: Vec::new(),
+            vpas: Vec::new(),
+            date: None,
+            time: None,
+            is_disguised: false,
+        };
+        page.is_disguised = (2..page.len()).any(|at| is_disguised(&page.cut, at));
+        find::links(&mut page);
+        find::dates(&mut page, day);
+        find::accounts(&mut page);
+        find::amounts(&mut page);
+        find::references(&mut page);
+        page.sentences = sentences(&page);
+        find::bare_amounts(&mut page);
+        super::roles::assign(&mut page);
+        page
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.cut.len()
+    }
+
+    pub(crate) fn class(&self, at: usize) -> Option<Class> {
+        self.mark_of
+            .get(at)
+            .copied()
+            .flatten()
+            .and_then(|number| self.marks.get(number))
+            .map(|mark| mark.class)
+    }
+
+    pub(crate) fn is(&self, at: usize, class: Class) -> bool {
+        self.class(at) == Some(class)
+    }
+
+    pub(crate) fn used(&self, at: usize) -> Use {
+        self.uses.get(at).copied().unwrap_or(Use::Free)
+    }
+
+    pub(crate) fn is_free(&self, at: usize) -> bool {
+        self.used(at) == Use::Free
+    }
+
+    pub(crate) fn take(&mut self, tokens: Range<usize>, what: Use) {
+        let end = tokens.end.min(self.uses.len());
+        if tokens.start < end {
+            self.uses[tokens.start..end].fill(what);
+        }
+    }
+
+    pub(crate) fn sentence(&self, at: usize) -> usize {
+        self.sentences.get(at).copied().unwrap_or(usize::MAX)
+    }
+
+    /// The marks of a class that are words of the message, not parts of links and names.
+    pub(crate) fn of(&self, class: Class) -> impl Iterator<Item = &Mark> {
+        self.marks.iter().filter(move |mark| mark.class == class && self.counts(mark))
+    }
+
+    pub(crate) fn has(&self, class: Class) -> bool {
+        self.of(class).next().is_some()
+    }
+
+    pub(crate) fn counts(&self, mark: &Mark) -> bool {
+        !matches!(self.used(mark.tokens.start), Use::Link | Use::Vpa)
+    }
+
+    /// Whether a word of the class stands in the sentence of a token.
+    pub(crate) fn beside(&self, at: usize, class: Class) -> bool {
+        let sentence = self.sentence(at);
+        self.of(class).any(|mark| self.sentence(mark.tokens.start) == sentence)
+    }
+}
+
+/// The letters O behind a figure and a comma or dot.
+fn is_disguised(cut: &Cut, at: usize) -> bool {
+    let zeros = cut.low(at).len() >= 2 && cut.low(at).bytes().all(|byte| byte == b'o');
+    let joined = cut.is_glued(at) && (cut.is_sign(at - 1, ',') || cut.is_sign(at - 1, '.'));
+    zeros && joined && cut.is_glued(at - 1) && cut.is_number(at - 2)
+}
+
+const SHORTENED: [&str; 41] = [
+    "incl", "rs", "inr", "re", "no", "avl", "aval", "avail", "avbl", "ref", "mr", "mrs", "ms", "dr", "cr",
+    "txn", "trxn", "acct", "ac", "bal", "info", "st", "ltd", "pvt", "co", "amt", "dt", "id", "smt", "shri",
+    "cust", "min", "max", "clr", "tot", "curr", "lmt", "रु", "ரூ", "రూ", "രൂ",
+];
+const DOMAINS: [&str; 9] = ["com", "in", "co", "org", "net", "ly", "io", "me", "gov"];
+
+fn sentences(page: &Page) -> Vec<usize> {
+    let mut number = 0;
+    (0..page.len())
+        .map(|at| {
+            let own = number;
+            if ends_sentence(page, at) {
+                number += 1;
+            }
+            own
+        })
+        .collect()
+}
+
+fn ends_sentence(page: &Page, at: usize) -> bool {
+    match page.cut.shape(at) {
+        Some(Shape::Sign('!' | '?' | ';' | '।' | '|' | '•')) => page.used(at) != Use::Link,
+        Some(Shape::Sign('.')) => is_full_stop(page, at),
+        _ => false,
+    }
+}
+
+/// A dot ends a sentence unless it shortens a word or stands inside a name.
+fn is_full_stop(page: &Page, at: usize) -> bool {
+    if matches!(page.used(at), Use::Link | Use::Vpa | Use::Tail) || page.cut.is_sign(at + 1, '.') {
+        return false;
+    }
+    let Some(before) = at.checked_sub(1) else { return false };
+    let word = page.cut.low(before);
+    if page.cut.is_word(before) && (SHORTENED.contains(&word) || word.chars().count() == 1) {
+        return false;
+    }
+    if page.cut.is_glued(at + 1) && page.cut.is_word(before) && page.cut.is_word(at + 1) {
+        return page.class(at + 1).is_some() && !DOMAINS.contains(&page.cut.low(at + 1));
+    }
+    true
+}

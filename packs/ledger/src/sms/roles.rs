@@ -1,0 +1,106 @@
+//! Which part each amount has: by its neighbours, never by its place among the amounts.
+
+use super::clean::Shape;
+use super::lexicon::Class;
+use super::page::{Page, Role, Use};
+
+/// How far a word like "balance" reaches: "Avl bal in SBI A/c XX1234 as on 12-03-25 18:20 is INR 5".
+const REACH: usize = 18;
+
+pub(crate) fn assign(page: &mut Page) {
+    let roles: Vec<Role> = (0..page.amounts.len()).map(|number| role(page, number)).collect();
+    for (amount, role) in page.amounts.iter_mut().zip(roles) {
+        amount.role = role;
+    }
+    // A fee that stands alone is what was taken, a cashback what came.
+    if page.amounts.iter().all(|amount| amount.role != Role::Moved) {
+        for amount in page.amounts.iter_mut().filter(|amount| amount.role == Role::Fee) {
+            amount.role = Role::Moved;
+        }
+    }
+}
+
+fn role(page: &Page, number: usize) -> Role {
+    let tokens = page.amounts[number].tokens.clone();
+    let (left, distance) = left(page, tokens.start);
+    let near = distance <= 3;
+    match left {
+        Some(Class::Balance) if distance <= 1 => return Role::Balance,
+        Some(Class::Limit) if distance <= 1 => return Role::Limit,
+        Some(Class::Fee) if distance <= 2 => return Role::Fee,
+        Some(Class::Threshold | Class::Lure) if near => return Role::Spoken,
+        _ => {}
+    }
+    let signed = matches!(page.cut.low(tokens.end), "cr" | "dr") && left == Some(Class::Balance);
+    if let Some(role) = right(page, tokens.end).filter(|_| !signed) {
+        return role;
+    }
+    match left {
+        Some(Class::Balance) => Role::Balance,
+        Some(Class::Limit) => Role::Limit,
+        Some(Class::Due) => Role::Due,
+        Some(Class::Fee) if near => Role::Fee,
+        Some(Class::Cashback) => Role::Fee,
+        _ => Role::Moved,
+    }
+}
+
+/// The nearest word to the left that says what the amount is, and how far it is.
+fn left(page: &Page, start: usize) -> (Option<Class>, usize) {
+    let sentence = page.sentence(start);
+    let mut distance = 0;
+    for at in (start.saturating_sub(REACH)..start).rev() {
+        if page.used(at) == Use::Amount || page.sentence(at) != sentence {
+            break;
+        }
+        let sign = matches!(page.cut.shape(at), Some(Shape::Sign(_)));
+        distance += usize::from(!sign);
+        if matches!(page.used(at), Use::Link | Use::Vpa | Use::Date) {
+            continue;
+        }
+        let Some(class) = page.class(at) else { continue };
+        // "Bal after txn Rs 500".
+        if class.is_noun() && at > 0 && page.is(at - 1, Class::After)
+            || page.is(at, Class::After) && page.class(at + 1).is_some_and(Class::is_noun)
+        {
+            continue;
+        }
+        let says = class.is_act()
+            || matches!(class, Class::Debit | Class::Pay | Class::Credit | Class::Refund)
+            || matches!(class, Class::Balance | Class::Limit | Class::Due | Class::After)
+            || matches!(class, Class::Cashback | Class::Request | Class::Hold);
+        let close = distance <= 3 && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
+        if says || close {
+            return (Some(class), distance);
+        }
+    }
+    (None, usize::MAX)
+}
+
+/// What the words behind an amount make of it, if they do.
+fn right(page: &Page, end: usize) -> Option<Role> {
+    let sentence = page.sentence(end.checked_sub(1)?);
+    let mut steps = 0;
+    for at in end..(end + 7).min(page.len()) {
+        if page.sentence(at) != sentence || !matches!(page.used(at), Use::Free) {
+            return None;
+        }
+        if matches!(page.cut.shape(at), Some(Shape::Sign(',' | '(' | ')' | ';' | '.'))) {
+            return None;
+        }
+        steps += usize::from(page.cut.is_word(at));
+        match page.class(at) {
+            Some(class) if class.is_act() && steps <= 4 => return Some(Role::Moved),
+            Some(Class::Balance) if steps <= 4 => return Some(Role::Balance),
+            Some(Class::Limit) if steps <= 4 => return Some(Role::Limit),
+            Some(Class::Due) if steps <= 3 => return Some(Role::Due),
+            Some(Class::Points) if steps <= 2 => return Some(Role::Spoken),
+            Some(Class::Fee) if steps == 1 => return Some(Role::Fee),
+            Some(Class::Lure) if steps == 1 && page.cut.low(at) != "get" => return Some(Role::Spoken),
+            Some(Class::Cashback) if steps == 1 => return Some(Role::Fee),
+            Some(Class::Stop | Class::Own | Class::Success | Class::Future) | None => {}
+            Some(_) => return None,
+        }
+    }
+    None
+}

@@ -1,0 +1,14 @@
+//! The books from outside, on both engines.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::wildcard_imports, reason = "these tests speak of everything in the books")]
+
+mod acts;
+mod contacts;
+mod dedup;
+mod faults;
+mod files;
+mod keeping;
+mod properties;
+mod stock;
+mod support;
+mod together;

@@ -1,0 +1,386 @@
+//! Whatever happens, in whatever order: books balance, kept figures follow, and a file of them gives them back.
+
+use std::collections::BTreeMap;
+
+use munshi_ledger::books::*;
+use munshi_ledger::{Error, Result};
+use munshi_store::{MIGRATIONS, Tx};
+use munshi_test_support::on_both_engines;
+use munshi_types::{Money, Timestamp};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::files::{copied, picture};
+use crate::support::{Shop, some_key};
+
+/// One thing a shop does; numbers pick among what is there.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Book { kind: u8, paise: i64, party: Option<u8>, item: u8, thousandths: i64, settle: u8, hours_ago: u16 },
+    Again { which: u8 },
+    Cancel { which: u8 },
+    Correct { which: u8, paise: i64, party: u8 },
+    Merge { from: u8, into: u8 },
+    Rename { who: u8 },
+}
+
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let book = (
+        0..12u8,
+        1..5_000_000i64,
+        prop::option::weighted(0.8, 0..5u8),
+        0..3u8,
+        1..50_000i64,
+        0..6u8,
+        0..2000u16,
+    )
+        .prop_map(|(kind, paise, party, item, thousandths, settle, hours_ago)| Step::Book {
+            kind,
+            paise,
+            party,
+            item,
+            thousandths,
+            settle,
+            hours_ago,
+        });
+    let step = prop_oneof![
+        8 => book,
+        1 => any::<u8>().prop_map(|which| Step::Again { which }),
+        2 => any::<u8>().prop_map(|which| Step::Cancel { which }),
+        2 => (any::<u8>(), 1..5_000_000i64, 0..5u8).prop_map(|(which, paise, party)| Step::Correct { which, paise, party }),
+        1 => (0..5u8, 0..5u8).prop_map(|(from, into)| Step::Merge { from, into }),
+        1 => (0..5u8).prop_map(|who| Step::Rename { who }),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+/// What the figures should be, kept without any database.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    /// By the contact at the end of merges.
+    owes: BTreeMap<usize, i64>,
+    leads: BTreeMap<usize, usize>,
+    money: BTreeMap<Means, i64>,
+    stock: BTreeMap<ItemId, i64>,
+    /// Entries that were booked: what, by whom and whether they stand.
+    booked: Vec<(NewEntry, LedgerEntryId, bool)>,
+    entries: i64,
+}
+
+pub(crate) struct Play {
+    pub(crate) contacts: Vec<ContactId>,
+    pub(crate) items: Vec<ItemId>,
+    model: Model,
+    now: Timestamp,
+}
+
+impl Play {
+    pub(crate) async fn begin(shop: &Shop) -> Self {
+        let mut contacts = Vec::new();
+        for name in ["Rajan", "राजन", "=Gupta, \"Traders\"", "Ramesh Kumar", "Asha"] {
+            contacts.push(shop.contact(name).await);
+        }
+        let mut items = Vec::new();
+        for (name, unit) in [("Sugar", "kg"), ("Soap", "piece"), ("-Oil", "l")] {
+            items.push(shop.item(name, unit, Some("2")).await);
+        }
+        Self { contacts, items, model: Model::default(), now: shop.now() }
+    }
+
+    fn root(&self, contact: usize) -> usize {
+        self.model.leads.get(&contact).copied().unwrap_or(contact)
+    }
+
+    fn act(&self, step: &Step) -> Option<(Act, Timestamp)> {
+        let Step::Book { kind, paise, party, item, thousandths, settle, hours_ago } = step else {
+            return None;
+        };
+        let amount = Money::from_paise(*paise);
+        let party = party.map(|at| self.contacts[usize::from(at)]);
+        let someone = party.unwrap_or(self.contacts[0]);
+        let means = if settle % 2 == 0 { Means::Cash } else { Means::Bank };
+        let lines = vec![
+            Line {
+                item: self.items[usize::from(*item)],
+                quantity: Quantity::from_thousandths(*thousandths)
+            };
+            usize::from(settle % 3)
+        ];
+        let paid = Money::from_paise(paise / 3);
+        let settled = match settle {
+            0 | 1 => Settled::Now(means),
+            _ if party.is_none() => Settled::Now(means),
+            2 | 3 if paid > Money::ZERO => Settled::Part { paid, means },
+            _ => Settled::Credit,
+        };
+        let lent = if *settle < 3 { Lent::Goods } else { Lent::Money(means) };
+        let signed = Money::from_paise(if settle % 2 == 0 { *paise } else { -paise });
+        let act = match kind {
+            0 => Act::Sale { amount, settled, party, lines },
+            1 => Act::Purchase { amount, settled, party, lines },
+            2 => Act::Expense {
+                amount,
+                category: ["rent", "चाय", "@petrol"][usize::from(*item)].into(),
+                settled,
+                party,
+            },
+            3 => Act::CreditGiven { party: someone, amount, lent, lines },
+            4 => Act::CreditTaken { party: someone, amount, lent, lines },
+            5 | 6 => Act::PaymentReceived { party, amount, means },
+            7 => Act::PaymentMade { party, amount, means },
+            8 => Act::Transfer { amount, from: means },
+            9 => Act::Opening(if *settle < 3 {
+                Opening::Contact { party: someone, balance: signed }
+            } else {
+                Opening::Money { means, balance: signed }
+            }),
+            10 => Act::StockIn { lines, party },
+            _ => Act::StockOut { lines, party },
+        };
+        let ago = std::time::Duration::from_secs(u64::from(*hours_ago) * 3600);
+        Some((act, self.now.minus(ago)))
+    }
+
+    /// Does a step in the books and in the model.
+    pub(crate) fn step(
+        &mut self,
+        tx: &mut Tx<'_>,
+        writing: &Writing<'_>,
+        number: usize,
+        step: &Step,
+    ) -> Result<()> {
+        let pick =
+            |which: u8| (!self.model.booked.is_empty()).then(|| usize::from(which) % self.model.booked.len());
+        let key = some_key(number as u128 + 1);
+        match step {
+            Step::Book { .. } => {
+                let Some((act, at)) = self.act(step) else { return Ok(()) };
+                let words = format!("=step {number}, \"{at}\"\nnext line");
+                let new = NewEntry { key, act, said: Said::new(Source::Owner, words, at) };
+                match book(tx, writing, &new) {
+                    Ok(booked) => self.count(new, booked.entry.id),
+                    Err(Error::Invalid(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Step::Again { which } => {
+                if let Some(at) = pick(*which) {
+                    let (new, id, _) = self.model.booked[at].clone();
+                    let again = book(tx, writing, &new)?;
+                    assert!(again.is_repeat && again.entry.id == id);
+                }
+            }
+            Step::Cancel { which } => {
+                if let Some(at) = pick(*which) {
+                    let (_, entry, stands) = self.model.booked[at].clone();
+                    let done = cancel(tx, writing, &Cancelling { key, entry, reason: "+wrong", by: None });
+                    assert_eq!(done.is_ok(), stands, "{done:?}");
+                    self.undo(at);
+                }
+            }
+            Step::Correct { which, paise, party } => {
+                if let Some(at) = pick(*which) {
+                    let (old, wrong, stands) = self.model.booked[at].clone();
+                    let act = Act::PaymentReceived {
+                        party: Some(self.contacts[usize::from(*party)]),
+                        amount: Money::from_paise(*paise),
+                        means: Means::Bank,
+                    };
+                    let right = NewEntry { key, act, said: old.said };
+                    let done = correct(tx, writing, wrong, &right, "misheard");
+                    assert_eq!(done.is_ok(), stands, "{done:?}");
+                    if let Ok(done) = done {
+                        self.undo(at);
+                        self.count(right, done.right.id);
+                    }
+                }
+            }
+            Step::Merge { from, into } if from != into => {
+                let (from, into) = (usize::from(*from), usize::from(*into));
+                contacts::merge(tx, self.contacts[from], self.contacts[into])?;
+                let (one, other) = (self.root(from), self.root(into));
+                if one != other {
+                    let moved = self.model.owes.remove(&one).unwrap_or_default();
+                    *self.model.owes.entry(other).or_default() += moved;
+                    for contact in 0..self.contacts.len() {
+                        if self.root(contact) == one {
+                            self.model.leads.insert(contact, other);
+                        }
+                    }
+                }
+            }
+            Step::Rename { who } => {
+                let known = NewContact { name: format!("Name {number} of many"), ..NewContact::default() };
+                contacts::change(tx, self.contacts[usize::from(*who)], &known)?;
+            }
+            Step::Merge { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, new: NewEntry, id: LedgerEntryId) {
+        self.apply(&new.act, 1);
+        self.model.booked.push((new, id, true));
+        self.model.entries += 1;
+    }
+
+    fn undo(&mut self, at: usize) {
+        let (new, _, stands) = self.model.booked[at].clone();
+        if stands {
+            self.apply(&new.act, -1);
+            self.model.booked[at].2 = false;
+            self.model.entries += 1;
+        }
+    }
+
+    fn apply(&mut self, act: &Act, sign: i64) {
+        let place = |id: ContactId| self.contacts.iter().position(|one| *one == id).unwrap();
+        let who = act.party().map(|id| self.root(place(id)));
+        let (owed, money, means) = effect(act);
+        if let Some(who) = who {
+            *self.model.owes.entry(who).or_default() += sign * owed;
+        }
+        *self.model.money.entry(means).or_default() += sign * money;
+        if let Act::Transfer { amount, from } = act {
+            let to = if *from == Means::Cash { Means::Bank } else { Means::Cash };
+            *self.model.money.entry(to).or_default() += sign * amount.as_paise();
+        }
+        let (lines, into): (&[Line], i64) = match act {
+            Act::Sale { lines, .. } | Act::CreditGiven { lines, .. } | Act::StockOut { lines, .. } => {
+                (lines, -1)
+            }
+            Act::Purchase { lines, .. } | Act::CreditTaken { lines, .. } | Act::StockIn { lines, .. } => {
+                (lines, 1)
+            }
+            _ => (&[], 0),
+        };
+        for line in lines {
+            *self.model.stock.entry(line.item).or_default() += sign * into * line.quantity.as_thousandths();
+        }
+    }
+
+    pub(crate) async fn compare(&self, shop: &Shop) {
+        for (place, id) in self.contacts.iter().enumerate() {
+            let owes = self.model.owes.get(&self.root(place)).copied().unwrap_or_default();
+            assert_eq!(shop.balance(*id).await.as_paise(), owes, "contact {place}");
+        }
+        let standing = shop.standing().await;
+        let money = |means| self.model.money.get(&means).copied().unwrap_or_default();
+        assert_eq!(
+            (standing.cash.as_paise(), standing.bank.as_paise()),
+            (money(Means::Cash), money(Means::Bank))
+        );
+        assert_eq!(standing.entries, self.model.entries);
+        let owed: i64 = self.model.owes.values().filter(|owes| **owes > 0).sum();
+        assert_eq!(standing.receivable.as_paise(), owed);
+        for id in self.items.clone() {
+            let stock = shop.read(move |tx| items::get(tx, id)).await.unwrap().stock;
+            assert_eq!(stock.as_thousandths(), self.model.stock.get(&id).copied().unwrap_or_default());
+        }
+        let sum: i64 = shop.read(chart).await.unwrap().iter().map(|(_, balance)| balance.as_paise()).sum();
+        assert_eq!(sum, 0, "all accounts together");
+    }
+}
+
+/// What an act changes of what its party owes, and of money in one place.
+fn effect(act: &Act) -> (i64, i64, Means) {
+    let settled = |settled: &Settled, amount: Money| match settled {
+        Settled::Now(means) => (0, amount.as_paise(), *means),
+        Settled::Credit => (amount.as_paise(), 0, Means::Cash),
+        Settled::Part { paid, means } => (amount.as_paise() - paid.as_paise(), paid.as_paise(), *means),
+    };
+    let lent = |lent: &Lent, amount: Money| match lent {
+        Lent::Goods => (0, Means::Cash),
+        Lent::Money(means) => (amount.as_paise(), *means),
+    };
+    let back = |(owed, money, means): (i64, i64, Means)| (-owed, -money, means);
+    match act {
+        Act::Sale { amount, settled: how, .. } => settled(how, *amount),
+        Act::Purchase { amount, settled: how, .. } | Act::Expense { amount, settled: how, .. } => {
+            back(settled(how, *amount))
+        }
+        Act::CreditGiven { amount, lent: what, .. } => {
+            let (money, means) = lent(what, *amount);
+            (amount.as_paise(), -money, means)
+        }
+        Act::CreditTaken { amount, lent: what, .. } => {
+            let (money, means) = lent(what, *amount);
+            (-amount.as_paise(), money, means)
+        }
+        Act::PaymentReceived { amount, means, .. } => (-amount.as_paise(), amount.as_paise(), *means),
+        Act::PaymentMade { amount, means, .. } => (amount.as_paise(), -amount.as_paise(), *means),
+        Act::Transfer { amount, from } => (0, -amount.as_paise(), *from),
+        Act::Opening(Opening::Contact { balance, .. }) => (balance.as_paise(), 0, Means::Cash),
+        Act::Opening(Opening::Money { means, balance }) => (0, balance.as_paise(), *means),
+        Act::Opening(Opening::Stock { .. }) | Act::StockIn { .. } | Act::StockOut { .. } => {
+            (0, 0, Means::Cash)
+        }
+    }
+}
+
+/// Plays steps in a shop, some of them in transactions that are undone.
+async fn play(shop: &Shop, steps: Vec<Step>) -> Play {
+    let mut play = Play::begin(shop).await;
+    for (number, step) in steps.into_iter().enumerate() {
+        if number % 5 == 4 {
+            // A process that dies before the commit leaves nothing.
+            let mut lost = Play {
+                model: play.model.clone(),
+                contacts: play.contacts.clone(),
+                items: play.items.clone(),
+                now: play.now,
+            };
+            let again = step.clone();
+            let undone: Result<()> = shop
+                .write(move |tx, writing| {
+                    lost.step(tx, writing, number, &again)?;
+                    Err(Error::Invalid("died".to_owned()))
+                })
+                .await;
+            assert!(undone.is_err());
+        }
+        play = shop
+            .write(move |tx, writing| play.step(tx, writing, number, &step).map(|()| play))
+            .await
+            .unwrap();
+    }
+    play
+}
+
+on_both_engines! {
+    with [MIGRATIONS, munshi_ledger::MIGRATIONS];
+
+    async fn books_balance_and_figures_follow_after_anything(test: TestDb) {
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| {
+            let mut runner = TestRunner::new(Config { cases: 40, max_shrink_iters: 200, failure_persistence: None, ..Config::default() });
+            runner.run(&steps(), |steps| {
+                runtime.block_on(async {
+                    let shop = Shop::open(&test).await;
+                    let play = play(&shop, steps).await;
+                    play.compare(&shop).await;
+                    shop.assert_sound().await;
+                });
+                Ok(())
+            }).unwrap();
+        });
+    }
+
+    async fn what_is_written_to_files_is_read_back_as_the_same_books(test: TestDb) {
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| {
+            let mut runner = TestRunner::new(Config { cases: 24, max_shrink_iters: 200, failure_persistence: None, ..Config::default() });
+            runner.run(&steps(), |steps| {
+                runtime.block_on(async {
+                    let shop = Shop::open(&test).await;
+                    let play = play(&shop, steps).await;
+                    let other = copied(&shop, &Shop::open(&test).await).await;
+                    assert_eq!(picture(&other).await, picture(&shop).await);
+                    play.compare(&other).await;
+                    other.assert_sound().await;
+                });
+                Ok(())
+            }).unwrap();
+        });
+    }
+}

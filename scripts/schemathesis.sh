@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Schemathesis over the API document, with an owner's key, against the binary on a temporary database.
+#
+#   scripts/schemathesis.sh install        fetch Schemathesis into the cache, once
+#   scripts/schemathesis.sh run [COUNT]    try COUNT examples an operation (20 without it); fails where something answers
+#                                          5xx, breaks the document, or never answers 2xx
+#
+# MUNSHI_BIN is the binary; without it target/debug/munshi is built. MUNSHI_SEED makes another run.
+set -euo pipefail
+
+tool=schemathesis==4.32.5
+. "$(dirname "$0")/cache.sh"
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=$(python3 -c 'import sys; print(f"{sys.version_info.major}.{sys.version_info.minor}")' 2>/dev/null || true)
+home=$cache/${tool/==/-}-python$python
+
+install() {
+  [ -e "$home/.complete" ] && return
+  echo "Installing ${home##*/} into $cache" >&2
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    echo "error: python3 with pip is needed for Schemathesis: apt-get install python3-pip" >&2
+    exit 1
+  fi
+  mkdir -p "$cache"
+  local partial
+  partial=$(mktemp -d "$home.XXXXXX")
+  python3 -m pip install --quiet --root-user-action=ignore --target "$partial" "$tool" >&2 ||
+    { rm -rf "$partial"; echo "error: Schemathesis can't be installed" >&2; exit 1; }
+  touch "$partial/.complete"
+  chmod -R a+rX "$partial"
+  # Another run may have been faster; its folder is as good.
+  mv -T "$partial" "$home" 2>/dev/null || { rm -rf "$partial"; [ -e "$home/.complete" ]; }
+}
+
+serve() {
+  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  export MUNSHI__DATA__DIR=$work/data MUNSHI__SERVER__LISTEN=127.0.0.1:$port MUNSHI__BUDGET__PLAN=business MUNSHI__LOG__LEVEL=warn
+  "$bin" migrate >/dev/null
+  for folder in "$root"/tenants/*/; do "$bin" apply "$folder" --yes >/dev/null; done
+  "$bin" person add Asha --role owner --tenant "$tenant" >/dev/null
+  key=$("$bin" key add schemathesis --role owner --tenant "$tenant" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
+  "$bin" serve >"$work/log" 2>&1 &
+  server=$!
+  for _ in $(seq 100); do
+    curl -sf -o /dev/null "http://127.0.0.1:$port/readyz" && return
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$work/log" >&2
+  echo "error: the server did not start" >&2
+  exit 1
+}
+
+run() {
+  install
+  bin=${MUNSHI_BIN:-$root/target/debug/munshi}
+  [ -n "${MUNSHI_BIN:-}" ] || (cd "$root" && cargo build -q -p munshi)
+  tenant=rangoli
+  work=$(mktemp -d "${TMPDIR:-/tmp}/munshi-schemathesis.XXXXXX")
+  server=
+  trap '[ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }; rm -rf "$work"' EXIT
+  serve
+  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$tenant" "$work/data/munshi.db" >"$work/openapi.json"
+  local failed=0
+  (cd "$work" && PYTHONPATH=$home python3 -B -m schemathesis.cli --config-file "$root/scripts/schemathesis/settings.toml" \
+    run "$work/openapi.json" --url "http://127.0.0.1:$port" --header "Authorization: Bearer $key" --workers 1 \
+    --max-examples "${1:-20}" --seed "${MUNSHI_SEED:-1}" --report har --report-har-path "$work/report.har" \
+    --no-color) >"$work/told" 2>&1 || failed=$?
+  if [ "$failed" != 0 ]; then cat "$work/told" "$work/log"; fi
+  python3 -B "$root/scripts/schemathesis/check.py" "$work/openapi.json" "$work/report.har"
+  return "$failed"
+}
+
+case "${1:-}" in
+install) install ;;
+run) run "${2:-20}" ;;
+*)
+  echo "usage: scripts/schemathesis.sh install | run [COUNT]" >&2
+  exit 2
+  ;;
+esac

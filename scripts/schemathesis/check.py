@@ -1,0 +1,38 @@
+"""Reads the report: every operation answered 2xx at least once, and nothing 5xx but what the document says of 503.
+
+    check.py DOCUMENT REPORT.har
+"""
+
+import collections
+import json
+import re
+import sys
+import urllib.parse
+
+document, report = (json.load(open(path)) for path in sys.argv[1:])
+templates = [
+    (re.compile(re.sub(r"\{[^}]+\}", "[^/]*", re.escape(path).replace(r"\{", "{").replace(r"\}", "}")) + "/?$"), path)
+    for path in sorted(document["paths"], key=lambda path: path.count("{"))
+]
+seen = collections.defaultdict(collections.Counter)
+broken = []
+for entry in report["log"]["entries"]:
+    method, status = entry["request"]["method"].lower(), entry["response"]["status"]
+    path = urllib.parse.urlsplit(entry["request"]["url"]).path
+    template = next((template for pattern, template in templates if pattern.match(path)), None)
+    if template and method in document["paths"][template]:
+        seen[document["paths"][template][method]["operationId"]][status] += 1
+    # No channel reaches a phone on a bare installation; that is said with 503.
+    if status >= 500 and not (status == 503 and path.endswith("/link")):
+        broken.append(f"{method} {path}: {status}")
+names = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
+silent = [name for name in names if not any(200 <= status < 300 for status in seen[name])]
+total = sum(sum(counts.values()) for counts in seen.values())
+print(f"{total} requests to {len(names)} operations; {len(broken)} answered 5xx; {len(silent)} never answered 2xx")
+for name in names:
+    print(f"  {name:24}", *(f"{status}x{count}" for status, count in sorted(seen[name].items())))
+for line in broken[:20]:
+    print("5xx:", line)
+for name in silent:
+    print("never 2xx:", name)
+sys.exit(1 if broken or silent else 0)

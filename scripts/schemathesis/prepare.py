@@ -1,0 +1,87 @@
+"""Makes something of everything, and writes the document with it as examples: so every operation can answer 2xx.
+
+    prepare.py URL KEY TENANT DATABASE > openapi.json
+"""
+
+import json
+import sqlite3
+import sys
+import time
+import urllib.request
+import uuid
+
+url, key, tenant, database = sys.argv[1:]
+
+
+def call(method, path, body=None):
+    headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url + path, data, headers, method=method)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def approval():
+    """No tool of a bare installation asks anybody, so the question is written down as the pipeline would."""
+    store = sqlite3.connect(database, timeout=10)
+    owner = store.execute("SELECT id FROM tenants WHERE name = ?", (tenant,)).fetchone()[0]
+    new = (lambda: uuid.uuid4().bytes) if isinstance(owner, bytes) else (lambda: str(uuid.uuid4()))
+    act, question, now = new(), new(), int(time.time() * 1e6)
+    digest = bytes(range(32))
+    with store:
+        store.execute(
+            "INSERT INTO acts (tenant_id, id, tool, connector, effect, arguments, proposal, digest, state, attempt, began_at)"
+            " VALUES (?, ?, 'wipe', 'test', 'inside', '{}', '{}', ?, 'waiting', 0, ?)",
+            (owner, act, digest, now),
+        )
+        store.execute(
+            "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, words, question, digest, state, covers, asked_at,"
+            " expires_at) VALUES (?, ?, ?, 'act', 'wipe', 'test.wipe', 'Wipe it?', ?, ?, 'pending', 'act', ?, ?)",
+            (owner, question, act, json.dumps({"reasons": ["dangerous"], "needs": "approver", "risk": "high"}), digest,
+             now, now + 86_400_000_000),
+        )
+    return str(uuid.UUID(bytes=question)) if isinstance(question, bytes) else question
+
+
+binding = call("GET", "/v1/bindings")["items"][0]["name"]
+chat = {"binding": binding, "text": "namaste", "person": {"visitor": uuid.uuid4().hex}}
+first, second = call("POST", "/v1/chat", chat), call("POST", "/v1/chat", {**chat, "person": {"visitor": uuid.uuid4().hex}})
+person = call("POST", "/v1/persons", {"name": "Raju", "handle": "raju"})
+link = {"session": second["session"], "phone": "+919812345678", "deliver": "you"}
+code = call("POST", f"/v1/persons/{second['person']}/link", link)["code"]
+spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer"})
+granted, refused = approval(), approval()
+digest = call("GET", f"/v1/approvals/{granted}")["digest"]
+
+ids = {
+    "/v1/runs/{id}": first["run"],
+    "/v1/sessions/{id}": first["session"],
+    "/v1/persons/{id}": person["id"],
+    "/v1/persons/{id}/link": first["person"],
+    "/v1/persons/{id}/confirm": second["person"],
+    "/v1/approvals/{id}": granted,
+    "/v1/approvals/{id}/refuse": refused,
+    "/v1/keys/{id}": spare["id"],
+}
+bodies = {
+    "send_chat": {**chat, "person": first["person"], "stream": False},
+    "run_test": {"binding": binding, "text": "namaste"},
+    "add_person": {"name": "Meera", "handle": "meera"},
+    "change_person": {"language": "hi"},
+    "link_person": {"session": first["session"], "phone": "+919812345679", "deliver": "you"},
+    "confirm_person": {"session": second["session"], "code": code},
+    "grant_approval": {"digest": digest},
+    "refuse_approval": {"digest": digest},
+    "add_key": {"name": "till", "role": "staff"},
+}
+document = call("GET", "/openapi.json")
+for path, item in document["paths"].items():
+    for operation in item.values():
+        known = [ids[prefix] for prefix in sorted(ids, key=len, reverse=True) if path.startswith(prefix)]
+        examples = {"id": known[0] if known else None, "name": binding, "kind": "binding"}
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "path" and examples.get(parameter["name"]):
+                parameter["example"] = examples[parameter["name"]]
+        if operation["operationId"] in bodies:
+            operation["requestBody"]["content"]["application/json"]["example"] = bodies[operation["operationId"]]
+json.dump(document, sys.stdout)
