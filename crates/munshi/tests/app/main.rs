@@ -7,6 +7,7 @@ mod approvals;
 mod audit;
 mod backup;
 mod budget;
+mod chat;
 mod config;
 mod doctor;
 mod import;
