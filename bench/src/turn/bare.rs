@@ -60,7 +60,12 @@ impl Bare {
             inbound,
             binding: shop.place.binding_id,
             zone: shop.place.zone.clone(),
-            most: Amount { tokens: 10_000, output: 2_048, money: Some(Cost::from_micros(40)), ..Amount::interaction() },
+            most: Amount {
+                tokens: 10_000,
+                output: 2_048,
+                money: Some(Cost::from_micros(40)),
+                ..Amount::interaction()
+            },
             language: said.language,
             tokens: said.tokens,
             door: Door::Open,
@@ -68,7 +73,12 @@ impl Bare {
             decision: None,
             now: SystemClock.now(),
         };
-        let new = |step: steps::Step| NewStep { state: step.state, body: step.body, micros: step.micros, at: step.at };
+        let new = |step: steps::Step| NewStep {
+            state: step.state,
+            body: step.body,
+            micros: step.micros,
+            at: step.at,
+        };
         Ok(Self(Arc::new(Ready {
             db: shop.db.clone(),
             tenant: shop.tenant,
@@ -121,7 +131,8 @@ impl Ready {
 
     fn response(&self, begun: &ingest::Begun, session: munshi_types::SessionId) -> Response {
         let (now, ids) = (SystemClock.now(), &self.desk.ids);
-        let spent = Amount { tokens: 1_100, output: 200, money: Some(Cost::from_micros(4)), ..Amount::interaction() };
+        let spent =
+            Amount { tokens: 1_100, output: 200, money: Some(Cost::from_micros(4)), ..Amount::interaction() };
         let call = CallRecord {
             id: ids.next(),
             tenant: self.tenant,

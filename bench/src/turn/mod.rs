@@ -69,7 +69,11 @@ fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime, mock: &Mock
 fn beside(engine: Engine, ours: &Series, peer: &Series) -> String {
     let goal = if engine == Engine::Sqlite { 15.0 } else { 8.0 };
     let (rate, p99) = (ours.ratio(peer, RATE), ours.ratio(peer, P99));
-    format!("{} as many, p99 {p99:.3}x ({})", ratio(rate, Some(Goal::AtLeast(goal))), verdict(p99, Goal::AtMost(0.1), 1))
+    format!(
+        "{} as many, p99 {p99:.3}x ({})",
+        ratio(rate, Some(Goal::AtLeast(goal))),
+        verdict(p99, Goal::AtMost(0.1), 1)
+    )
 }
 
 fn row(table: &mut Table<7>, callers: usize, who: &str, series: &Series, beside: String) {

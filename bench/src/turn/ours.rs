@@ -1,8 +1,8 @@
 //! A turn as the product does it: the message stored, the prompt put together, the model asked over HTTP, the reply
 //! checked, and everything about it stored. Whoever wrote follows it to its last event.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use munshi_agent::{Engine, Event, Received};

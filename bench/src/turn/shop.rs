@@ -19,9 +19,7 @@ use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Answer, Authorship, Installed, Resolution, Resolver, Vanished, files};
 use munshi_tools::{Dispatcher, Registry};
 use munshi_types::tier::{Channel, RoutingKey};
-use munshi_types::{
-    Clock, Ids, Inbound, PersonId, Sender, SystemClock, SystemRandom, TenantId, To, Zone,
-};
+use munshi_types::{Clock, Ids, Inbound, PersonId, Sender, SystemClock, SystemRandom, TenantId, To, Zone};
 use tokio::runtime::Runtime;
 
 use crate::gateway::{gateway, target};
@@ -87,8 +85,16 @@ impl Shop {
             db: db.clone(),
             resolver,
             gateway: gateway(target)?,
-            route: Arc::new(Route { targets: [(Use::Default, vec!["mock".to_owned()])].into(), ..Route::default() }),
-            dispatcher: Dispatcher::new(db.clone(), office.clone(), Arc::new(Registry::default()), clock.clone()),
+            route: Arc::new(Route {
+                targets: [(Use::Default, vec!["mock".to_owned()])].into(),
+                ..Route::default()
+            }),
+            dispatcher: Dispatcher::new(
+                db.clone(),
+                office.clone(),
+                Arc::new(Registry::default()),
+                clock.clone(),
+            ),
             office,
             house: Arc::new(House::default()),
             queue,

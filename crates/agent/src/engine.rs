@@ -15,9 +15,7 @@ use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Resolution, Resolver};
 use munshi_tools::Dispatcher;
-use munshi_types::{
-    Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp,
-};
+use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

@@ -19,20 +19,41 @@ fn every_route(ids: &Ids) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", format!("/v1/sessions/{session}/messages"), None),
         ("GET", format!("/v1/persons/{person}"), None),
         ("PATCH", format!("/v1/persons/{person}"), Some(json!({ "language": "hi" }))),
-        ("POST", format!("/v1/persons/{person}/link"), Some(json!({ "session": session, "phone": "+919812345678", "deliver": "you" }))),
-        ("POST", format!("/v1/persons/{person}/confirm"), Some(json!({ "session": session, "code": "123456" }))),
+        (
+            "POST",
+            format!("/v1/persons/{person}/link"),
+            Some(json!({ "session": session, "phone": "+919812345678", "deliver": "you" })),
+        ),
+        (
+            "POST",
+            format!("/v1/persons/{person}/confirm"),
+            Some(json!({ "session": session, "code": "123456" })),
+        ),
         ("GET", format!("/v1/approvals/{approval}"), None),
         ("POST", format!("/v1/approvals/{approval}/grant"), Some(digest.clone())),
         ("POST", format!("/v1/approvals/{approval}/refuse"), Some(digest)),
         ("GET", format!("/v1/keys/{key}"), None),
         ("POST", format!("/v1/keys/{key}/revoke"), None),
-        ("POST", "/v1/chat".to_owned(), Some(json!({ "binding": "counter", "text": "hi", "person": person }))),
+        (
+            "POST",
+            "/v1/chat".to_owned(),
+            Some(json!({ "binding": "counter", "text": "hi", "person": person })),
+        ),
         ("POST", "/v1/keys".to_owned(), Some(json!({ "name": "x", "person": person }))),
     ]
 }
 
 /// Those that need no id.
-const LISTS: [&str; 8] = ["/v1/runs", "/v1/sessions", "/v1/persons", "/v1/bindings", "/v1/tiers", "/v1/approvals", "/v1/usage", "/v1/keys"];
+const LISTS: [&str; 8] = [
+    "/v1/runs",
+    "/v1/sessions",
+    "/v1/persons",
+    "/v1/bindings",
+    "/v1/tiers",
+    "/v1/approvals",
+    "/v1/usage",
+    "/v1/keys",
+];
 
 struct Ids {
     run: String,

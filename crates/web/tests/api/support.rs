@@ -239,11 +239,14 @@ async fn business(test: &TestDb, name: &'static str) -> Business {
     let folder = files::read(&folder, None).unwrap().remove(0);
     let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
     let by = Authorship { author: "asha".to_owned(), note: "first".to_owned(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await.unwrap();
+    munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
+        .await
+        .unwrap();
     let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name.parse().unwrap());
     let tenant = test.db.platform(tenants::TENANTS).read(find).await.unwrap().unwrap();
     let tiers = munshi_tiers::history::tiers(&test.db, &tenant.name).await.unwrap();
-    let binding = tiers.iter().find(|tier| tier.name.as_str() == "counter" && tier.kind.as_str() == "binding");
+    let binding =
+        tiers.iter().find(|tier| tier.name.as_str() == "counter" && tier.kind.as_str() == "binding");
     let binding = BindingId::from_uuid(munshi_types::Id::as_uuid(binding.unwrap().id));
     let ids = test.ids.clone();
     let people = test.db.write(tenant.id, move |tx| -> Result<_, munshi_safety::Error> {
@@ -261,7 +264,9 @@ async fn business(test: &TestDb, name: &'static str) -> Business {
 fn folder(place: &Path, name: &str) -> PathBuf {
     let folder = place.join(name);
     let binding = |key: &str| {
-        format!("human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\nkeys = [\"handle:{key}\"]\n")
+        format!(
+            "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\nkeys = [\"handle:{key}\"]\n"
+        )
     };
     for (path, text) in [
         ("humans/meera.md", HUMAN.to_owned()),
@@ -281,4 +286,3 @@ fn metrics() -> Metrics {
     static RECORDER: std::sync::OnceLock<Metrics> = std::sync::OnceLock::new();
     RECORDER.get_or_init(|| Metrics::install(&munshi_types::SystemClock).unwrap()).clone()
 }
-

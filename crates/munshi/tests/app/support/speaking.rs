@@ -52,7 +52,9 @@ fn serve(mut socket: &TcpStream, reply: &str, pause: Duration, asked: &AtomicUsi
         }
         reader.read_exact(&mut vec![0; length])?;
         asked.fetch_add(1, Ordering::SeqCst);
-        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")?;
+        socket.write_all(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+        )?;
         for word in reply.split_inclusive(' ') {
             std::thread::sleep(pause);
             let delta = serde_json::json!({ "content": word });

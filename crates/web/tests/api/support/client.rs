@@ -44,7 +44,8 @@ impl Reply {
     pub(crate) fn refused(&self, status: u16, code: &str) -> String {
         let body = self.is(status);
         assert_eq!(body["error"]["code"], code, "{body}");
-        let (message, hint) = (body["error"]["message"].as_str().unwrap(), body["error"]["hint"].as_str().unwrap());
+        let (message, hint) =
+            (body["error"]["message"].as_str().unwrap(), body["error"]["hint"].as_str().unwrap());
         assert!(!message.is_empty() && !hint.is_empty(), "{body}");
         format!("{message} {hint}")
     }
@@ -146,7 +147,8 @@ pub(crate) fn chat(key: &str, body: &Value) -> Request<Body> {
 }
 
 pub(crate) fn follow(key: &str, run: &str, after: Option<&str>) -> Request<Body> {
-    let mut request = Request::get(format!("/v1/runs/{run}/stream")).header("authorization", format!("Bearer {key}"));
+    let mut request =
+        Request::get(format!("/v1/runs/{run}/stream")).header("authorization", format!("Bearer {key}"));
     if let Some(after) = after {
         request = request.header("last-event-id", after);
     }
