@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -17,11 +17,12 @@ pub(crate) enum Subject {
     Audit,
     Budget,
     Acts,
+    Turn,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -31,6 +32,7 @@ impl Subject {
         Self::Audit,
         Self::Budget,
         Self::Acts,
+        Self::Turn,
         Self::Start,
     ];
 }
@@ -68,6 +70,7 @@ impl Arguments {
             Some("audit") => vec![Subject::Audit],
             Some("budget") => vec![Subject::Budget],
             Some("acts") => vec![Subject::Acts],
+            Some("turn") => vec![Subject::Turn],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

@@ -9,7 +9,9 @@ mod streams;
 use anyhow::Result;
 use tokio::runtime::Runtime;
 
-pub(crate) use mock::serve;
+pub(crate) use bare::Bare as Passing;
+pub(crate) use mock::{Mock, serve};
+pub(crate) use ours::{gateway, target};
 pub(crate) use streams::hold_open;
 
 use crate::arguments::Arguments;
@@ -17,7 +19,7 @@ use crate::contest::{self, P99, RATE, Series, TIME};
 use crate::load::Load;
 use crate::report::{Goal, Table, count, ratio, verdict};
 use bare::Bare;
-use mock::{Mock, WORDS};
+use mock::WORDS;
 use ours::Ours;
 
 const CALLERS: [usize; 2] = [1, 16];
@@ -92,7 +94,7 @@ fn row(table: &mut Table<7>, callers: usize, who: &str, series: &Series, bare: &
 
 /// Where the proxy is, if one was started for us.
 #[allow(clippy::disallowed_methods, reason = "the script hands the proxy's address over in the environment")]
-fn litellm() -> Option<String> {
+pub(crate) fn litellm() -> Option<String> {
     std::env::var("MUNSHI_BENCH_LITELLM").ok()
 }
 

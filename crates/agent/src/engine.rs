@@ -15,7 +15,7 @@ use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Resolution, Resolver};
 use munshi_tools::Dispatcher;
-use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId};
+use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -76,6 +76,8 @@ pub(crate) struct Inner {
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the process is to end at once: turns stop where they are and are taken up by another.
     pub(crate) abandon: CancellationToken,
+    /// Since when this process may hold runs.
+    pub(crate) born: Timestamp,
     /// Where queued runs of this process will be resolved to, so that nothing is looked up twice.
     pub(crate) places: Mutex<HashMap<RunId, Waiting>>,
 }
@@ -103,6 +105,7 @@ impl Engine {
         let ids = Ids::new(parts.clock.clone(), parts.random);
         let governor = Arc::new(parts.office.governor.clone());
         let desk = Desk { governor, queue: parts.queue, ids: ids.clone() };
+        let born = parts.clock.now();
         Self {
             inner: Arc::new(Inner {
                 db: parts.db,
@@ -123,6 +126,7 @@ impl Engine {
                 people: KnownPeople::default(),
                 hub: Hub::default(),
                 tasks: TaskTracker::new(),
+                born,
                 abandon: CancellationToken::new(),
                 places: Mutex::default(),
             }),

@@ -22,7 +22,10 @@ impl Engine {
     /// the grace. What does not end in time is left to another: its lease passes.
     pub async fn serve(&self, stop: CancellationToken) {
         // On SQLite there is one process: whatever was held, nobody holds any more.
-        let first = if self.inner.db.engine() == "sqlite" { Due::All } else { Due::Lapsed };
+        let first = match self.inner.db.engine() {
+            "sqlite" => Due::All { since: self.inner.born },
+            _ => Due::Lapsed,
+        };
         self.report(self.sweep(first).await);
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -55,13 +58,10 @@ impl Engine {
     /// Takes up every run that nobody works on and somebody should. Safe on every node at once: each goes to one.
     pub async fn sweep(&self, due: Due) -> Result<usize> {
         let (now, mut taken) = (self.inner.clock.now(), 0);
-        let mut due = due;
         loop {
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, now, MOST);
             let held = self.inner.db.platform(RUNS).write(unit).await?;
             let count = held.len();
-            // Those that are ours since this moment are not left by anybody.
-            due = Due::Lapsed;
             held.into_iter().for_each(|held| self.start(held, None));
             taken += count;
             if count < MOST as usize {

@@ -1,5 +1,7 @@
 //! Taking a run up, keeping it, and giving it away.
 
+use std::time::Duration;
+
 use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
 use munshi_types::{RunId, TenantId, Timestamp};
 
@@ -87,30 +89,33 @@ pub fn ask_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelAs
 pub enum Due {
     /// Those whose lease has passed.
     Lapsed,
-    /// All that anybody held: for the one process there is, when it starts.
-    All,
+    /// All that another held: for the one process there is, when it starts. What it holds itself it has held since.
+    All { since: Timestamp },
 }
 
 /// Takes up runs of all tenants that their process left behind, the longest left first; what another node is taking up
 /// right now is left to it.
 pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) -> Stored<Vec<Held>> {
-    let latest = match due {
-        Due::Lapsed => now,
-        Due::All => Timestamp::MAX,
+    // Who held a run before then held it for less long; who held it for longer went by another clock.
+    let (latest, longest) = match due {
+        Due::Lapsed => (now, Timestamp::MAX),
+        Due::All { since } => (since.plus(LEASE).minus(Duration::from_micros(1)), now.plus(LEASE)),
     };
     tx.all(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE (tenant_id, id) IN
-               (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 ORDER BY lease_until LIMIT $3)
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+                ORDER BY lease_until LIMIT $3)
              RETURNING tenant_id, id, epoch",
             "WITH picked AS MATERIALIZED (
-               SELECT tenant_id, id FROM runs WHERE lease_until <= $1 ORDER BY lease_until LIMIT $3
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
+               ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch",
         )),
-        params![latest, now.plus(LEASE), i64::from(limit)],
+        params![latest, now.plus(LEASE), i64::from(limit), longest],
         held,
     )
 }

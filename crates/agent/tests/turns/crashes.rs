@@ -211,6 +211,7 @@ on_both! {
         let received = shop.say("1", "hello there").await;
         until(|| shop.model.requests().len() == 1).await;
         shop.engine.abandon();
+        test.clock.advance(Duration::from_millis(1));
         let other = shop.again(&test, [Turn::text("Hello.")]).await;
         let stop = tokio_util::sync::CancellationToken::new();
         if test.engine() == munshi_test_support::Engine::Postgres {

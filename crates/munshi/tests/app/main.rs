@@ -8,6 +8,7 @@ mod ask;
 mod audit;
 mod backup;
 mod budget;
+mod chat;
 mod config;
 mod doctor;
 mod document;

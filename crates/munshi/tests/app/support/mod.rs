@@ -1,8 +1,10 @@
 //! An installation of its own for each test, and the program run in it.
 
 mod running;
+mod speaking;
 
 pub(crate) use running::Running;
+pub(crate) use speaking::Speaking;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,0 +1,180 @@
+//! The statements of a turn, through the same store in the same transactions, and nothing else: the message, the look
+//! before the prompt, and the reply with all that is stored with it. What is written is what a turn wrote before.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use munshi_agent::commit::{self, Ending, Reply, Response};
+use munshi_agent::decisions::Decision;
+use munshi_agent::ingest::{self, Desk, Door, Incoming, Said};
+use munshi_agent::sessions::Learned;
+use munshi_agent::steps::{self, NewStep};
+use munshi_agent::{messages, runs, sessions};
+use munshi_identity::persons;
+use munshi_llm::gateway::{About, CallRecord, Ending as CallEnding, Use};
+use munshi_llm::money::Cost;
+use munshi_llm::{StopReason, Usage};
+use munshi_safety::budget::{self, Amount, Settings as Budgets};
+use munshi_safety::{approvals, privacy};
+use munshi_store::{Db, Tx};
+use munshi_types::{Clock, Id, Inbound, SystemClock, TenantId};
+use tokio::runtime::Runtime;
+
+use super::ours::Ours;
+use super::shop::Shop;
+use crate::contest::Contestant;
+use crate::load::{Load, Tally};
+
+/// What is known beforehand.
+struct Ready {
+    db: Db,
+    tenant: TenantId,
+    desk: Desk,
+    staff: Vec<Inbound>,
+    incoming: Incoming,
+    reply: Reply,
+    steps: Vec<NewStep>,
+    budgets: Budgets,
+    next: AtomicUsize,
+}
+
+pub(crate) struct Bare(Arc<Ready>);
+
+impl Bare {
+    /// One turn is done for real, so that its rows can be written again.
+    pub(crate) fn of(shop: &Shop, runtime: &Runtime, ours: &Ours) -> Result<Self> {
+        let inbound = ours.first()?;
+        let received = runtime.block_on(Ours::one(&shop.turns, inbound.clone()))?;
+        let read = move |tx: &mut Tx<'_>| -> munshi_agent::Result<_> {
+            let run = runs::find(tx, received.run)?.ok_or(munshi_agent::Error::NoRun)?;
+            let reply = run.reply.map(|id| messages::find(tx, id)).transpose()?.flatten();
+            let said = messages::find(tx, received.message)?;
+            Ok((reply, said, steps::list(tx, received.run)?))
+        };
+        let (reply, said, steps) = runtime.block_on(shop.db.read(shop.tenant, read))?;
+        let (reply, said) = (reply.context("no reply")?, said.context("no message")?);
+        let incoming = Incoming {
+            kind: runs::MESSAGE,
+            inbound,
+            binding: shop.place.binding_id,
+            zone: shop.place.zone.clone(),
+            most: Amount {
+                tokens: 10_000,
+                output: 2_048,
+                money: Some(Cost::from_micros(40)),
+                ..Amount::interaction()
+            },
+            language: said.language,
+            tokens: said.tokens,
+            door: Door::Open,
+            limit_reached: Arc::new(|_| Said::default()),
+            decision: None,
+            now: SystemClock.now(),
+        };
+        let new = |step: steps::Step| NewStep {
+            state: step.state,
+            body: step.body,
+            micros: step.micros,
+            at: step.at,
+        };
+        Ok(Self(Arc::new(Ready {
+            db: shop.db.clone(),
+            tenant: shop.tenant,
+            desk: shop.desk.clone(),
+            staff: shop.staff.iter().map(|person| shop.message(*person)).collect(),
+            incoming,
+            reply: Reply {
+                id: reply.id,
+                text: reply.text,
+                language: reply.language,
+                tokens: reply.tokens,
+                standing: reply.standing,
+                generation: reply.generation,
+                marks: reply.marks,
+                suggestions: reply.suggestions,
+            },
+            steps: steps.into_iter().map(new).collect(),
+            budgets: Budgets::default(),
+            next: AtomicUsize::new(0),
+        })))
+    }
+}
+
+impl Ready {
+    async fn turn(self: Arc<Self>) -> Result<()> {
+        let mut inbound = self.staff[self.next.fetch_add(1, Ordering::Relaxed) % self.staff.len()].clone();
+        inbound.outside_id = self.desk.ids.next::<munshi_types::MessageId>().to_string();
+        let incoming = Incoming { inbound, now: SystemClock.now(), ..self.incoming.clone() };
+        let taken = ingest::receive(&self.db, self.tenant, &self.desk, Arc::new(incoming)).await?;
+        let begun = taken.begun.context("it waits for another")?;
+        let (ready, run) = (self.clone(), taken.run);
+        self.db.read(self.tenant, move |tx| ready.look(tx, run)).await?;
+        let response = self.response(&begun, taken.session);
+        let desk = self.desk.clone();
+        self.db.write(self.tenant, move |tx| commit::respond(tx, &desk, &response)).await?;
+        Ok(())
+    }
+
+    /// What a turn reads before it thinks.
+    fn look(&self, tx: &mut Tx<'_>, id: munshi_types::RunId) -> munshi_agent::Result<()> {
+        let run = runs::find(tx, id)?.ok_or(munshi_agent::Error::NoRun)?;
+        sessions::find(tx, run.session)?;
+        messages::newest(tx, run.session, i64::MAX, messages::READ)?;
+        persons::find(tx, run.person)?;
+        privacy::known_people::people(tx, Some(run.person))?;
+        approvals::pending_in(tx, run.session.as_uuid())?;
+        budget::plan(tx, &self.budgets)?;
+        Ok(())
+    }
+
+    fn response(&self, begun: &ingest::Begun, session: munshi_types::SessionId) -> Response {
+        let (now, ids) = (SystemClock.now(), &self.desk.ids);
+        let spent =
+            Amount { tokens: 1_100, output: 200, money: Some(Cost::from_micros(4)), ..Amount::interaction() };
+        let call = CallRecord {
+            id: ids.next(),
+            tenant: self.tenant,
+            about: About {
+                run: Some(begun.held.run.as_uuid()),
+                binding: Some(self.incoming.binding.as_uuid()),
+            },
+            purpose: Use::Default,
+            target: "mock".to_owned(),
+            provider: "openai".to_owned(),
+            model: "mock".to_owned(),
+            attempt: 1,
+            started_at: now,
+            usage: Usage { input: 900, output: 200, ..Usage::default() },
+            cost: Some(Cost::from_micros(4)),
+            first_token: Some(Duration::from_millis(1)),
+            total: Duration::from_millis(1),
+            ending: CallEnding::Finished(StopReason::EndTurn),
+            request_id: None,
+        };
+        Response {
+            held: begun.held,
+            session,
+            binding: self.incoming.binding,
+            channel: self.incoming.inbound.channel,
+            ending: Ending::Done,
+            reply: Some(Reply { id: ids.next(), ..self.reply.clone() }),
+            deliver: None,
+            settle: begun.reservation.map(|reservation| (reservation, spent)),
+            learned: Learned { language: self.reply.language.clone(), entities: None, masked: None },
+            steps: self.steps.clone(),
+            calls: vec![call],
+            violations: Vec::new(),
+            decision: Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() })),
+            now,
+        }
+    }
+}
+
+impl Contestant for Bare {
+    fn run(&self, load: &Load<'_>) -> Result<Tally> {
+        let ready = self.0.clone();
+        load.tasks(move || ready.clone().turn())
+    }
+}

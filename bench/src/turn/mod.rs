@@ -1,0 +1,89 @@
+//! A durable turn with everything on, against a model server on loopback: beside the bare cost of its statements through
+//! the same store, and beside the `LiteLLM` proxy only passing the same request through where `scripts/litellm.sh run`
+//! has started one.
+
+mod bare;
+mod ours;
+mod shop;
+
+use anyhow::Result;
+use munshi_test_support::Engine;
+use tokio::runtime::Runtime;
+
+use crate::again;
+use crate::arguments::Arguments;
+use crate::contest::{self, CPU, Contestant, P99, RATE, Series, TIME};
+use crate::gateway::{Form, Mock, Passing, litellm};
+use crate::load::Load;
+use crate::report::{Goal, Table, count, ratio, verdict};
+use bare::Bare;
+use ours::Ours;
+use shop::Shop;
+
+/// People who write at once.
+const CALLERS: [usize; 4] = [1, 16, 64, 256];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if !again::has_postgres() {
+        return again::beside_postgres("turn", arguments);
+    }
+    let (runtime, mock) = (Runtime::new()?, Mock::start()?);
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        compare(engine, arguments, &runtime, &mock)?;
+    }
+    Ok(())
+}
+
+fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime, mock: &Mock) -> Result<()> {
+    let shop = Shop::found(engine, runtime, &mock.address)?;
+    let ours = Ours::of(&shop);
+    let bare = Bare::of(&shop, runtime, &ours)?;
+    let peer = litellm().map(|address| Passing::to(&address, Form::Whole)).transpose()?;
+    let mut table =
+        Table::new(["people", "who", "turns/s", "median µs", "p99 µs", "processor µs", "to the turn"]);
+    for callers in arguments.callers(&CALLERS) {
+        let load = Load { runtime, callers, window: arguments.window };
+        let (ours, bare, peer) = match &peer {
+            Some(peer) => {
+                let contestants: [&dyn Contestant; 3] = [&ours, &bare, peer];
+                let [ours, bare, peer] = contest::hold(contestants, &load, arguments.rounds)?;
+                (ours, bare, Some(peer))
+            }
+            None => {
+                let [ours, bare] = contest::hold([&ours as &dyn Contestant, &bare], &load, arguments.rounds)?;
+                (ours, bare, None)
+            }
+        };
+        row(&mut table, callers, "turn", &ours, String::new());
+        let times = ratio(ours.ratio(&bare, TIME), Some(Goal::AtMost(1.5)));
+        row(&mut table, callers, "its statements", &bare, format!("{times} of the time"));
+        if let Some(peer) = &peer {
+            row(&mut table, callers, "LiteLLM proxy", peer, beside(engine, &ours, peer));
+        }
+    }
+    table.print(&format!("A turn on {engine:?}"));
+    Ok(())
+}
+
+/// How often the proxy's throughput, and which part of its p99.
+fn beside(engine: Engine, ours: &Series, peer: &Series) -> String {
+    let goal = if engine == Engine::Sqlite { 15.0 } else { 8.0 };
+    let (rate, p99) = (ours.ratio(peer, RATE), ours.ratio(peer, P99));
+    format!(
+        "{} as many, p99 {p99:.3}x ({})",
+        ratio(rate, Some(Goal::AtLeast(goal))),
+        verdict(p99, Goal::AtMost(0.1), 1)
+    )
+}
+
+fn row(table: &mut Table<7>, callers: usize, who: &str, series: &Series, beside: String) {
+    table.row([
+        callers.to_string(),
+        who.to_owned(),
+        count(series.median(RATE)),
+        count(series.median(TIME)),
+        count(series.median(P99)),
+        count(series.median(CPU)),
+        beside,
+    ]);
+}

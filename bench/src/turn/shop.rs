@@ -1,0 +1,166 @@
+//! A business whose staff write to it, wired as the product wires it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use munshi_agent::ingest::Desk;
+use munshi_agent::{Engine as Turns, Parts, Settings};
+use munshi_identity::{Person, Role, persons};
+use munshi_jobs::Queue;
+use munshi_lang::Phrasebook;
+use munshi_llm::gateway::{Route, Use};
+use munshi_pack::House;
+use munshi_safety::acts::Office;
+use munshi_safety::budget::{Governor, Settings as Budgets};
+use munshi_store::{Db, Options, PlatformTx, tenants};
+use munshi_test_support::{Engine, TestDb};
+use munshi_tiers::prompt::FenceKey;
+use munshi_tiers::{Answer, Authorship, Installed, Resolution, Resolver, Vanished, files};
+use munshi_tools::{Dispatcher, Registry};
+use munshi_types::tier::{Channel, RoutingKey};
+use munshi_types::{Clock, Ids, Inbound, PersonId, Sender, SystemClock, SystemRandom, TenantId, To, Zone};
+use tokio::runtime::Runtime;
+
+use crate::gateway::{gateway, target};
+
+const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop in Pune.\"\n\
+    guardrails = [\"never-human\", \"no-secrets\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\nlock = \"open\"\n+++\n\n\
+    Kind, short, exact with money. Never in a hurry.\n";
+const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\n\
+    Serve whoever comes. What is not in the books is not known.\n";
+const AGENT: &str = "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
+const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
+                       keys = [\"handle:shop\"]\n";
+/// As many as ever write at once.
+const STAFF: usize = 256;
+
+pub(crate) struct Shop {
+    /// Goes with the shop.
+    _test: TestDb,
+    pub(crate) db: Db,
+    pub(crate) tenant: TenantId,
+    pub(crate) staff: Vec<PersonId>,
+    pub(crate) turns: Turns,
+    pub(crate) desk: Desk,
+    pub(crate) place: Arc<Resolution>,
+    key: RoutingKey,
+}
+
+impl Shop {
+    pub(crate) fn found(engine: Engine, runtime: &Runtime, model: &str) -> Result<Self> {
+        runtime.block_on(Self::open(engine, model))
+    }
+
+    async fn open(engine: Engine, model: &str) -> Result<Self> {
+        let lists = [
+            munshi_store::MIGRATIONS,
+            munshi_jobs::MIGRATIONS,
+            munshi_llm::MIGRATIONS,
+            munshi_tiers::MIGRATIONS,
+            munshi_identity::MIGRATIONS,
+            munshi_safety::MIGRATIONS,
+            munshi_agent::MIGRATIONS,
+        ];
+        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let tenant = apply(&test).await?;
+        let staff = hire(&test, tenant).await?;
+        let (db, clock): (Db, Arc<dyn Clock>) = (test.db.clone(), Arc::new(SystemClock));
+        let ids = Ids::system();
+        let resolver = Resolver::new(db.clone());
+        let key = "handle:shop".parse().map_err(anyhow::Error::msg)?;
+        let place = match resolver.resolve(&key, None).await? {
+            Answer::Bound(place) => place,
+            _ => anyhow::bail!("nobody answers"),
+        };
+        let governor = Governor::new(Budgets::default(), ids.clone());
+        let office = Arc::new(Office::new(ids.clone(), governor.clone()));
+        let queue = Queue::new(clock.clone(), ids.clone());
+        let desk = Desk { governor: Arc::new(governor), queue: queue.clone(), ids };
+        let mut book = Phrasebook::core()?;
+        munshi_tiers::guardrails::add_phrases(&mut book)?;
+        let mut target = target(model, "mock");
+        target.dialect.stream = false;
+        let turns = Turns::new(Parts {
+            db: db.clone(),
+            resolver,
+            gateway: gateway(target)?,
+            route: Arc::new(Route {
+                targets: [(Use::Default, vec!["mock".to_owned()])].into(),
+                ..Route::default()
+            }),
+            dispatcher: Dispatcher::new(
+                db.clone(),
+                office.clone(),
+                Arc::new(Registry::default()),
+                clock.clone(),
+            ),
+            office,
+            house: Arc::new(House::default()),
+            queue,
+            book: Arc::new(book),
+            clock,
+            random: Arc::new(SystemRandom),
+            fence_key: FenceKey::new([7; 16]),
+            settings: Settings::default(),
+            senders: Vec::new(),
+        });
+        Ok(Self { _test: test, db, tenant, staff, turns, desk, place, key })
+    }
+
+    pub(crate) fn message(&self, person: PersonId) -> Inbound {
+        Inbound {
+            channel: Channel::Web,
+            to: To::Address(self.key.clone()),
+            from: Sender { person: Some(person), ..Sender::default() },
+            outside_id: self.desk.ids.next::<munshi_types::MessageId>().to_string(),
+            text: "How much does Ramesh owe me, and since when?".to_owned(),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        }
+    }
+}
+
+async fn apply(test: &TestDb) -> Result<TenantId> {
+    let folder = files::read(&write(&test.place.folder())?, None)?.remove(0);
+    let installed = Installed { tools: Default::default(), models: ["mock".to_owned()].into() };
+    let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await?;
+    let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: SystemClock.now() };
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
+    let name = "shop".parse()?;
+    let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
+    let found = test.db.platform(tenants::TENANTS).read(find).await?;
+    Ok(found.context("no tenant")?.id)
+}
+
+async fn hire(test: &TestDb, tenant: TenantId) -> Result<Vec<PersonId>> {
+    let ids = test.ids.clone();
+    let hire = move |tx: &mut munshi_store::Tx<'_>| -> Result<Vec<PersonId>, munshi_identity::Error> {
+        let mut staff = Vec::new();
+        for number in 0..STAFF {
+            let name = format!("Asha {number}");
+            let person = Person { role: Some(Role::Staff), ..Person::new(&ids, &name, SystemClock.now()) };
+            persons::put(tx, &person)?;
+            staff.push(person.id);
+        }
+        Ok(staff)
+    };
+    Ok(test.db.write(tenant, hire).await?)
+}
+
+fn write(place: &Path) -> Result<PathBuf> {
+    let folder = place.join("shop");
+    for (path, text) in [
+        ("humans/meera.md", HUMAN),
+        ("teams/counter.md", TEAM),
+        ("agents/plain.toml", AGENT),
+        ("bindings/shop.toml", BINDING),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().context("a file without a folder")?)?;
+        std::fs::write(path, text)?;
+    }
+    Ok(folder)
+}

@@ -1,0 +1,287 @@
+//! The process that is killed: the engine with its jobs and sweeps, as the product wires them.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_agent::outbox::{Happened, Retryable, SendFault, Sender, Sending, Sent};
+use munshi_agent::{Engine, Parts, Settings};
+use munshi_jobs::{Options as Jobs, Queue, Registry as Kinds, Runner};
+use munshi_lang::Phrasebook;
+use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::money::{Price, PriceBook};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Gateway, Provider, Role, Target, Wire};
+use munshi_pack::House;
+use munshi_safety::acts::{Office, Permit};
+use munshi_safety::budget::{Governor, Settings as Budgets};
+use munshi_store::{Address, Db, Migrations, Options, Tx, params};
+use munshi_test_support::models::{Scripted, Turn, calling, saying};
+use munshi_tiers::Resolver;
+use munshi_tiers::prompt::FenceKey;
+use munshi_tools::{
+    Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Write,
+};
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, Effect, Ids, Inbound, Outbound, RunId, SystemClock, SystemRandom, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::outside::{Wish, ask};
+use crate::shop::{MIGRATIONS, TOOLS, spec};
+
+/// What the parent tells it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Part {
+    pub(crate) url: String,
+    /// Where the world is.
+    pub(crate) world: u16,
+    /// How many seconds later than it is.
+    pub(crate) later: u64,
+}
+
+/// What a message is answered at the door: the run that stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ack {
+    pub(crate) run: RunId,
+}
+
+#[derive(Debug)]
+struct Later(Duration);
+
+impl Clock for Later {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus(self.0)
+    }
+}
+
+struct Elsewhere {
+    world: u16,
+    effect: Effect,
+}
+
+#[async_trait]
+impl Far for Elsewhere {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        let wish = match self.effect {
+            Effect::Read => Wish::Read,
+            _ => Wish::Act {
+                tool: permit.tool().to_string(),
+                key: permit.key(),
+                text: permit.arguments()["text"].as_str().unwrap().to_owned(),
+            },
+        };
+        let told = ask(self.world, &wish).await;
+        told.map_err(|error| Failure::perhaps("line", error.to_string()))?;
+        Ok(Done::with(json!({ "done": true })))
+    }
+
+    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+        if self.effect != Effect::Checked {
+            return Ok(Looked::CanNotTell);
+        }
+        let told = ask(self.world, &Wish::Look { key: permit.key() }).await;
+        let told = told.map_err(|error| Failure::perhaps("line", error.to_string()))?;
+        Ok(if told.found { Looked::Happened(Done::with(json!({ "found": true }))) } else { Looked::DidNot })
+    }
+}
+
+struct Notes;
+
+impl Write for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let text = permit.arguments()["text"].as_str().unwrap_or_default();
+        tx.execute(
+            "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
+            params![permit.act(), text],
+        )?;
+        Ok(Done::with(json!({ "noted": true })))
+    }
+}
+
+struct Count;
+
+impl Look for Count {
+    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let count: i64 =
+            tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+        Ok(Done::with(json!({ "count": count })))
+    }
+}
+
+fn registry(world: u16) -> Registry {
+    let connector =
+        |name: &str, maker| Connector { name: name.to_owned(), maker, declares: true, conduct: None };
+    let mut registry = Registry::default();
+    for (name, effect) in TOOLS {
+        let (maker, body) = match name {
+            "count" => (Maker::House, Body::Look(Arc::new(Count))),
+            "note" => (Maker::House, Body::Write(Arc::new(Notes))),
+            _ => (Maker::Foreign, Body::Far(Arc::new(Elsewhere { world, effect }))),
+        };
+        let from = if maker == Maker::House { "shop" } else { "elsewhere" };
+        registry.add(spec(name, effect), connector(from, maker), body).unwrap();
+    }
+    registry
+}
+
+/// Calls the tools that the person named, one after another, and then says that it is done. It goes by what it is shown
+/// alone, so it says the same in every process.
+struct Obedient;
+
+#[async_trait]
+impl Provider for Obedient {
+    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+        let last =
+            request.messages.iter().rposition(|said| said.role == Role::User && !said.text().is_empty());
+        let (asked, since) = request.messages.split_at(last.map_or(0, |last| last + 1));
+        let words = asked.last().map(munshi_llm::Message::text).unwrap_or_default();
+        let mut words = words.split_whitespace().skip_while(|word| *word != "Parcel").skip(1);
+        let parcel = words.next().unwrap_or_default().to_owned();
+        let tools: Vec<&str> = words.take_while(|word| TOOLS.iter().any(|(name, _)| name == word)).collect();
+        let results = since.iter().flat_map(|said| &said.parts);
+        let done = results.filter(|part| matches!(part, munshi_llm::Part::ToolResult(_))).count();
+        let events = match tools.get(done) {
+            Some(tool) => calling(tool, &json!({ "text": parcel })),
+            None => saying(&format!("It is done: {parcel}.")),
+        };
+        let turn = Turn::events(events).slow(Duration::from_millis(4));
+        Scripted::new([turn]).stream(target, request).await
+    }
+
+    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
+        Err(Fault::Unauthorised)
+    }
+}
+
+/// The channel's other side keeps keys.
+struct Post {
+    world: u16,
+}
+
+#[async_trait]
+impl Sender for Post {
+    fn channel(&self) -> Channel {
+        Channel::Telegram
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::Keyed
+    }
+
+    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+        let wish = Wish::Reply {
+            key: outbound.id.to_string(),
+            address: outbound.to.address.clone(),
+            text: outbound.text.clone(),
+        };
+        match ask(self.world, &wish).await {
+            Ok(_) => Ok(Sent::default()),
+            Err(error) => Err(SendFault {
+                why: error.to_string(),
+                retryable: Retryable::Yes,
+                happened: Happened::Maybe,
+            }),
+        }
+    }
+}
+
+fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (Engine, Dispatcher, Queue) {
+    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+    let registry = Arc::new(registry(part.world));
+    let office = Arc::new(Office::new(ids.clone(), Governor::new(Budgets::default(), ids.clone())));
+    let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+    let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
+    let price = Price { input: 1_000, output: 5_000, ..Price::FREE };
+    let mut book = Phrasebook::core().unwrap();
+    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    let queue = Queue::new(clock.clone(), ids);
+    let engine = Engine::new(Parts {
+        db: db.clone(),
+        resolver: Resolver::new(db.clone()).offering(specs.map(Arc::new).collect()),
+        gateway: Gateway::new(GatewayParts {
+            targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
+            provider: Arc::new(Obedient),
+            prices: PriceBook::new([("m".to_owned(), price)].into()),
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+        }),
+        route: Arc::new(Route {
+            targets: [(Use::Default, vec!["one".to_owned()])].into(),
+            ..Route::default()
+        }),
+        dispatcher: dispatcher.clone(),
+        office,
+        house: Arc::new(House::default()),
+        queue: queue.clone(),
+        book: Arc::new(book),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+        fence_key: FenceKey::new([7; 16]),
+        settings: Settings { sweep: Duration::from_millis(500), ..Settings::default() },
+        senders: vec![Arc::new(Post { world: part.world })],
+    });
+    (engine, dispatcher, queue)
+}
+
+/// Until it is killed.
+pub(crate) fn run(part: &Part) {
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let address: Address = part.url.parse().unwrap();
+        let options = Options { connections: 8, readers: 2, ..Options::default() };
+        let db = Db::open(&address, &options, &Migrations::new(&MIGRATIONS).unwrap()).await.unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
+        let (engine, dispatcher, queue) = engine(part, &db, &clock);
+        let mut kinds = Kinds::default();
+        engine.install(&mut kinds, None);
+        let options = Jobs { poll: Duration::from_millis(100), ..Jobs::default() };
+        let runner = Runner::new(db, &queue, Arc::new(SystemRandom), kinds, options);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::io::stdout().write_all(format!("\n<<ready {port}>>\n").as_bytes()).unwrap();
+        let stop = CancellationToken::new();
+        tokio::join!(
+            runner.run(stop.clone()),
+            engine.serve(stop),
+            sweep(dispatcher),
+            door(listener, engine.clone()),
+        );
+    });
+}
+
+/// As the job of the product does, only more often.
+async fn sweep(dispatcher: Dispatcher) {
+    loop {
+        dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+async fn door(listener: TcpListener, engine: Engine) {
+    let mut open = JoinSet::new();
+    while let Ok((socket, _)) = listener.accept().await {
+        let engine = engine.clone();
+        open.spawn(async move {
+            let taken = take(socket, &engine).await;
+            taken.unwrap_or_else(|error| panic!("a message was turned away: {error}"));
+        });
+    }
+}
+
+async fn take(socket: TcpStream, engine: &Engine) -> munshi_agent::Result<()> {
+    let mut socket = BufReader::new(socket);
+    let mut line = String::new();
+    if socket.read_line(&mut line).await.unwrap() == 0 {
+        return Ok(());
+    }
+    let inbound: Inbound = serde_json::from_str(&line).unwrap();
+    let received = engine.receive(inbound).await?;
+    let mut ack = serde_json::to_string(&Ack { run: received.run }).unwrap();
+    ack.push('\n');
+    socket.write_all(ack.as_bytes()).await.unwrap();
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! The whole engine in a process that is killed with -9 at random moments, again and again, while people write to it:
+//! no message is lost, nothing is done twice, and everybody gets an answer.
+//!
+//! Ten kills on each database here. `MUNSHI_KILLS=200 scripts/postgres.sh run cargo test -p munshi-agent --test killed
+//! -- --nocapture --test-threads=1` is the long one; it says what it saw.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and the long run tells its figures"
+)]
+
+mod child;
+mod outside;
+mod people;
+mod shop;
+mod verdict;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout};
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_test_support::{Engine, TestDb, process};
+use munshi_types::{Clock, Random, SeededRandom, SystemClock, SystemRandom};
+
+use child::Part;
+use outside::World;
+use people::People;
+use shop::{MIGRATIONS, Shop};
+
+/// A process lives until so much was asked of the world outside, at most, and a moment longer; on a machine that is too
+/// busy for that, until its time is over.
+const MOST_ASKED: u64 = 40;
+const MOMENT: u64 = 60;
+const LONGEST_LIFE: Duration = Duration::from_secs(4);
+/// Between one process and the next, by the clock they go by. Runs are held for 30 s and acts for 37 s, so some are
+/// taken up by the next process, and some by a later one.
+const PAUSES: [u64; 3] = [2, 20, 45];
+/// Within this, everything has an end once nobody kills any more.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn the_child_answers() {
+    let Some(role) = process::role() else { return };
+    child::run(&serde_json::from_str(&role).unwrap());
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long to go on is said from outside")]
+fn kills() -> usize {
+    std::env::var("MUNSHI_KILLS").ok().map_or(10, |number| number.parse().unwrap())
+}
+
+/// A process of the engine, and its door.
+struct Living {
+    child: Child,
+    _out: BufReader<ChildStdout>,
+    port: u16,
+}
+
+impl Living {
+    fn start(part: &Part) -> Self {
+        let role = serde_json::to_string(part).unwrap();
+        let mut child = process::again("the_child_answers", &role).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        loop {
+            let mut line = String::new();
+            assert!(out.read_line(&mut line).unwrap() > 0, "the child ended before it was ready");
+            if let Some(port) = line.trim().strip_prefix("<<ready ").and_then(|rest| rest.strip_suffix(">>"))
+            {
+                let port = port.parse().unwrap();
+                return Self { child, _out: out, port };
+            }
+        }
+    }
+
+    /// Dead at once: nothing is finished, nothing is said.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(status.code().is_none(), "the child ended by itself: {status}");
+    }
+}
+
+async fn survive(engine: Engine) {
+    let mut seed = [0; 8];
+    SystemRandom.fill(&mut seed);
+    let (seed, kills) = (u64::from_le_bytes(seed), kills());
+    println!("{engine:?}: {kills} kills, seed {seed}");
+    let random = Arc::new(SeededRandom::new(seed));
+    let test = TestDb::open(engine, &MIGRATIONS).await;
+    test.clock.set(SystemClock.now());
+    let shop = Shop::found(&test).await;
+    let world = World::start(random.clone()).await;
+    let people = People::gather(&shop, world.clone(), random.clone());
+    let mut part = Part {
+        url: match engine {
+            Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
+            Engine::Postgres => test.place.postgres_url("munshi_owner"),
+        },
+        world: world.port,
+        later: 0,
+    };
+    for _ in 0..kills {
+        let living = start(&part).await;
+        people.door(Some(living.port));
+        live(&world, &random).await;
+        people.door(None);
+        living.kill();
+        part.later += PAUSES[usize::try_from(random.below(3)).unwrap()];
+    }
+    people.enough();
+    part.later += 60;
+    let last = start(&part).await;
+    people.door(Some(last.port));
+    let sent =
+        tokio::time::timeout(PATIENCE, people.done()).await.expect("somebody's message is never taken");
+    let ended = tokio::time::timeout(PATIENCE, verdict::until_quiet(&test.db, shop.tenant)).await;
+    last.kill();
+    let seen = verdict::look(&test.db, shop.tenant).await;
+    assert!(ended.is_ok(), "it never comes to rest: {:?}", seen.unfinished());
+    let figures = verdict::judge(&seen, &sent, &world);
+    let later = SystemClock.now().plus(Duration::from_secs(part.later));
+    verdict::books(&test.db, shop.tenant, &seen, later).await;
+    println!("{engine:?}: {kills} kills, {figures}");
+}
+
+/// Until a moment that nobody can foresee.
+async fn live(world: &World, random: &SeededRandom) {
+    let mut asked = world.asked.clone();
+    let last = *asked.borrow() + usize::try_from(1 + random.below(MOST_ASKED)).unwrap();
+    // What it gives back holds the count: it is let go at once.
+    drop(tokio::time::timeout(LONGEST_LIFE, asked.wait_for(|count| *count >= last)).await);
+    tokio::time::sleep(Duration::from_millis(random.below(MOMENT))).await;
+}
+
+async fn start(part: &Part) -> Living {
+    let part = part.clone();
+    tokio::task::spawn_blocking(move || Living::start(&part)).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_again_and_again_on_sqlite() {
+    survive(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_again_and_again_on_postgres() {
+    survive(Engine::Postgres).await;
+}

@@ -1,0 +1,175 @@
+//! Those who write. A message counts once it was acknowledged; until then it is sent again under the same id, as a
+//! channel does. Now and then one comes twice anyway.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use munshi_types::tier::Channel;
+use munshi_types::{Inbound, PersonId, Random, ReplyTo, RunId, SeededRandom, Sender, To};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::child::Ack;
+use crate::outside::World;
+use crate::shop::{Shop, TOOLS};
+
+/// So many of a person's messages may be without an answer before they wait for one.
+const IMPATIENCE: usize = 3;
+
+/// A message that was acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) parcel: String,
+    pub(crate) tools: Vec<&'static str>,
+    pub(crate) run: RunId,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent {
+    /// In the order of each person.
+    pub(crate) messages: Vec<Message>,
+    /// How often one was sent again, for want of an acknowledgement or for none.
+    pub(crate) again: usize,
+}
+
+pub(crate) struct People {
+    door: watch::Sender<Option<u16>>,
+    enough: Arc<AtomicBool>,
+    tasks: Mutex<JoinSet<Sent>>,
+}
+
+impl People {
+    pub(crate) fn gather(shop: &Shop, world: World, random: Arc<SeededRandom>) -> Self {
+        let (door, look) = watch::channel(None);
+        let enough = Arc::new(AtomicBool::new(false));
+        let mut tasks = JoinSet::new();
+        for (number, person) in shop.staff.iter().enumerate() {
+            let writer = Writer {
+                number,
+                person: *person,
+                door: look.clone(),
+                world: world.clone(),
+                random: random.clone(),
+                enough: enough.clone(),
+            };
+            tasks.spawn(writer.write());
+        }
+        Self { door, enough, tasks: Mutex::new(tasks) }
+    }
+
+    /// Where messages go from now on; nowhere while nobody lives there.
+    pub(crate) fn door(&self, port: Option<u16>) {
+        self.door.send_replace(port);
+    }
+
+    /// Nobody begins another message.
+    pub(crate) fn enough(&self) {
+        self.enough.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits until every message that was begun is acknowledged.
+    pub(crate) async fn done(&self) -> Sent {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap());
+        let mut all = Sent::default();
+        for sent in tasks.join_all().await {
+            all.messages.extend(sent.messages);
+            all.again += sent.again;
+        }
+        all
+    }
+}
+
+struct Writer {
+    number: usize,
+    person: PersonId,
+    door: watch::Receiver<Option<u16>>,
+    world: World,
+    random: Arc<SeededRandom>,
+    enough: Arc<AtomicBool>,
+}
+
+impl Writer {
+    async fn write(mut self) -> Sent {
+        let mut sent = Sent::default();
+        while !self.enough.load(Ordering::SeqCst) {
+            let parcel = format!("P{}x{}", self.number, sent.messages.len());
+            let tools: Vec<&'static str> = self.some_tools();
+            let inbound = self.inbound(&parcel, &tools);
+            let run = self.until_taken(&inbound, &mut sent.again).await;
+            sent.messages.push(Message { parcel, tools, run });
+            if self.random.below(5) == 0 {
+                sent.again += 1;
+                let again = self.until_taken(&inbound, &mut sent.again).await;
+                assert_eq!(again, run, "the same message came to another run");
+            }
+            self.rest(sent.messages.len()).await;
+        }
+        sent
+    }
+
+    /// None to three, each once.
+    fn some_tools(&self) -> Vec<&'static str> {
+        let mut left: Vec<&'static str> = TOOLS.iter().map(|(name, _)| *name).collect();
+        let count = self.random.below(4);
+        (0..count)
+            .map(|_| left.swap_remove(usize::try_from(self.random.below(left.len() as u64)).unwrap()))
+            .collect()
+    }
+
+    fn inbound(&self, parcel: &str, tools: &[&str]) -> Inbound {
+        let address = format!("asha-{}", self.number);
+        Inbound {
+            channel: Channel::Telegram,
+            to: To::Address("handle:shop".parse().unwrap()),
+            from: Sender { person: Some(self.person), ..Sender::default() },
+            outside_id: parcel.to_owned(),
+            text: format!("Parcel {parcel} {}", tools.join(" ")),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: Some(ReplyTo { channel: Channel::Telegram, address }),
+        }
+    }
+
+    async fn until_taken(&mut self, inbound: &Inbound, again: &mut usize) -> RunId {
+        loop {
+            let port = *self.door.wait_for(Option::is_some).await.unwrap();
+            if let Ok(Some(ack)) = hand_in(port.unwrap(), inbound).await {
+                return ack.run;
+            }
+            *again += 1;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Half of the time somebody waits for their answer; they always do when several are out.
+    async fn rest(&self, sent: usize) {
+        let most = if self.random.below(2) == 0 { 0 } else { IMPATIENCE };
+        while !self.enough.load(Ordering::SeqCst) && sent > self.answered() + most {
+            let mut asked = self.world.asked.clone();
+            asked.mark_unchanged();
+            let _none_yet = tokio::time::timeout(Duration::from_millis(200), asked.changed()).await;
+        }
+    }
+
+    fn answered(&self) -> usize {
+        let address = format!("asha-{}", self.number);
+        let ledger = self.world.ledger.lock().unwrap();
+        let mine = ledger.replies.iter().filter(|(_, to, _)| *to == address).map(|(key, _, _)| key);
+        mine.collect::<std::collections::BTreeSet<_>>().len()
+    }
+}
+
+/// None where the line broke before the acknowledgement.
+async fn hand_in(port: u16, inbound: &Inbound) -> std::io::Result<Option<Ack>> {
+    let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
+    let mut line = serde_json::to_string(inbound)?;
+    line.push('\n');
+    socket.write_all(line.as_bytes()).await?;
+    let mut answer = String::new();
+    socket.read_line(&mut answer).await?;
+    Ok(serde_json::from_str(&answer).ok())
+}

@@ -1,0 +1,293 @@
+//! What must be true after all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use munshi_agent::outbox;
+use munshi_safety::audit;
+use munshi_safety::budget::{Settings, sweep};
+use munshi_store::{Db, Result, Tx, params};
+use munshi_types::{ActId, MessageId, RunId, SessionId, TenantId, Timestamp};
+
+use crate::outside::World;
+use crate::people::{Message, Sent};
+
+#[derive(Debug)]
+struct Run {
+    id: RunId,
+    outside_id: String,
+    state: String,
+    reason: Option<String>,
+    epoch: i64,
+    has_ended: bool,
+    reply: Option<MessageId>,
+}
+
+#[derive(Debug)]
+struct Reply {
+    id: MessageId,
+    run: RunId,
+    session: SessionId,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Act {
+    id: ActId,
+    tool: String,
+    state: String,
+    attempt: i64,
+}
+
+/// Everything the database says in the end.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    runs: Vec<Run>,
+    /// In the order they were said.
+    replies: Vec<Reply>,
+    acts: BTreeMap<RunId, Vec<Act>>,
+    /// Acts of which a person is asked whether they happened.
+    asked: BTreeSet<ActId>,
+    /// What was written inside, as often as it stands there.
+    notes: BTreeMap<String, usize>,
+    /// What was set aside for messages, and for calls of models whose process died.
+    held: i64,
+    held_for_calls: i64,
+    leased: i64,
+    unsent: i64,
+    /// Replies that count, and those that were counted.
+    whole: i64,
+    billed: i64,
+}
+
+impl Seen {
+    pub(crate) fn unfinished(&self) -> Vec<String> {
+        let open = self.runs.iter().filter(|run| !run.has_ended).map(|run| format!("{run:?}"));
+        open.chain([format!("{} acts, {} unsent", self.leased, self.unsent)]).collect()
+    }
+}
+
+pub(crate) async fn look(db: &Db, tenant: TenantId) -> Seen {
+    db.read(tenant, read).await.unwrap()
+}
+
+/// Waits until nothing is under way.
+pub(crate) async fn until_quiet(db: &Db, tenant: TenantId) {
+    let open = "SELECT (SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL)
+                     + (SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND state IN ('waiting', 'sending'))
+                     + (SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'intended')";
+    while number(db, tenant, open).await > 0 {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+async fn number(db: &Db, tenant: TenantId, sql: &'static str) -> i64 {
+    let read = move |tx: &mut Tx<'_>| -> Result<i64> { tx.one(sql, params![], |row| row.get(0)) };
+    db.read(tenant, read).await.unwrap()
+}
+
+fn read(tx: &mut Tx<'_>) -> Result<Seen> {
+    let runs = tx.all(
+        "SELECT id, outside_id, state, reason, epoch, ended_at IS NOT NULL, reply_id FROM runs WHERE tenant_id = $1",
+        params![],
+        |row| {
+            Ok(Run {
+                id: row.get(0)?,
+                outside_id: row.get(1)?,
+                state: row.get(2)?,
+                reason: row.get(3)?,
+                epoch: row.get(4)?,
+                has_ended: row.get(5)?,
+                reply: row.get(6)?,
+            })
+        },
+    )?;
+    let replies = tx.all(
+        "SELECT id, run_id, session_id, text FROM messages WHERE tenant_id = $1 AND speaker = 'persona'
+         ORDER BY session_id, number",
+        params![],
+        |row| Ok(Reply { id: row.get(0)?, run: row.get(1)?, session: row.get(2)?, text: row.get(3)? }),
+    )?;
+    let mut acts: BTreeMap<RunId, Vec<Act>> = BTreeMap::new();
+    let rows: Vec<(RunId, Act)> =
+        tx.all("SELECT run_id, id, tool, state, attempt FROM acts WHERE tenant_id = $1", params![], |row| {
+            let act = Act { id: row.get(1)?, tool: row.get(2)?, state: row.get(3)?, attempt: row.get(4)? };
+            Ok((row.get(0)?, act))
+        })?;
+    rows.into_iter().for_each(|(run, act)| acts.entry(run).or_default().push(act));
+    let asked =
+        "SELECT act_id FROM approvals WHERE tenant_id = $1 AND kind = 'outcome' AND state = 'pending'";
+    let asked: Vec<ActId> = tx.all(asked, params![], |row| row.get(0))?;
+    let texts: Vec<String> =
+        tx.all("SELECT text FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
+    let mut notes = BTreeMap::new();
+    texts.into_iter().for_each(|text| *notes.entry(text).or_default() += 1);
+    let mut count = |sql| tx.one(sql, params![], |row| row.get::<i64>(0));
+    Ok(Seen {
+        runs,
+        replies,
+        acts,
+        asked: asked.into_iter().collect(),
+        notes,
+        held: count("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND interactions > 0")?,
+        held_for_calls: count(
+            "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND interactions = 0",
+        )?,
+        leased: count("SELECT COUNT(*) FROM act_leases WHERE tenant_id = $1")?,
+        unsent: count("SELECT COUNT(*) FROM outbox WHERE tenant_id = $1 AND state <> 'sent'")?,
+        whole: count(
+            "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona' AND standing = 'whole'",
+        )?,
+        billed: count(
+            "SELECT CAST(COALESCE(SUM(used_interactions), 0) AS BIGINT) FROM usage_counters
+             WHERE tenant_id = $1 AND scope = 'tenant' AND period = 'month'",
+        )?,
+    })
+}
+
+/// What the long run tells.
+#[derive(Default)]
+pub(crate) struct Figures {
+    messages: usize,
+    sent_again: usize,
+    taken_up: usize,
+    most_epochs: i64,
+    halted: BTreeMap<String, usize>,
+    effects: BTreeMap<String, usize>,
+    repeated: usize,
+    acts_taken_up: usize,
+    asked_about: usize,
+    replies_repeated: usize,
+    held_for_calls: i64,
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} messages acknowledged ({} sent again), none lost; {} runs taken up by another process (one {} times); \
+             effects {:?}, none doubled ({} repeats under their key, {} acts taken up, {} asked about); halted {:?}; \
+             replies sent again under their key {}; set aside for calls that died {}",
+            self.messages,
+            self.sent_again,
+            self.taken_up,
+            self.most_epochs - 1,
+            self.effects,
+            self.repeated,
+            self.acts_taken_up,
+            self.asked_about,
+            self.halted,
+            self.replies_repeated,
+            self.held_for_calls,
+        )
+    }
+}
+
+pub(crate) fn judge(seen: &Seen, sent: &Sent, world: &World) -> Figures {
+    let mut figures = Figures { messages: sent.messages.len(), sent_again: sent.again, ..Figures::default() };
+    assert!(!sent.messages.is_empty());
+    assert_eq!(seen.runs.len(), sent.messages.len(), "one run a message");
+    let runs: BTreeMap<RunId, &Run> = seen.runs.iter().map(|run| (run.id, run)).collect();
+    let mut replies: BTreeMap<RunId, Vec<&Reply>> = BTreeMap::new();
+    seen.replies.iter().for_each(|reply| replies.entry(reply.run).or_default().push(reply));
+    for message in &sent.messages {
+        let run = runs.get(&message.run).unwrap_or_else(|| panic!("lost: {message:?}"));
+        assert_eq!(run.outside_id, message.parcel);
+        answered(run, replies.get(&run.id).map_or(&[][..], Vec::as_slice), message, &mut figures);
+        done_once(seen, run, message, world, &mut figures);
+    }
+    delivered(seen, world, &mut figures);
+    assert_eq!((seen.held, seen.leased, seen.unsent), (0, 0, 0), "set aside, leased, unsent");
+    assert_eq!(seen.billed, seen.whole, "every reply that counts is billed, once");
+    figures.held_for_calls = seen.held_for_calls;
+    figures
+}
+
+fn answered(run: &Run, replies: &[&Reply], message: &Message, figures: &mut Figures) {
+    assert!(run.has_ended, "{run:?}");
+    let [reply] = replies else { panic!("{} replies to {message:?}: {replies:?}", replies.len()) };
+    assert_eq!(Some(reply.id), run.reply);
+    match (run.state.as_str(), &run.reason) {
+        ("done", None) => assert_eq!(reply.text, format!("It is done: {}.", message.parcel)),
+        ("halted", Some(reason)) => {
+            assert!(!reply.text.is_empty());
+            *figures.halted.entry(reason.clone()).or_default() += 1;
+        }
+        _ => panic!("{run:?}"),
+    }
+    figures.taken_up += usize::from(run.epoch > 1);
+    figures.most_epochs = figures.most_epochs.max(run.epoch);
+}
+
+/// Every tool that a message named did its work once; where nobody can tell, a person is asked.
+fn done_once(seen: &Seen, run: &Run, message: &Message, world: &World, figures: &mut Figures) {
+    let ledger = world.ledger.lock().unwrap();
+    let acts = seen.acts.get(&run.id).map_or(&[][..], Vec::as_slice);
+    for tool in &message.tools {
+        let about = (tool.to_string(), message.parcel.clone());
+        let times = match *tool {
+            "note" => seen.notes.get(&message.parcel).copied().unwrap_or_default(),
+            _ => ledger.effects.get(&about).map_or(0, Vec::len),
+        };
+        assert!(times <= 1, "{tool} of {} happened {times} times", message.parcel);
+        *figures.effects.entry(about.0).or_default() += times;
+        let mut of_tool = acts.iter().filter(|act| act.tool == *tool);
+        let (Some(act), None) = (of_tool.next(), of_tool.next()) else {
+            assert_eq!((run.state.as_str(), times), ("halted", 0), "{tool} of {message:?}: {acts:?}");
+            continue;
+        };
+        figures.acts_taken_up += usize::from(act.attempt > 1);
+        let is_write = !matches!(*tool, "count" | "fetch");
+        match act.state.as_str() {
+            "applied" => assert_eq!(times, usize::from(is_write), "{act:?} of {message:?}"),
+            "unknown" => {
+                assert!(is_write && seen.asked.contains(&act.id), "nobody is asked about {act:?}");
+                figures.asked_about += 1;
+            }
+            _ => panic!("{act:?} of {message:?}"),
+        }
+    }
+    figures.repeated = ledger.repeats;
+}
+
+/// Each reply reached the person it was for, in order, under one key.
+fn delivered(seen: &Seen, world: &World, figures: &mut Figures) {
+    let ledger = world.ledger.lock().unwrap();
+    let mut arrived: Vec<&(String, String, String)> = Vec::new();
+    for reply in &ledger.replies {
+        match arrived.iter().find(|known| known.0 == reply.0) {
+            None => arrived.push(reply),
+            Some(known) => assert_eq!(*known, reply, "another message under the same key"),
+        }
+    }
+    figures.replies_repeated = ledger.replies.len() - arrived.len();
+    let mut by_session: BTreeMap<SessionId, Vec<String>> = BTreeMap::new();
+    seen.replies
+        .iter()
+        .for_each(|reply| by_session.entry(reply.session).or_default().push(reply.id.to_string()));
+    assert_eq!(arrived.len(), seen.replies.len(), "every reply is delivered");
+    for keys in by_session.values() {
+        let of_session = arrived.iter().filter(|(key, _, _)| keys.contains(key));
+        assert_eq!(of_session.map(|(key, _, _)| key.clone()).collect::<Vec<_>>(), *keys, "in order");
+    }
+}
+
+/// The audit holds together, nothing stands in the outbox, and what was set aside for calls of models whose process died
+/// counts no more once its time is over: nobody can tell what they cost.
+pub(crate) async fn books(db: &Db, tenant: TenantId, seen: &Seen, later: Timestamp) {
+    let chain = audit::verify::verify(db, tenant, &[]).await.unwrap();
+    assert_eq!(chain.finding, None);
+    let acts = seen.acts.values().flatten().count();
+    assert!(chain.entries >= i64::try_from(acts).unwrap(), "{} entries of {acts} acts", chain.entries);
+    let page = munshi_store::PageRequest::new(None, 10);
+    let unsent = db.read(tenant, move |tx| outbox::unsent(tx, &page)).await.unwrap();
+    assert!(unsent.items.is_empty(), "{unsent:?}");
+    let settings = Settings::default();
+    let swept = sweep(db, &settings, later.plus(settings.hold)).await.unwrap();
+    assert_eq!(i64::try_from(swept.expired).unwrap(), seen.held_for_calls);
+    let held =
+        "SELECT CAST(COALESCE(SUM(held_interactions + held_jobs + held_tokens + held_money), 0) AS BIGINT)
+                FROM usage_counters WHERE tenant_id = $1";
+    assert_eq!(number(db, tenant, held).await, 0);
+}
