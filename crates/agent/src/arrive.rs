@@ -56,16 +56,18 @@ impl Inner {
         })
     }
 
-    pub(crate) fn incoming(&self, inbound: Inbound, place: &Resolution) -> Incoming {
+    pub(crate) fn incoming(&self, mut inbound: Inbound, place: &Resolution) -> Incoming {
+        // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
+        inbound.from.name = inbound.from.name.filter(|name| refuse_aadhaar(name).is_none());
         let tongue = Tongue::of(&inbound.text, &[], None, &place.human.body.speech);
         let is_sure = munshi_lang::detect(&inbound.text).is_some_and(|found| found.is_sure());
         let language = is_sure.then(|| tongue.person.clone());
-        let door = match refuse_aadhaar(&inbound.text) {
-            Some(_) => {
+        let door = match has_aadhaar(&inbound) {
+            true => {
                 let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
                 Door::Shut(halt, self.said("aadhaar-refused", &tongue))
             }
-            None => Door::Open,
+            false => Door::Open,
         };
         let limit = self.said("limit-reached", &tongue);
         Incoming {
@@ -140,6 +142,12 @@ impl Inner {
     pub(crate) fn recall(&self, run: RunId) -> Option<Waiting> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&run)
     }
+}
+
+/// In what is said, or in how something sent along is called.
+fn has_aadhaar(inbound: &Inbound) -> bool {
+    let names = inbound.attached.iter().filter_map(|attached| attached.name.as_deref());
+    std::iter::once(inbound.text.as_str()).chain(names).any(|text| refuse_aadhaar(text).is_some())
 }
 
 fn bound(answer: Answer, what: impl FnOnce() -> String) -> Result<Arc<Resolution>> {

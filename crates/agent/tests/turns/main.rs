@@ -22,6 +22,7 @@ mod crashes;
 mod ends;
 mod following;
 mod guided;
+mod hidden;
 mod meter;
 mod offline;
 mod order;
