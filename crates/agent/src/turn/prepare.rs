@@ -8,7 +8,7 @@ use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval};
 use munshi_safety::budget::{self, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
-use munshi_safety::privacy::{self, Entity};
+use munshi_safety::privacy::{Entity, known_people};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::tier::LanguageCode;
@@ -70,8 +70,7 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
-    let mut people = privacy::known_people::people(tx, Some(run.person))?;
-    people.append(&mut gathered.people);
+    let people = std::mem::take(&mut gathered.people);
     let pending = approvals::pending_in(tx, run.session.as_uuid())?;
     let plan = budget::plan(tx, budgets)?;
     Ok(Prepared {
@@ -87,6 +86,14 @@ pub(crate) fn read(
         pending,
         plan,
     })
+}
+
+impl Prepared {
+    /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
+    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.people.extend(known_people::people(tx, Some(self.session.person))?);
+        Ok(())
+    }
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were

@@ -123,7 +123,10 @@ fn is_parted_alike(text: &str, groups: &[Group]) -> bool {
 }
 
 fn number(group: &Group) -> u32 {
-    group.values.iter().fold(0, |number: u32, value| number.saturating_mul(10).saturating_add((*value).into()))
+    group
+        .values
+        .iter()
+        .fold(0, |number: u32, value| number.saturating_mul(10).saturating_add((*value).into()))
 }
 
 fn is_year(group: &Group) -> bool {
@@ -164,7 +167,8 @@ mod tests {
                     rest = more;
                 }
                 let number = parts.join(sign);
-                for text in [format!("aadhaar {number}"), format!("मेरा आधार नंबर: {number} hai")] {
+                for text in [format!("aadhaar {number}"), format!("मेरा आधार नंबर: {number} hai")]
+                {
                     let found = refuse_aadhaar(&text).unwrap_or_else(|| panic!("{text}"));
                     assert_eq!(text[found.range].chars().filter_map(digit).count(), 12, "{text}");
                 }
@@ -176,7 +180,9 @@ mod tests {
 
     #[test]
     fn fours_are_one_number_whatever_parts_them() {
-        for text in ["2345/6789/0124", "2345,6789,0124", "my id 2345_6789_0124", "2345|6789|0124", "२३४५*६७८९*०१२४"] {
+        for text in
+            ["2345/6789/0124", "2345,6789,0124", "my id 2345_6789_0124", "2345|6789|0124", "२३४५*६७८९*०१२४"]
+        {
             assert!(refuse_aadhaar(text).is_some(), "{text}");
         }
     }
