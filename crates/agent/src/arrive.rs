@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use munshi_lang::Phrasebook;
 use munshi_llm::chat::Usage as Tokens;
 use munshi_llm::gateway::Use;
 use munshi_safety::budget::Amount;
@@ -65,11 +66,11 @@ impl Inner {
         let door = match has_aadhaar(&inbound) {
             true => {
                 let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
-                Door::Shut(halt, self.said("aadhaar-refused", &tongue))
+                Door::Shut(halt, said(&self.book, "aadhaar-refused", &tongue))
             }
             false => Door::Open,
         };
-        let limit = self.said("limit-reached", &tongue);
+        let (book, heard) = (self.book.clone(), tongue.clone());
         Incoming {
             kind: runs::MESSAGE,
             binding: place.binding_id,
@@ -78,19 +79,11 @@ impl Inner {
             language: language.filter(|_| door == Door::Open),
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
-            limit_reached: Arc::new(move |_| limit.clone()),
+            limit_reached: Arc::new(move |refused| said(&book, refused.phrase(), &heard)),
             decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
             inbound,
         }
-    }
-
-    fn said(&self, phrase: &str, tongue: &Tongue) -> Said {
-        let text = self.book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase, "a phrase can't be said");
-            String::new()
-        });
-        Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
@@ -142,6 +135,14 @@ impl Inner {
     pub(crate) fn recall(&self, run: RunId) -> Option<Waiting> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&run)
     }
+}
+
+fn said(book: &Phrasebook, phrase: &str, tongue: &Tongue) -> Said {
+    let text = book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
+        tracing::error!(%error, phrase, "a phrase can't be said");
+        String::new()
+    });
+    Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
 }
 
 /// In what is said, or in how something sent along is called.

@@ -23,6 +23,7 @@ mod ends;
 mod following;
 mod guided;
 mod hidden;
+mod limits;
 mod meter;
 mod offline;
 mod order;
