@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use munshi_lang::Phrasebook;
 use munshi_llm::chat::Usage as Tokens;
 use munshi_llm::gateway::Use;
 use munshi_safety::budget::Amount;
@@ -56,39 +57,34 @@ impl Inner {
         })
     }
 
-    pub(crate) fn incoming(&self, inbound: Inbound, place: &Resolution) -> Incoming {
+    pub(crate) fn incoming(&self, mut inbound: Inbound, place: &Resolution) -> Incoming {
+        // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
+        inbound.from.name = inbound.from.name.filter(|name| refuse_aadhaar(name).is_none());
         let tongue = Tongue::of(&inbound.text, &[], None, &place.human.body.speech);
         let is_sure = munshi_lang::detect(&inbound.text).is_some_and(|found| found.is_sure());
         let language = is_sure.then(|| tongue.person.clone());
-        let door = match refuse_aadhaar(&inbound.text) {
-            Some(_) => {
+        let door = match has_aadhaar(&inbound) {
+            true => {
                 let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
-                Door::Shut(halt, self.said("aadhaar-refused", &tongue))
+                Door::Shut(halt, said(&self.book, "aadhaar-refused", &tongue))
             }
-            None => Door::Open,
+            false => Door::Open,
         };
-        let limit = self.said("limit-reached", &tongue);
+        let (book, heard) = (self.book.clone(), tongue.clone());
         Incoming {
             kind: runs::MESSAGE,
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),
+            least: self.may_answer_free(place).then(Amount::interaction),
             language: language.filter(|_| door == Door::Open),
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
-            limit_reached: Arc::new(move |_| limit.clone()),
+            limit_reached: Arc::new(move |refused| said(&book, refused.phrase(), &heard)),
             decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
             inbound,
         }
-    }
-
-    fn said(&self, phrase: &str, tongue: &Tongue) -> Said {
-        let text = self.book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
-            tracing::error!(%error, phrase, "a phrase can't be said");
-            String::new()
-        });
-        Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
@@ -117,6 +113,13 @@ impl Inner {
         most
     }
 
+    /// Whether the model of this machine is among those that may answer.
+    fn may_answer_free(&self, place: &Resolution) -> bool {
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
+        let mut names = route.targets.values().flatten();
+        self.here().is_some_and(|here| names.any(|name| name == here))
+    }
+
     /// The model of this machine, where there is one.
     pub(crate) fn here(&self) -> Option<&str> {
         let here = self.gateway.targets().iter().find(|target| target.stays_here())?;
@@ -140,6 +143,20 @@ impl Inner {
     pub(crate) fn recall(&self, run: RunId) -> Option<Waiting> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&run)
     }
+}
+
+fn said(book: &Phrasebook, phrase: &str, tongue: &Tongue) -> Said {
+    let text = book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
+        tracing::error!(%error, phrase, "a phrase can't be said");
+        String::new()
+    });
+    Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
+}
+
+/// In what is said, or in how something sent along is called.
+fn has_aadhaar(inbound: &Inbound) -> bool {
+    let names = inbound.attached.iter().filter_map(|attached| attached.name.as_deref());
+    std::iter::once(inbound.text.as_str()).chain(names).any(|text| refuse_aadhaar(text).is_some())
 }
 
 fn bound(answer: Answer, what: impl FnOnce() -> String) -> Result<Arc<Resolution>> {

@@ -265,6 +265,7 @@ impl Turn {
     fn observe(&mut self, place: Place, answer: &Answer) {
         self.snapshot.note(place, answer);
         let Some(called) = self.snapshot.called(place).cloned() else { return };
+        self.hide_people(&called);
         match (&called.outcome, answer) {
             (CallOutcome::Ended { ok, result }, _) => {
                 self.reply.note(Event::ToolResult {

@@ -6,7 +6,7 @@ use munshi_types::ToolSpec;
 use serde_json::Value;
 
 use super::consent::asking;
-use super::{End, Turn};
+use super::{End, Turn, whom};
 use crate::choices::{self, Asked, Searched};
 use crate::entities::Entities;
 use crate::snapshot::{CallOutcome, Called};
@@ -98,6 +98,8 @@ impl Turn {
 
     /// Takes in what the tools of this turn have named, also those of a process that died.
     pub(crate) fn recollect(&mut self) {
+        self.veil.meet(whom::spoken_of(&self.entities));
+        self.snapshot.all().for_each(|called| self.hide_people(called));
         let known: Vec<(String, Value)> = self.snapshot.all().filter_map(of_call).collect();
         for (tool, result) in known {
             self.meet(&tool, &result);
@@ -108,6 +110,14 @@ impl Turn {
         let registry = self.engine.dispatcher.registry();
         if let Some(tool) = registry.get(tool) {
             self.entities.observe(&tool.known.spec, result);
+        }
+    }
+
+    /// Whom a call told of, done or failed, no model elsewhere reads by name.
+    pub(crate) fn hide_people(&self, called: &Called) {
+        if let CallOutcome::Ended { result, .. } = &called.outcome {
+            let scope = self.spec(&called.tool).map_or("", |spec| spec.scope.as_str());
+            self.veil.meet(whom::people(result, scope));
         }
     }
 

@@ -20,6 +20,7 @@ mod respond;
 mod think;
 mod timings;
 mod tongue;
+mod whom;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -127,12 +128,16 @@ impl Turn {
         let begun = Instant::now();
         let now = engine.clock.now();
         let (house, office, at) = (engine.house.clone(), engine.office.clone(), place.clone());
+        let leaves = engine.gateway.targets().iter().any(|target| !target.stays_here());
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
             if run.epoch != held.epoch || run.ended_at.is_some() {
                 return Err(Error::LostRun(held.run));
             }
-            let prepared = prepare::read(tx, &run, &at, (&house, office.governor.settings()), now)?;
+            let mut prepared = prepare::read(tx, &run, &at, (&house, office.governor.settings()), now)?;
+            if leaves {
+                prepared.meet_everybody(tx)?;
+            }
             Ok((run, prepared))
         };
         let (run, prepared) = engine.db.read(held.tenant, read).await?;
@@ -163,7 +168,7 @@ impl Turn {
         };
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
-        let purse = Arc::new(ground::purse(&engine, &run, &place, &snapshot));
+        let purse = Arc::new(ground::purse(&engine, (&run, &prepared), &place, &snapshot));
         let permitted = engine.settings.classes.permitted(prepared.plan);
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted, ..own };

@@ -8,7 +8,7 @@ use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval, Kind, State};
 use munshi_safety::budget::{self, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
-use munshi_safety::privacy::{self, Entity};
+use munshi_safety::privacy::{Entity, known_people};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::tier::LanguageCode;
@@ -41,6 +41,8 @@ pub(crate) struct Prepared {
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
+    /// Money or tokens were set aside for models with the message.
+    pub(crate) is_paid: bool,
 }
 
 pub(crate) fn read(
@@ -71,12 +73,12 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
-    let mut people = privacy::known_people::people(tx, Some(run.person))?;
-    people.append(&mut gathered.people);
+    let people = std::mem::take(&mut gathered.people);
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
     pending.extend(asked(tx, &history)?);
     let plan = budget::plan(tx, budgets)?;
+    let is_paid = run.reservation.map(|id| budget::is_for_models(tx, id)).transpose()?.unwrap_or_default();
     Ok(Prepared {
         session,
         person,
@@ -89,7 +91,16 @@ pub(crate) fn read(
         people,
         pending,
         plan,
+        is_paid,
     })
+}
+
+impl Prepared {
+    /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
+    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.people.extend(known_people::people(tx, Some(self.session.person))?);
+        Ok(())
+    }
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were

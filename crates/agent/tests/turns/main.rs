@@ -23,13 +23,15 @@ mod ends;
 mod following;
 mod guided;
 mod heard;
+mod hidden;
 mod limits;
 mod meter;
 mod offline;
 mod order;
 mod plain;
+mod spent;
 mod support;
-mod unanswered;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
+mod unanswered;
 mod words;

@@ -150,6 +150,16 @@ impl Look for Find {
     }
 }
 
+/// Names somebody whom nobody here has met.
+struct Debtors;
+
+impl Look for Debtors {
+    fn look(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let owing = json!([{ "id": "c-9", "name": "Zubeida", "balance_paise": 120_000 }]);
+        Ok(Done::with(json!({ "customers": owing, "for": { "customer_name": "Pratibha Menon" } })))
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": {
@@ -183,6 +193,7 @@ fn registry(world: &Arc<World>) -> Registry {
     let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
     add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));
     add(&mut registry, spec("find", Effect::Read), house(), Body::Look(Arc::new(Find)));
+    add(&mut registry, spec("debtors", Effect::Read), house(), Body::Look(Arc::new(Debtors)));
     let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
     add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
@@ -197,7 +208,7 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
 const TEAM: &str =
     "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
 const AGENT: &str = "name = \"Plain\"\n\
-    tools = [\"count\", \"balance\", \"find\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
+    tools = [\"count\", \"balance\", \"find\", \"debtors\", \"note\", \"drop\", \"wipe\", \"fetch\", \"book\", \"order\", \"fax\"]\n\
     guardrails = [\"no-secrets\"]\n[limits]\ntool_calls = 6\ntool_failures = 3\n\
     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\

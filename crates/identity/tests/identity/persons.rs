@@ -53,7 +53,7 @@ on_both_engines! {
         assert_eq!((gone.standing, gone.person), (Standing::Anonymous, None));
     }
 
-    async fn who_works_here_and_who_writes_are_found_with_their_addresses(test: TestDb) {
+    async fn everybody_met_is_found_with_their_addresses(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
         let (ids, now) = (Ids::system(), test.clock.now());
         let person = |at: u64, name: &str, role| {
@@ -62,7 +62,8 @@ on_both_engines! {
         let owner = person(1, "Farid", Some(Role::Owner));
         let gone = Person { left_at: Some(now), ..person(3, "Gone", Some(Role::Admin)) };
         let (writer, other) = (person(4, "Meera", None), person(5, "Customer", None));
-        let people = [owner.clone(), person(2, "Asha", Some(Role::Staff)), gone.clone(), writer.clone(), other];
+        let nameless = Person { visitor: true, ..person(6, "", None) };
+        let people = [owner.clone(), person(2, "Asha", Some(Role::Staff)), gone, writer.clone(), other, nameless.clone()];
         let (first, second) = (owner.id, writer.id);
         test.db.write(shop, move |tx| -> Result<()> {
             people.iter().try_for_each(|one| persons::put(tx, one))?;
@@ -72,15 +73,33 @@ on_both_engines! {
         }).await.unwrap();
         let found = test.db.read(shop, move |tx| persons::reached(tx, Some(second))).await.unwrap();
         let all: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.addresses.len())).collect();
-        assert_eq!(all, [("Farid", 2), ("Asha", 0), ("Meera", 1)]);
-        let members = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
-        assert_eq!(members.len(), 2);
-        let twice = test.db.read(shop, move |tx| persons::reached(tx, Some(first))).await.unwrap();
-        assert_eq!(twice, members, "a member who writes is one person");
-        let left = test.db.read(shop, move |tx| persons::reached(tx, Some(gone.id))).await.unwrap();
-        assert_eq!(left.len(), 3, "who has left and writes is hidden all the same");
+        let met = [("Farid", 2), ("Asha", 0), ("Gone", 0), ("Meera", 1), ("Customer", 0)];
+        assert_eq!(all, met, "customers and who has left are hidden all the same");
+        let nobody = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
+        assert_eq!(nobody, found, "the list is one and the same whoever writes");
+        let visitor = test.db.read(shop, move |tx| persons::reached(tx, Some(nameless.id))).await.unwrap();
+        assert_eq!(visitor.len(), 6, "whoever writes is in it");
         let theirs = test.db.read(clinic, move |tx| persons::reached(tx, Some(second))).await.unwrap();
         assert_eq!(theirs, [], "another tenant's people are nobody here");
+    }
+
+    async fn of_many_the_last_met_are_found(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let (ids, now) = (Ids::system(), test.clock.now());
+        let most = usize::try_from(persons::MOST_REACHED).unwrap();
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) };
+        let first = Person::new(&ids, "First", now);
+        let (boss, oldest) = (owner.id, first.id);
+        test.db.write(shop, move |tx| -> Result<()> {
+            persons::put(tx, &owner)?;
+            persons::put(tx, &first)?;
+            (0..most).try_for_each(|at| persons::put(tx, &Person::new(&ids, format!("Customer {at}"), now)))
+        }).await.unwrap();
+        let found = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
+        assert_eq!(found.len(), most + 1, "and those who work here, however long");
+        assert!(found.iter().any(|one| one.id == boss) && found.iter().all(|one| one.id != oldest));
+        let written = test.db.read(shop, move |tx| persons::reached(tx, Some(oldest))).await.unwrap();
+        assert!(written.iter().any(|one| one.id == oldest), "unless they write");
     }
 
     async fn of_two_owners_who_leave_at_once_one_stays(test: TestDb) {

@@ -5,6 +5,7 @@ use std::fmt;
 use munshi_types::{Timestamp, Zone};
 use serde::Serialize;
 
+use super::account::Period;
 use super::amount::Measure;
 use super::plan::Plan;
 use super::stored::LimitOn;
@@ -88,6 +89,16 @@ impl fmt::Display for Refused {
 }
 
 impl Refused {
+    /// What the person is told, in the phrasebook: whether to come back soon, tomorrow, next month, or to ask for more.
+    pub const fn phrase(&self) -> &'static str {
+        match (self.frees, self.on.period) {
+            (Frees::UnderWay(_), _) => "limit-reached",
+            (Frees::PeriodEnds(_), Period::Day) => "limit-today",
+            (Frees::PeriodEnds(_), Period::Month) => "limit-month",
+            (Frees::Never, _) => "limit-too-small",
+        }
+    }
+
     /// The least plan that has more interactions, where the plan's own limit is what stands in the way.
     pub fn raised_by(&self) -> Option<Plan> {
         let is_plans =

@@ -2,6 +2,7 @@
 
 use super::digits::{Group, Run, fours, is_round, runs, span, values, words_before};
 use super::kind::{Found, Kind};
+use super::spread;
 use munshi_lang::fold;
 use munshi_lang::sums::verhoeff;
 use munshi_lang::token::{digit, unseen};
@@ -58,9 +59,11 @@ pub(super) const WHOLE: &[&str] = &["poliky", "polisi", "loan", "lon"];
 /// What may follow the word before the number: aadhaarno2345…
 const AFTER: &[&str] = &["", "no", "num", "nambar", "number", "namber", "kard", "card", "id"];
 
-/// The first Aadhaar number in a text, in digits of any script, spaced, dashed or with marks nobody sees between.
+/// An Aadhaar number in a text, in digits of any script, spaced, dashed, with marks nobody sees between, or after its
+/// word with anything else.
 pub fn refuse_aadhaar(text: &str) -> Option<Found> {
-    runs(text).iter().find_map(|run| in_run(text, run).into_iter().next())
+    let usual = runs(text).iter().find_map(|run| in_run(text, run).into_iter().next());
+    usual.or_else(|| spread::named(text).into_iter().chain(spread::bare(text)).next())
 }
 
 /// The Aadhaar numbers of a run.
@@ -89,12 +92,12 @@ fn is_named(text: &str, run: &Run) -> bool {
     before.into_iter().chain([fold::key(after)]).any(|word| is_word(&word))
 }
 
-fn is_letter(letter: char) -> bool {
+pub(super) fn is_letter(letter: char) -> bool {
     digit(letter).is_none()
         && (letter.is_alphabetic() || unseen(letter) || matches!(letter, '\u{900}'..='\u{dff}'))
 }
 
-fn is_word(word: &str) -> bool {
+pub(super) fn is_word(word: &str) -> bool {
     AADHAAR.iter().any(|known| word.strip_prefix(known).is_some_and(|rest| AFTER.contains(&rest)))
 }
 

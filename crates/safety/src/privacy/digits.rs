@@ -159,7 +159,7 @@ fn close(found: &mut [Run], (letter, next): (char, Option<char>), open: &mut boo
 }
 
 /// Whether a text ends with a currency.
-fn is_priced(front: &str) -> bool {
+pub(crate) fn is_priced(front: &str) -> bool {
     let front = front.trim_end_matches(|letter: char| letter == ' ' || letter == '.' || unseen(letter));
     if front.ends_with(['₹', '$', '€', '£']) {
         return true;

@@ -22,11 +22,15 @@ pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC10
 
 /// One turn's way to hide: the entities it knows, and the tokens of its conversation.
 pub struct Mask<'t> {
-    known: &'t Known,
+    /// The surest first.
+    known: Vec<&'t Known>,
     session: &'t mut Session,
     /// The tokens of names met in this turn, by name and the script it was written in.
-    made: HashMap<(usize, Option<Script>), String>,
+    made: HashMap<(Name, Option<Script>), String>,
 }
+
+/// A known name: which list knows it, and its place among the spotter's there.
+type Name = (usize, usize);
 
 /// Something to hide.
 struct Hide {
@@ -36,8 +40,7 @@ struct Hide {
 }
 
 enum What {
-    /// A known name, by its place among the spotter's.
-    Name(usize),
+    Name(Name),
     /// A name as it was said.
     Said,
     /// A known value with its kind and how it is stored.
@@ -48,11 +51,11 @@ enum What {
 impl<'t> Mask<'t> {
     /// Refused when the names are another tenant's.
     pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
-        if known.tenant() == session.tenant { Ok(Self::within(known, session)) } else { Err(Crossed) }
+        if known.tenant() == session.tenant { Ok(Self::within(vec![known], session)) } else { Err(Crossed) }
     }
 
-    /// For whom has seen already that both are one tenant's.
-    pub(super) fn within(known: &'t Known, session: &'t mut Session) -> Self {
+    /// For whom has seen already that all are one tenant's.
+    pub(super) fn within(known: Vec<&'t Known>, session: &'t mut Session) -> Self {
         Self { known, session, made: HashMap::new() }
     }
 
@@ -121,15 +124,18 @@ impl<'t> Mask<'t> {
         let mut all: Vec<Hide> = Vec::new();
         let mut add =
             |range: Range<usize>, what: What, inherent: bool| all.push(Hide { range, what, inherent });
-        for (found, (kind, stored)) in self.known.values(text) {
+        for (found, (kind, stored)) in self.known.iter().flat_map(|known| known.values(text)) {
             add(found.range, What::Value(*kind, stored.clone()), false);
         }
         for found in patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range)) {
             add(found.range, What::Pattern(found.kind), false);
         }
         let words = Words::new(text);
-        for spot in self.known.spotter().find_in(&words) {
-            add(spot.range, spot.name.map_or(What::Said, What::Name), spot.inherent);
+        for (list, known) in self.known.iter().enumerate() {
+            for spot in known.spotter().find_in(&words) {
+                let what = spot.name.map_or(What::Said, |name| What::Name((list, name)));
+                add(spot.range, what, spot.inherent);
+            }
         }
         for range in cues::strangers(&words) {
             add(range, What::Said, false);
@@ -158,12 +164,14 @@ impl<'t> Mask<'t> {
 
 impl Mask<'_> {
     /// The token of a known name, the same in all its scripts.
-    fn name_token(&mut self, name: usize, said: &str, whole: bool) -> String {
-        let spotter = self.known.spotter();
+    fn name_token(&mut self, (list, name): Name, said: &str, whole: bool) -> String {
+        let Some(spotter) = self.known.get(list).map(|known| known.spotter()) else {
+            return Kind::Name.hidden().to_owned();
+        };
         let root = spotter.root(name);
         // A stem without its last vowel is no spelling of the name.
         let script = if whole { said.chars().find_map(Script::of) } else { None };
-        if let Some(token) = self.made.get(&(root, script)) {
+        if let Some(token) = self.made.get(&((list, root), script)) {
             return token.clone();
         }
         let key = Plain::new(spotter.names().get(root).map_or("", String::as_str)).text;
@@ -172,7 +180,7 @@ impl Mask<'_> {
         if let Some(script) = script {
             self.session.learn(&key, script, &Plain::new(said).text);
         }
-        self.made.insert((root, script), token.clone());
+        self.made.insert(((list, root), script), token.clone());
         token
     }
 }

@@ -11,7 +11,8 @@
 //! - [`veil`]: what the gateway asks; `hide`: a whole request, `reveal`: the events of an answer
 //! - [`known_people`]: the people of a tenant, read and kept ready
 //! - `join`: names and the endings written onto them
-//! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused
+//! - [`patterns`]: numbers and codes nobody listed; [`aadhaar`]: the one that is refused, `spread`: with
+//!   its digits apart
 //! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
 //! - [`scrub`]: secrets, taken out of whatever a tool, an error or a log says
 //!
@@ -33,6 +34,7 @@ pub mod restore;
 mod reveal;
 pub mod scrub;
 pub mod session;
+mod spread;
 mod token;
 mod traces;
 pub mod veil;

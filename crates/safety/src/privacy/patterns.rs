@@ -11,6 +11,7 @@ use munshi_lang::token::{digit, unseen};
 use super::aadhaar;
 use super::digits::{Group, Run, is_round, runs, span, values, words_before};
 use super::kind::{Found, Kind};
+use super::spread;
 
 /// Words before a telephone number, as the fold leaves them.
 const PHONE: &[&str] = &[
@@ -53,6 +54,7 @@ pub fn find(text: &str) -> Vec<Found> {
         for run in runs(text) {
             numbers(text, &run, &mut found);
         }
+        found.extend(spread::named(text));
     }
     found.sort_by_key(|one| (one.range.start, std::cmp::Reverse(one.range.end)));
     let mut end = 0;

@@ -1,6 +1,6 @@
 //! Which token stands for what in one conversation. It never leaves: it is kept as the conversation is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use munshi_types::{PersonId, Script, TenantId};
@@ -23,6 +23,8 @@ pub struct Session {
     person: PersonId,
     slots: Vec<Slot>,
     places: HashMap<(Kind, String), usize>,
+    /// Whom the conversation has met beside those everybody here knows, the newest last.
+    met: Vec<String>,
 }
 
 /// What a token stands for.
@@ -40,11 +42,16 @@ struct Kept {
     tenant: TenantId,
     person: PersonId,
     slots: Vec<Slot>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    met: Vec<String>,
 }
+
+/// So many names that were met are kept, the newest.
+const MOST_MET: usize = 1_000;
 
 impl Session {
     pub fn new(tenant: TenantId, person: PersonId) -> Self {
-        Self { tenant, person, slots: Vec::new(), places: HashMap::new() }
+        Self { tenant, person, slots: Vec::new(), places: HashMap::new(), met: Vec::new() }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -60,8 +67,26 @@ impl Session {
         self.slots.len()
     }
 
+    /// Whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.slots.is_empty() && self.met.is_empty()
+    }
+
+    /// Whom the conversation has met, as they were named.
+    pub(super) fn met(&self) -> &[String] {
+        &self.met
+    }
+
+    /// Says whether there was anybody new.
+    pub(super) fn meet(&mut self, names: impl IntoIterator<Item = String>) -> bool {
+        let known: HashSet<String> = self.met.iter().cloned().collect();
+        let mut new: Vec<String> = names.into_iter().filter(|name| !known.contains(name)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let is_new = !new.is_empty();
+        self.met.append(&mut new);
+        self.met.drain(..self.met.len().saturating_sub(MOST_MET));
+        is_new
     }
 
     /// The token for a value; made when it has none. Past the last token the value is hidden for good.
@@ -110,13 +135,13 @@ impl From<Kept> for Session {
     fn from(kept: Kept) -> Self {
         let places =
             kept.slots.iter().enumerate().map(|(at, slot)| ((slot.kind, slot.key.clone()), at)).collect();
-        Self { tenant: kept.tenant, person: kept.person, slots: kept.slots, places }
+        Self { tenant: kept.tenant, person: kept.person, slots: kept.slots, places, met: kept.met }
     }
 }
 
 impl From<Session> for Kept {
     fn from(session: Session) -> Self {
-        Self { tenant: session.tenant, person: session.person, slots: session.slots }
+        Self { tenant: session.tenant, person: session.person, slots: session.slots, met: session.met }
     }
 }
 

@@ -9,7 +9,7 @@ use munshi_llm::gateway::{Reveal, Veil};
 use munshi_types::Script;
 
 use super::hide;
-use super::known::Known;
+use super::known::{Entity, Known};
 use super::mask::Mask;
 use super::reveal::Revealing;
 use super::session::{Crossed, Session};
@@ -28,8 +28,25 @@ pub(super) struct Table(Mutex<Tokens>);
 
 pub(super) struct Tokens {
     pub session: Session,
+    /// The people of the conversation who stand in no list, ready to be found.
+    met: Option<Arc<Known>>,
     /// Tokens in a text that stand for nothing.
     pub invented: Vec<String>,
+}
+
+impl Tokens {
+    fn new(session: Session) -> Self {
+        let mut tokens = Self { session, met: None, invented: Vec::new() };
+        tokens.make_ready();
+        tokens
+    }
+
+    fn make_ready(&mut self) {
+        let met = self.session.met();
+        let entity = |name: &String| Entity { names: vec![name.clone()], values: Vec::new() };
+        let entities: Vec<Entity> = met.iter().map(entity).collect();
+        self.met = (!met.is_empty()).then(|| Arc::new(Known::new(self.session.tenant, &entities)));
+    }
 }
 
 impl Table {
@@ -45,13 +62,22 @@ impl TokenVeil {
         if known.tenant() != session.tenant {
             return Err(Crossed);
         }
-        let table = Arc::new(Table(Mutex::new(Tokens { session, invented: Vec::new() })));
+        let table = Arc::new(Table(Mutex::new(Tokens::new(session))));
         Ok(Self { known, table, script })
     }
 
     /// The table as it stands now, to be kept with the conversation.
     pub fn session(&self) -> Session {
         self.table.with(|table| table.session.clone())
+    }
+
+    /// Names of people that nobody listed, such as a tool has told of: hidden from now on, for the whole conversation.
+    pub fn meet(&self, names: impl IntoIterator<Item = String>) {
+        self.table.with(|table| {
+            if table.session.meet(names) {
+                table.make_ready();
+            }
+        });
     }
 
     /// Tokens that replies had and nobody has given out: they were left as they are. A tool is never called with one.
@@ -62,7 +88,11 @@ impl TokenVeil {
 
 impl Veil for TokenVeil {
     fn hide(&self, request: &ChatRequest) -> ChatRequest {
-        self.table.with(|table| hide::request(&mut Mask::within(&self.known, &mut table.session), request))
+        self.table.with(|table| {
+            let met = table.met.clone();
+            let known = std::iter::once(&*self.known).chain(met.as_deref()).collect();
+            hide::request(&mut Mask::within(known, &mut table.session), request)
+        })
     }
 
     fn reveal(&self, output: &Output) -> Box<dyn Reveal> {

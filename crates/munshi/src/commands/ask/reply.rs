@@ -1,6 +1,6 @@
 //! What came of a message: as JSON, and as people watch it come.
 
-use munshi_agent::{Event, Outcome, RunState};
+use munshi_agent::{Event, Halt, Outcome, RunState};
 use munshi_types::TenantName;
 use munshi_types::tier::TierName;
 use serde::Serialize;
@@ -66,7 +66,12 @@ impl Watched {
         self.close()?;
         let outcome = &told.outcome;
         if let Some(halt) = &outcome.halt {
-            self.output.aside(|paint| paint.doubtful(&format!("(halted: {})", halt.code())));
+            let why = match halt {
+                // Which limit is for whoever runs this to know; the person was told when to come back.
+                Halt::OverBudget(limit) => format!("(halted: {}, {})", halt.code(), harmless(limit)),
+                _ => format!("(halted: {})", halt.code()),
+            };
+            self.output.aside(|paint| paint.doubtful(&why));
         }
         if let Some(approval) = outcome.approval {
             let binding = &told.tenant;
@@ -119,8 +124,8 @@ fn summary(outcome: &Outcome) -> String {
     let usage = &outcome.usage;
     let language = outcome.language.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
     let cost = match usage.cost_micros {
-        None => "at an unknown price".to_owned(),
-        Some(0) => "free".to_owned(),
+        None if usage.model_calls > 0 => "at an unknown price".to_owned(),
+        None | Some(0) => "free".to_owned(),
         Some(micros) => format!("for {}", munshi_llm::money::Cost::from_micros(micros)),
     };
     let calls = count(u64::from(usage.model_calls), "model call");

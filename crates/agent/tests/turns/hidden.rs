@@ -1,0 +1,113 @@
+//! What is kept from the store, and what from models elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_agent::{Due, Halt, RunState};
+use munshi_identity::{Person, persons};
+use munshi_test_support::TestDb;
+use munshi_test_support::database::MORNING;
+use munshi_test_support::models::Turn;
+use munshi_tools::NoJournal;
+use munshi_types::{Attached, Sender};
+use serde_json::json;
+
+use crate::support::{Shop, arguments};
+
+/// A customer who has written before, and whoever the tools name.
+const PEOPLE: [&str; 5] = ["Lakshmi", "Iyer", "Zubeida", "Pratibha", "Menon"];
+
+async fn with_a_customer(test: &TestDb, shop: &Shop) {
+    let ids = test.ids.clone();
+    let put =
+        move |tx: &mut munshi_store::Tx<'_>| persons::put(tx, &Person::new(&ids, "Lakshmi Iyer", MORNING));
+    shop.db.write(shop.tenant, put).await.unwrap();
+}
+
+/// Says how many requests there were, none of which had a name in it.
+fn unseen(shop: &Shop) -> usize {
+    let requests = shop.model.requests();
+    for asked in &requests {
+        let whole = format!("{:?}", asked.request);
+        for name in PEOPLE {
+            assert!(!whole.contains(name), "{name} was sent: {whole}");
+        }
+    }
+    requests.len()
+}
+
+on_both! {
+    async fn a_number_in_the_name_of_a_file_is_not_kept(test: TestDb) {
+        let shop = Shop::open(&test, []).await;
+        let mut inbound = shop.message(shop.staff, "1", "here is my card");
+        let name = Some("aadhaar_2345_6789_0124.jpg".to_owned());
+        inbound.attached = vec![Attached { media_type: "image/jpeg".to_owned(), name, reference: "f/1".to_owned() }];
+        let received = shop.engine.receive(inbound).await.unwrap();
+        let outcome = shop.outcome(&received).await;
+        assert!(matches!(outcome.halt, Some(Halt::RefusedAtDoor(_))), "{outcome:?}");
+        let kept = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND CAST(attached AS TEXT) LIKE '%6789%'";
+        assert_eq!(shop.number(kept).await, 0);
+    }
+
+    async fn a_number_in_somebodys_name_is_not_kept(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::text("Welcome.")]).await;
+        let mut inbound = shop.message(shop.staff, "1", "hello there");
+        let name = Some("Ravi UID 2345/6789/0124".to_owned());
+        inbound.from = Sender { phone: Some("+919812345678".to_owned()), name, ..Sender::default() };
+        let received = shop.engine.receive(inbound).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.text, "Welcome.", "the message itself is taken");
+        let kept = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name LIKE '%6789%'";
+        assert_eq!(shop.number(kept).await, 0);
+    }
+
+    async fn a_model_elsewhere_reads_nobodys_name(test: TestDb) {
+        let script = [
+            Turn::call("debtors", &json!({})),
+            Turn::text("Zubeida owes 1,200; Pratibha Menon has paid."),
+            Turn::text("That is all."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        with_a_customer(&test, &shop).await;
+        let outcome = shop.ask("1", "who has to pay? write it to Lakshmi Iyer").await;
+        assert!(outcome.text.starts_with("Zubeida owes"), "{outcome:?}");
+        assert_eq!(outcome.calls[0].result["result"]["customers"][0]["name"], "Zubeida", "tools have real values");
+        // What was said and spoken of comes back in the next turn.
+        assert_eq!(shop.ask("2", "and what else did you find").await.text, "That is all.");
+        assert_eq!(unseen(&shop), 3);
+    }
+
+    async fn nor_where_a_question_had_to_be_answered_first(test: TestDb) {
+        let script = [
+            Turn::call("debtors", &json!({})),
+            Turn::call("drop", &arguments("old list")),
+            Turn::text("It is gone."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        with_a_customer(&test, &shop).await;
+        let waiting = shop.ask("1", "see who has to pay, then drop the old list").await;
+        assert_eq!(waiting.state, RunState::WaitingApproval, "{waiting:?}");
+        assert_eq!(shop.ask("2", "yes").await.text, "It is gone.");
+        assert_eq!(unseen(&shop), 3);
+    }
+
+    async fn nor_where_another_process_goes_on(test: TestDb) {
+        let hanging = Turn::events([munshi_llm::Event::Started { request_id: None, model: None }]).hanging();
+        let shop = Shop::open(&test, [Turn::call("debtors", &json!({})), Turn::call("note", &arguments("milk")), hanging]).await;
+        with_a_customer(&test, &shop).await;
+        let received = shop.say("1", "see who has to pay and note milk").await;
+        for _ in 0..2_000 {
+            if shop.model.requests().len() == 3 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(unseen(&shop), 3);
+        shop.engine.abandon();
+        let other = shop.again(&test, [Turn::text("It is noted.")]).await;
+        test.clock.advance(Duration::from_secs(120));
+        other.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        other.engine.sweep(Due::Lapsed).await.unwrap();
+        assert_eq!(other.outcome(&received).await.text, "It is noted.");
+        assert_eq!(unseen(&other), 1);
+    }
+}

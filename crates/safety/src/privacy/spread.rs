@@ -1,0 +1,213 @@
+//! Aadhaar numbers whose digits lie apart as other numbers' never do: 2345/6789/0124, 23_45_67_89_01_24.
+
+use std::ops::Range;
+
+use munshi_lang::sums::verhoeff;
+use munshi_lang::token::{digit, unseen};
+
+use super::aadhaar::{OTHERS, is_letter, is_word};
+use super::digits::{Group, is_priced, is_round, span, values, words_before};
+use super::kind::{Found, Kind};
+
+/// So many signs lie between two groups at most.
+const WIDEST: usize = 3;
+
+/// Those that the word Aadhaar stands before: in groups of any size, whatever parts them.
+pub(super) fn named(text: &str) -> Vec<Found> {
+    let is_named = |chain: &[Group], window: Range<usize>| {
+        let groups = chain.get(window).unwrap_or_default();
+        let start = span(groups).start;
+        let glued = text.get(..start).and_then(|front| front.chars().next_back()).is_some_and(is_letter);
+        let near = if glued { 1 } else { usize::MAX };
+        !is_day(groups) && words_before(text, start).iter().take(near).any(|word| is_word(word))
+    };
+    found(text, is_named)
+}
+
+/// Those that nothing names: three fours with one and the same sign between, and nothing beside them.
+pub(super) fn bare(text: &str) -> Vec<Found> {
+    let is_bare = |chain: &[Group], window: Range<usize>| {
+        let groups = chain.get(window).unwrap_or_default();
+        let range = span(groups);
+        let (front, rest) =
+            (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
+        let beside = front.chars().next_back().is_some_and(is_letter)
+            || rest.chars().next().is_some_and(is_letter)
+            || is_priced(front);
+        chain.len() == 3
+            && groups.iter().all(|group| group.values.len() == 4)
+            && is_parted_alike(text, groups)
+            && !beside
+            && !is_round(groups)
+            && !groups.iter().all(is_year)
+            && !words_before(text, range.start).iter().any(|word| OTHERS.contains(&word.as_str()))
+    };
+    found(text, is_bare)
+}
+
+/// The windows of twelve digits that keep the sum and are wanted, none over another.
+fn found(text: &str, is_wanted: impl Fn(&[Group], Range<usize>) -> bool) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for chain in chains(text) {
+        for window in windows(&chain) {
+            let groups = chain.get(window.clone()).unwrap_or_default();
+            let digits = values(groups);
+            let range = span(groups);
+            let is_free = all.last().is_none_or(|last| last.range.end <= range.start);
+            let keeps = matches!(digits.first(), Some(2..=9)) && verhoeff(&digits);
+            if is_free && keeps && is_wanted(&chain, window) {
+                all.push(Found { kind: Kind::Aadhaar, range });
+            }
+        }
+    }
+    all
+}
+
+/// Groups of digits with nothing but signs between, a few at a time.
+fn chains(text: &str) -> Vec<Vec<Group>> {
+    let mut all: Vec<Vec<Group>> = Vec::new();
+    let (mut open, mut signs) = (false, 0);
+    for (at, letter) in text.char_indices() {
+        if !open && letter.is_ascii() && !letter.is_ascii_digit() {
+            continue;
+        }
+        let Some(value) = digit(letter) else {
+            if open && !unseen(letter) {
+                signs += 1;
+                open = signs <= WIDEST && letter != '\n' && !is_letter(letter);
+            }
+            continue;
+        };
+        if !open {
+            all.push(Vec::new());
+        }
+        let end = at + letter.len_utf8();
+        if let Some(chain) = all.last_mut() {
+            match chain.last_mut().filter(|_| open && signs == 0) {
+                Some(group) => {
+                    group.values.push(value);
+                    group.range.end = end;
+                }
+                None => chain.push(Group { values: vec![value], range: at..end, sign: None }),
+            }
+        }
+        (open, signs) = (true, 0);
+    }
+    all.retain(|chain| chain.iter().map(|group| group.values.len()).sum::<usize>() >= 12);
+    all
+}
+
+/// The groups in a row that have twelve digits together.
+fn windows(chain: &[Group]) -> Vec<Range<usize>> {
+    let ends = |from: usize| {
+        let mut total = 0;
+        let rest = chain.iter().enumerate().skip(from);
+        let sums = rest.map(move |(at, group)| {
+            total += group.values.len();
+            (at, total)
+        });
+        sums.take_while(|(_, total)| *total <= 12).last().filter(|(_, total)| *total == 12)
+    };
+    (0..chain.len()).filter_map(|from| ends(from).map(|(at, _)| from..at + 1)).collect()
+}
+
+fn is_parted_alike(text: &str, groups: &[Group]) -> bool {
+    let gaps: Vec<&str> = groups
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [one, next] => text.get(one.range.end..next.range.start),
+            _ => None,
+        })
+        .collect();
+    gaps.iter().all(|gap| gap.chars().count() == 1 && Some(gap) == gaps.first())
+}
+
+fn number(group: &Group) -> u32 {
+    group
+        .values
+        .iter()
+        .fold(0, |number: u32, value| number.saturating_mul(10).saturating_add((*value).into()))
+}
+
+fn is_year(group: &Group) -> bool {
+    group.values.len() == 4 && (1900..2100).contains(&number(group))
+}
+
+/// Whether a day stands among the groups: with the time beside it, it has twelve digits, too.
+fn is_day(groups: &[Group]) -> bool {
+    let is_short = |group: &Group, most: u32| group.values.len() <= 2 && (1..=most).contains(&number(group));
+    groups.windows(3).any(|three| match three {
+        [day, month, year] if is_year(year) => is_short(day, 31) && is_short(month, 31),
+        [year, month, day] if is_year(year) => is_short(day, 31) && is_short(month, 12),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::aadhaar::refuse_aadhaar;
+    use super::*;
+
+    /// Twelve digits that keep the sum, after these.
+    fn completed(front: &str) -> String {
+        let all = (0..10).map(|last| format!("{front}{last}"));
+        let keeps = |text: &String| verhoeff(&text.bytes().map(|byte| byte - b'0').collect::<Vec<u8>>());
+        all.into_iter().find(keeps).unwrap()
+    }
+
+    #[test]
+    fn any_sign_may_part_what_the_word_names() {
+        for sign in ["/", ",", "_", "|", ":", "*", " / ", "~", "—", "\u{200b}/", ", ", "//", "#", "•"] {
+            for sizes in [&[4usize, 4, 4][..], &[2, 2, 2, 2, 2, 2], &[3, 3, 3, 3], &[12], &[1; 12], &[5, 7]] {
+                let mut rest = "234567890124";
+                let mut parts = Vec::new();
+                for size in sizes {
+                    let (part, more) = rest.split_at(*size);
+                    parts.push(part);
+                    rest = more;
+                }
+                let number = parts.join(sign);
+                for text in [format!("aadhaar {number}"), format!("मेरा आधार नंबर: {number} hai")]
+                {
+                    let found = refuse_aadhaar(&text).unwrap_or_else(|| panic!("{text}"));
+                    assert_eq!(text[found.range].chars().filter_map(digit).count(), 12, "{text}");
+                }
+            }
+        }
+        assert!(refuse_aadhaar("uid:234567890124x").is_some());
+        assert!(refuse_aadhaar("aadhaar_2345_6789_0124.pdf").is_some());
+    }
+
+    #[test]
+    fn fours_are_one_number_whatever_parts_them() {
+        for text in
+            ["2345/6789/0124", "2345,6789,0124", "my id 2345_6789_0124", "2345|6789|0124", "२३४५*६७८९*०१२४"]
+        {
+            assert!(refuse_aadhaar(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn days_lists_and_other_numbers_are_none() {
+        for text in [
+            "2345, 6789, 0124",
+            "order 2345/6789/0124",
+            "2345/6789/0124/1111",
+            "Rs 2345,6789,0124",
+            "AB2345/6789/0124",
+            "23/45/67/89/01/24",
+            "2345/6789/0125",
+            "aadhaar 2345/6789/0125",
+            "234567890124X",
+        ] {
+            assert_eq!(refuse_aadhaar(text), None, "{text}");
+        }
+        let years = completed("20192020202");
+        let years = format!("{}/{}/{}", &years[..4], &years[4..8], &years[8..]);
+        assert_eq!(refuse_aadhaar(&years), None, "{years}");
+        for minute in 0..60 {
+            let text = format!("aadhaar linked on 23/05/2026, 10:{minute:02}");
+            assert_eq!(refuse_aadhaar(&text), None, "{text}");
+        }
+    }
+}
