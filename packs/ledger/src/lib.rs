@@ -2,6 +2,7 @@
 //!
 //! # Layout
 //! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
+//! - [`Ledger`]: the pack, with its tools (`tools`) and what a prompt should know
 //! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
 //! - [`Error`]: what a caller can do something about
 
@@ -10,9 +11,12 @@
 
 pub mod books;
 mod error;
+mod pack;
 pub mod sms;
+mod tools;
 
 pub use error::{Error, Result};
+pub use pack::Ledger;
 
 use munshi_store::{Migration, migration};
 
