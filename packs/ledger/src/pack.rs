@@ -8,6 +8,9 @@ use munshi_store::Migration;
 use munshi_types::{Autonomy, Clock, Conduct, Ids};
 
 use crate::MIGRATIONS;
+use crate::check::Careful;
+use crate::context::Standing;
+use crate::forwarded::Forwarded;
 use crate::tools::{self, Desk};
 
 /// Keeps the books of a shop.
@@ -39,6 +42,9 @@ impl Pack for Ledger {
     fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
         room.phrases(&phrase_files!("../phrases"))?;
         tools::install(room, &self.desk)?;
+        room.check(Careful);
+        room.context(Standing);
+        room.reader(Forwarded);
         room.tenant(ReadyTenant {
             name: "kirana",
             about: "A shop whose munshi keeps the books",

@@ -8,7 +8,7 @@ use super::call::{Call, Desk};
 use super::person::{self, Party};
 use super::stock::lines;
 use super::told::Told;
-use crate::books::{self, Act, Days, Entry, Lent, Settled, days, entry};
+use crate::books::{self, Act, Days, Entry, Kind, Lent, Settled, days, entry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -19,6 +19,34 @@ pub(crate) enum What {
     CreditTaken,
     Received,
     Paid,
+}
+
+impl What {
+    /// What a tool of this name writes.
+    pub(crate) fn of_tool(name: &str) -> Option<Self> {
+        Some(match name {
+            "log_sale" => Self::Sale,
+            "log_purchase" => Self::Purchase,
+            "log_expense" => Self::Expense,
+            "credit_given" => Self::CreditGiven,
+            "credit_taken" => Self::CreditTaken,
+            "payment_received" => Self::Received,
+            "payment_made" => Self::Paid,
+            _ => return None,
+        })
+    }
+
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Sale => Kind::Sale,
+            Self::Purchase => Kind::Purchase,
+            Self::Expense => Kind::Expense,
+            Self::CreditGiven => Kind::CreditGiven,
+            Self::CreditTaken => Kind::CreditTaken,
+            Self::Received => Kind::PaymentReceived,
+            Self::Paid => Kind::PaymentMade,
+        }
+    }
 }
 
 pub(crate) struct Book {

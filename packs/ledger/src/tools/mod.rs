@@ -3,14 +3,16 @@
 //!
 //! # Layout
 //! - `spec`: reads those files; `call`: one call of a tool; `told`: what it answers
-//! - `person`, `stock`: whom and what a name means
-//! - `book`: entries; `cancel`, `correct`: taking back; `look`: answers
+//! - `person`, `stock`: whom and what a name means; `contact`: what is known of people
+//! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`: answers
 
 mod book;
 mod call;
 mod cancel;
+mod contact;
 mod correct;
 mod look;
+mod message;
 mod person;
 mod spec;
 mod stock;
@@ -21,8 +23,10 @@ use std::sync::Arc;
 use munshi_pack::{BadPack, Room};
 use munshi_tools::{Body, Look, Write};
 
-use book::{Book, What};
-pub(crate) use call::Desk;
+use book::Book;
+pub(crate) use book::What;
+pub(crate) use call::{Desk, amount, text};
+pub(crate) use person::{Whom, whom};
 use stock::{Move, Way};
 
 macro_rules! files {
@@ -48,6 +52,9 @@ const FILES: &[(&str, &str)] = files![
     "stock_out",
     "item_stock",
     "low_stock",
+    "book_sms",
+    "add_contact",
+    "set_limit",
 ];
 
 pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
@@ -62,15 +69,10 @@ pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
 
 fn body(name: &str, desk: &Desk) -> Option<Body> {
     let desk = || desk.clone();
-    let book = |what| writes(Book { what, desk: desk() });
+    if let Some(what) = What::of_tool(name) {
+        return Some(writes(Book { what, desk: desk() }));
+    }
     Some(match name {
-        "log_sale" => book(What::Sale),
-        "log_purchase" => book(What::Purchase),
-        "log_expense" => book(What::Expense),
-        "credit_given" => book(What::CreditGiven),
-        "credit_taken" => book(What::CreditTaken),
-        "payment_received" => book(What::Received),
-        "payment_made" => book(What::Paid),
         "balance_of" => looks(look::BalanceOf(desk())),
         "who_owes_me" => looks(look::WhoOwesMe),
         "day_summary" => looks(look::Summary(desk())),
@@ -80,6 +82,9 @@ fn body(name: &str, desk: &Desk) -> Option<Body> {
         "stock_out" => writes(Move { desk: desk(), way: Way::Out }),
         "item_stock" => looks(stock::ItemStock(desk())),
         "low_stock" => looks(stock::LowStock),
+        "book_sms" => writes(message::BookSms(desk())),
+        "add_contact" => writes(contact::AddContact(desk())),
+        "set_limit" => writes(contact::SetLimit(desk())),
         _ => return None,
     })
 }
