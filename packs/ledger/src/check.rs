@@ -14,7 +14,7 @@ use crate::books::contacts::Contact;
 use crate::books::dedup::{self, Seen, Windows};
 use crate::books::{Act, habits, profile};
 use crate::error::{Error, Result};
-use crate::tools::{Whom, What, amount, text, whom};
+use crate::tools::{What, Whom, amount, text, whom};
 
 /// Fewer entries than this say nothing of what is usual.
 const ENOUGH: i64 = 5;

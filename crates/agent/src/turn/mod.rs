@@ -20,7 +20,7 @@ mod think;
 mod timings;
 mod tongue;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ use munshi_llm::gateway::{MemoryTab, Route};
 use munshi_pack::Reading;
 use munshi_safety::approvals::Approval;
 use munshi_safety::budget::RunBudget;
-use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::pipeline::{Concern, Source, Taint};
 use munshi_safety::privacy::TokenVeil;
 use munshi_tiers::Resolution;
 use munshi_tiers::prompt::Report;
@@ -94,6 +94,8 @@ pub(crate) struct Turn {
     state: Vec<String>,
     /// Acts that this process began, and those it found begun.
     begun: HashSet<ActId>,
+    /// What packs want confirmed of an act, in their own words.
+    concerned: HashMap<ActId, Vec<Concern>>,
     taken_up: HashSet<ActId>,
     /// Calls that followers have seen.
     shown: HashSet<ActId>,
@@ -193,6 +195,7 @@ impl Turn {
             target: None,
             state: Vec::new(),
             begun: HashSet::new(),
+            concerned: HashMap::new(),
             taken_up: known.clone(),
             shown: known,
             entities,

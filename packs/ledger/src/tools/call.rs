@@ -33,7 +33,8 @@ pub(crate) struct Call<'c> {
 
 impl Desk {
     pub(crate) fn call<'c>(&'c self, permit: &'c Permit, tx: &mut Tx<'_>) -> Result<Call<'c>, Failure> {
-        let act = acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
+        let act =
+            acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
         let rests_on = act.map(|act| act.rests_on);
         let words = rests_on.as_ref().map(|on| on.taint.own_words.join("\n")).unwrap_or_default();
         let caller = rests_on.map(|on| on.caller);

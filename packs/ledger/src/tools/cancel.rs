@@ -36,7 +36,8 @@ impl Write for CancelLast {
     fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
         let call = self.0.call(permit, tx)?;
         let reversal = entry::by_key(tx, call.key)?;
-        let cancelled = reversal.and_then(|entry| entry.reverses).map(|id| entry::find(tx, id)).transpose()?;
+        let cancelled =
+            reversal.and_then(|entry| entry.reverses).map(|id| entry::find(tx, id)).transpose()?;
         let stands = cancelled.flatten().is_none_or(|entry| entry.stands());
         Ok(stands.then(|| "the entry was not cancelled".to_owned()))
     }

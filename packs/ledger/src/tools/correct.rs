@@ -28,7 +28,8 @@ impl Write for CorrectLast {
             None => last(tx, &call)?,
         };
         let act = with_amount(tx, &wrong, amount)?.ok_or_else(|| {
-            let what = "an entry of several parts can't be corrected by its amount: cancel it and write it anew";
+            let what =
+                "an entry of several parts can't be corrected by its amount: cancel it and write it anew";
             Failure::surely("not_booked", what)
         })?;
         let corrected = books::correct(tx, &call.writing(), wrong.id, &call.entry(act), REASON)?;
@@ -53,9 +54,7 @@ fn with_amount(tx: &mut Tx<'_>, entry: &Entry, amount: Money) -> Booking<Option<
     let lines: Vec<Line> = entry::movements(tx, entry.id)?.into_iter().map(line).collect();
     let party = entry.contact;
     Ok(match (entry.kind, party) {
-        (Kind::Sale, _) => {
-            Some(Act::Sale { amount, settled: settled(&posting.debit), party, lines })
-        }
+        (Kind::Sale, _) => Some(Act::Sale { amount, settled: settled(&posting.debit), party, lines }),
         (Kind::Purchase, _) => {
             Some(Act::Purchase { amount, settled: settled(&posting.credit), party, lines })
         }

@@ -50,7 +50,9 @@ fn own(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
         "about" => rest.clone_into(&mut spec.description),
         "scope" => rest.clone_into(&mut spec.scope),
         "reply" => spec.reply = Some(rest.to_owned()),
-        "next" => spec.follow_ups = rest.split(';').map(|name| name.trim().parse().ok()).collect::<Option<_>>()?,
+        "next" => {
+            spec.follow_ups = rest.split(';').map(|name| name.trim().parse().ok()).collect::<Option<_>>()?
+        }
         code => {
             let phrases = rest.split(';').map(|phrase| phrase.trim().to_owned());
             spec.phrases.entry(code.parse().ok()?).or_default().extend(phrases);
@@ -65,10 +67,7 @@ const MEANS: [(&str, &str); 4] = [
         "upi",
         "gpay, google pay, phonepe, paytm, bhim, यूपीआई, ಯುಪಿಐ, యూపీఐ, யுபிஐ, ইউপিআই, યુપીઆઈ, ਯੂਪੀਆਈ, യുപിഐ, ୟୁପିଆଇ",
     ),
-    (
-        "cash",
-        "nakad, nagad, rokda, rokh, नकद, नगद, रोख, নগদ, રોકડા, ನಗದು, ரொக்கம், నగదు, ਨਕਦ, പണമായി, ନଗଦ",
-    ),
+    ("cash", "nakad, nagad, rokda, rokh, नकद, नगद, रोख, নগদ, રોકડા, ನಗದು, ரொக்கம், నగదు, ਨਕਦ, പണമായി, ନଗଦ"),
     ("card", "कार्ड"),
     ("cheque", "check, चेक"),
 ];
@@ -78,7 +77,9 @@ fn property(kind: &str) -> Value {
         "money" => json!({
             "type": "integer", "format": "money", "description": "In paise: ₹500 is 50000.",
         }),
-        "quantity" => json!({ "type": "number", "format": "quantity", "description": "At most three decimals." }),
+        "quantity" => {
+            json!({ "type": "number", "format": "quantity", "description": "At most three decimals." })
+        }
         "means" => {
             let words: Map<String, Value> = MEANS
                 .iter()
@@ -91,7 +92,9 @@ fn property(kind: &str) -> Value {
             "type": "string", "format": "period",
             "description": "One of today, yesterday, this_week, last_week, this_month, last_month, this_year, last_year.",
         }),
-        "person" => json!({ "type": "string", "format": "person", "description": "The name as it was said." }),
+        "person" => {
+            json!({ "type": "string", "format": "person", "description": "The name as it was said." })
+        }
         "date" => json!({ "type": "string", "format": "date", "description": "When it was, if not today." }),
         other => json!({ "type": "string", "format": other }),
     }

@@ -59,11 +59,14 @@ impl Told {
         Ok(self
             .with("contact", contact_told)
             .with("name", contact.name.as_str())
-            .with("owes", match phrase {
-                "owes" => "they owe the shop",
-                "owed" => "the shop owes them",
-                _ => "nothing",
-            })
+            .with(
+                "owes",
+                match phrase {
+                    "owes" => "they owe the shop",
+                    "owed" => "the shop owes them",
+                    _ => "nothing",
+                },
+            )
             .money("balance", size)
             .say(phrase))
     }

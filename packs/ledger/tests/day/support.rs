@@ -59,7 +59,7 @@ impl Shop {
         let received = self.engine.receive(message).await.unwrap();
         let outcome = self.engine.outcome(received.tenant, received.run);
         let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
-        if !outcome.violations.is_empty() { eprintln!("VIOL {:?} in {}", outcome.violations, outcome.text); }
+        assert!(outcome.violations.is_empty(), "{:?} in {}", outcome.violations, outcome.text);
         outcome.text
     }
 
@@ -76,7 +76,8 @@ async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
     ));
     let registry = Arc::new(house.tools.clone());
     let dispatcher = Dispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
-    let specs = registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
+    let specs =
+        registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
     let mut book = house.book.clone();
     munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
     let target = Target::offline();
@@ -122,11 +123,14 @@ async fn apply(test: &TestDb, house: &House) -> (TenantId, PersonId) {
     let read = files::read(&folder, None).unwrap().remove(0);
     let plan = munshi_tiers::plan_folder(&test.db, &read, Vanished::Keep, &installed).await.unwrap();
     let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
-    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await.unwrap();
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
+        .await
+        .unwrap();
     let name = ready.name.parse().unwrap();
     let find = move |tx: &mut munshi_store::PlatformTx<'_>| munshi_store::tenants::find_by_name(tx, &name);
     let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
-    let rules = policy::parse(ready.files.iter().find(|file| file.path == "policy.toml").unwrap().text).unwrap();
+    let rules =
+        policy::parse(ready.files.iter().find(|file| file.path == "policy.toml").unwrap().text).unwrap();
     let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", MORNING) };
     let id = owner.id;
     let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
