@@ -103,13 +103,26 @@ impl Mouth<'_> {
     fn read_back(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
         let fill = |name: &str| arguments.get(name).map(|value| self.value(tool.field(name), value));
         match self.phrase(tool, arguments) {
-            Some(phrase) => shown(phrase, fill),
+            Some(phrase) => {
+                let unsaid = self.unsaid(tool, phrase, arguments);
+                std::iter::once(shown(phrase, fill)).chain(unsaid).collect::<Vec<_>>().join(", ")
+            }
             None => {
                 let values: Vec<String> =
                     arguments.iter().map(|(name, value)| self.value(tool.field(name), value)).collect();
                 values.join(", ")
             }
         }
+    }
+
+    /// Amounts that a phrase has no place for: nobody says yes to one they were not told.
+    fn unsaid(&self, tool: &Tool, phrase: &str, arguments: &Map<String, Value>) -> Vec<String> {
+        let is_unsaid = |name: &str| {
+            let is_money = tool.field(name).is_some_and(|field| field.kind == Kind::Money);
+            is_money && !braces(phrase).any(|said| said == name)
+        };
+        let unsaid = arguments.iter().filter(|(name, _)| is_unsaid(name));
+        unsaid.map(|(name, value)| self.value(tool.field(name), value)).collect()
     }
 
     /// An argument as a person reads it.

@@ -61,13 +61,33 @@ fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
     mouth.plain(if is_passing { "error" } else { "stuck" })
 }
 
-/// The tool's reply phrase, when the result fills all of its slots.
+/// The reply phrases, when the result fills all of their slots.
 fn phrased(mouth: &Mouth<'_>, tool: &Tool, content: &Value) -> Option<String> {
-    let name = tool.spec.reply.as_deref()?;
-    let slots = mouth.book.slots(name);
     let object = data(content).and_then(Value::as_object).or_else(|| content.as_object());
     let empty = Map::new();
     let object = object.unwrap_or(&empty);
+    let said: Option<Vec<String>> =
+        replies(tool, object).into_iter().map(|name| filled(mouth, name, object)).collect();
+    said.filter(|said| !said.is_empty()).map(|said| said.join(" "))
+}
+
+/// The phrases a result names in `reply`, one or several; else the one of the tool. A result names only phrases of its
+/// tool's own pack.
+fn replies<'r>(tool: &'r Tool, object: &'r Map<String, Value>) -> Vec<&'r str> {
+    let prefix = format!("{}-", tool.spec.module());
+    let named: Vec<&str> = match object.get("reply") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if named.is_empty() || named.iter().any(|name| !name.starts_with(&prefix)) {
+        return tool.spec.reply.as_deref().into_iter().collect();
+    }
+    named
+}
+
+fn filled(mouth: &Mouth<'_>, name: &str, object: &Map<String, Value>) -> Option<String> {
+    let slots = mouth.book.slots(name);
     let texts: Vec<(String, Slot)> = object
         .iter()
         .filter_map(|(name, value)| Some((name.replace('_', "-"), slot(name, value, mouth.voice)?)))

@@ -2,6 +2,8 @@
 //!
 //! # Layout
 //! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
+//! - [`Ledger`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
+//!   (`context`) and messages that are read without a model (`forwarded`)
 //! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
 //! - [`Error`]: what a caller can do something about
 
@@ -9,10 +11,16 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod books;
+mod check;
+mod context;
 mod error;
+mod forwarded;
+mod pack;
 pub mod sms;
+mod tools;
 
 pub use error::{Error, Result};
+pub use pack::Ledger;
 
 use munshi_store::{Migration, migration};
 

@@ -175,6 +175,7 @@ impl Turn {
             Ok(Some(answer)) => Ok(answer),
             Ok(None) => {
                 let concerns = self.concerns(called).await?;
+                self.concerned.insert(called.act, concerns.clone());
                 let want = Want {
                     act: called.act,
                     name: called.tool.clone(),

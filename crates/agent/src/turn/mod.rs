@@ -22,7 +22,7 @@ mod timings;
 mod tongue;
 mod whom;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ use munshi_llm::gateway::{MemoryTab, Route};
 use munshi_pack::Reading;
 use munshi_safety::approvals::Approval;
 use munshi_safety::budget::RunBudget;
-use munshi_safety::pipeline::{Source, Taint};
+use munshi_safety::pipeline::{Concern, Source, Taint};
 use munshi_safety::privacy::TokenVeil;
 use munshi_tiers::Resolution;
 use munshi_tiers::prompt::Report;
@@ -97,6 +97,8 @@ pub(crate) struct Turn {
     state: Vec<String>,
     /// Acts that this process began, and those it found begun.
     begun: HashSet<ActId>,
+    /// What packs want confirmed of an act, in their own words.
+    concerned: HashMap<ActId, Vec<Concern>>,
     taken_up: HashSet<ActId>,
     /// Calls that followers have seen.
     shown: HashSet<ActId>,
@@ -202,6 +204,7 @@ impl Turn {
             target: None,
             state: Vec::new(),
             begun: HashSet::new(),
+            concerned: HashMap::new(),
             taken_up: known.clone(),
             shown: known,
             entities,

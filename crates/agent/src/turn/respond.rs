@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::Needs;
+use munshi_safety::pipeline::{Needs, Reason};
 use munshi_tiers::prompt::{Section, Spoken};
 use munshi_types::MessageId;
 use munshi_types::tier::TierKind;
@@ -79,7 +79,8 @@ impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
     fn ask_first(&mut self, approvals: &[Approval]) {
         for approval in approvals {
-            self.reply.say(&approval.words);
+            let words = self.confirming(approval).unwrap_or_else(|| approval.words.clone());
+            self.reply.say(&words);
         }
         let phrase = if approvals.iter().all(|approval| self.may_say_yes(approval)) {
             "ask-go-ahead"
@@ -88,6 +89,15 @@ impl Turn {
         };
         let words = self.phrase(phrase, &[]);
         self.reply.say(&words);
+    }
+
+    /// What the packs found, in their phrases, where nothing else is asked about: those name what would be written, in
+    /// the person's language.
+    fn confirming(&self, approval: &Approval) -> Option<String> {
+        let is_all = approval.question.reasons.iter().all(|reason| *reason == Reason::Concern);
+        let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
+        let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
+        Some(said.collect::<Vec<_>>().join("\n"))
     }
 
     pub(crate) fn may_say_yes(&self, approval: &Approval) -> bool {

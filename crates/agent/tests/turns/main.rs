@@ -31,7 +31,7 @@ mod order;
 mod plain;
 mod spent;
 mod support;
+mod unanswered;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
-mod unanswered;
 mod words;

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use munshi_ledger::Ledger;
 use munshi_pack::{House, Pack};
 use munshi_store::Migration;
 use munshi_tools::{Registry, house as own};
-use munshi_types::{Clock, SystemClock};
+use munshi_types::{Clock, Ids, SystemClock, SystemRandom};
 
 use crate::failure::{Failure, Result};
 
 /// Every pack of this installation.
-pub(crate) fn packs(_clock: &Arc<dyn Clock>) -> Vec<Arc<dyn Pack>> {
-    Vec::new()
+pub(crate) fn packs(clock: &Arc<dyn Clock>) -> Vec<Arc<dyn Pack>> {
+    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+    vec![Arc::new(Ledger::new(clock.clone(), ids))]
 }
 
 /// All of them installed, beside the tools that every installation has.
@@ -37,6 +39,7 @@ mod tests {
     fn every_pack_can_be_installed() {
         let house = house(Arc::new(SystemClock)).unwrap();
         assert!(house.tools.get("today").is_some());
+        assert!(house.tools.get("log_sale").is_some());
         house.book.check().unwrap();
     }
 }

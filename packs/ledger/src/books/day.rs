@@ -29,6 +29,12 @@ impl Day {
         self.0 - other.0
     }
 
+    /// The day before it.
+    #[must_use]
+    pub const fn before(self) -> Self {
+        Self(self.0 - 1)
+    }
+
     pub fn to_date(self) -> Date {
         FIRST.checked_add(self.0.days()).unwrap_or(Date::MAX)
     }
@@ -88,6 +94,12 @@ impl Days {
     pub fn month(day: Day) -> Self {
         let date = day.to_date();
         Self { from: Day::from_date(date.first_of_month()), to: Day::from_date(date.last_of_month()) }
+    }
+
+    /// The calendar's year.
+    pub fn year(day: Day) -> Self {
+        let date = day.to_date();
+        Self { from: Day::from_date(date.first_of_year()), to: Day::from_date(date.last_of_year()) }
     }
 }
 

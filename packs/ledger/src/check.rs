@@ -1,0 +1,128 @@
+//! What a person should confirm before something is booked: a large amount, an unusual one, credit over the limit, the
+//! same thing twice.
+
+use std::time::Duration;
+
+use munshi_lang::format;
+use munshi_pack::{Check, Scene};
+use munshi_safety::pipeline::Concern;
+use munshi_store::Tx;
+use munshi_types::Money;
+use serde_json::Value;
+
+use crate::books::contacts::Contact;
+use crate::books::dedup::{self, Seen, Windows};
+use crate::books::{Act, habits, profile};
+use crate::error::{Error, Result};
+use crate::tools::{What, Whom, amount, text, whom};
+
+/// Fewer entries than this say nothing of what is usual.
+const ENOUGH: i64 = 5;
+/// So many times what is usual is asked about.
+const FAR: i64 = 4;
+/// Two customers often pay the same; one that is named seldom does so twice.
+const NAMED: Duration = Duration::from_secs(15 * 60);
+const UNNAMED: Duration = Duration::from_secs(2 * 60);
+
+pub(crate) struct Careful;
+
+impl Check for Careful {
+    fn before(
+        &self,
+        tx: &mut Tx<'_>,
+        scene: &Scene,
+        tool: &str,
+        arguments: &Value,
+    ) -> munshi_store::Result<Vec<Concern>> {
+        let (Some(what), Some(amount)) = (What::of_tool(tool), amount(arguments)) else {
+            return Ok(Vec::new());
+        };
+        match concerns(tx, scene, what, amount, text(arguments, "person")) {
+            Ok(concerns) => Ok(concerns),
+            Err(Error::Store(error)) => Err(error),
+            // What can't be booked is refused by the tool, which says why.
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+fn concerns(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    what: What,
+    amount: Money,
+    person: Option<&str>,
+) -> Result<Vec<Concern>> {
+    let contact = match person.map(|said| whom(tx, said)).transpose()? {
+        Some(Whom::Known(contact)) => Some(contact),
+        Some(Whom::New(_) | Whom::Several(_)) | None => None,
+    };
+    let mut found = Vec::new();
+    if amount > profile::get(tx)?.confirm_above {
+        found.push(concern("ask-large-amount", &[("amount", amount)], None));
+    } else if let Some(contact) = &contact
+        && is_unusual(tx, contact, what, amount)?
+    {
+        found.push(concern("ask-unusual-amount", &[("amount", amount)], Some(contact)));
+    }
+    if let (What::CreditGiven, Some(contact)) = (what, &contact)
+        && let (Some(_), Some(limit)) = (contact.over_limit(amount)?, contact.limit)
+    {
+        found.push(concern("ledger-over-limit", &[("limit", limit)], Some(contact)));
+    }
+    if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())? {
+        let phrase = if contact.is_some() { "ask-duplicate" } else { "ledger-again" };
+        found.push(concern(phrase, &[("amount", amount)], contact.as_ref()));
+    }
+    Ok(found)
+}
+
+fn concern(phrase: &str, amounts: &[(&str, Money)], contact: Option<&Contact>) -> Concern {
+    let amounts = amounts.iter().map(|(name, amount)| ((*name).to_owned(), format::rupees(*amount)));
+    let name = contact.map(|contact| ("name".to_owned(), contact.name.clone()));
+    Concern { phrase: phrase.to_owned(), slots: amounts.chain(name).collect() }
+}
+
+/// Far above or below what half of the latest entries with this contact are between.
+fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> Result<bool> {
+    let Some(side) = what.kind().side() else { return Ok(false) };
+    let habit = habits::of(tx, contact.id, side)?;
+    let (Some(low), Some(high)) = (habit.low, habit.high) else { return Ok(false) };
+    Ok(habit.seen >= ENOUGH && (amount > high.times(FAR)? || amount.times(FAR)? < low))
+}
+
+/// Whether the same was written a short while ago.
+fn is_again(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    what: What,
+    amount: Money,
+    contact: Option<&Contact>,
+) -> Result<bool> {
+    let party = contact.map(|contact| contact.id);
+    let Some(act) = what.plain(amount, party) else { return Ok(false) };
+    let window = if party.is_some() { NAMED } else { UNNAMED };
+    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: scene.now, now: scene.now };
+    let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
+    Ok(alike.is_some_and(|alike| {
+        let entry = alike.entry();
+        entry.kind == what.kind() && entry.contact.is_some() == party.is_some()
+    }))
+}
+
+impl What {
+    /// The act with nothing but the amount and the person; it is looked at and never booked.
+    fn plain(self, amount: Money, party: Option<crate::books::ContactId>) -> Option<Act> {
+        use crate::books::{Lent, Means, Settled};
+        let (settled, means, lines) = (Settled::Now(Means::Cash), Means::Cash, Vec::new());
+        Some(match self {
+            Self::Sale => Act::Sale { amount, settled, party, lines },
+            Self::Purchase => Act::Purchase { amount, settled, party, lines },
+            Self::Expense => Act::Expense { amount, category: "expense".to_owned(), settled, party },
+            Self::CreditGiven => Act::CreditGiven { party: party?, amount, lent: Lent::Goods, lines },
+            Self::CreditTaken => Act::CreditTaken { party: party?, amount, lent: Lent::Goods, lines },
+            Self::Received => Act::PaymentReceived { party, amount, means },
+            Self::Paid => Act::PaymentMade { party, amount, means },
+        })
+    }
+}

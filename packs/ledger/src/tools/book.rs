@@ -1,0 +1,147 @@
+//! The tools that write an entry: sale, purchase, expense, credit either way, payments either way.
+
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_tools::{Done, Failure, Write};
+
+use super::call::{Call, Desk};
+use super::person::{self, Party};
+use super::stock::lines;
+use super::told::Told;
+use crate::books::{self, Act, Days, Entry, Kind, Lent, Settled, days, entry};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Sale,
+    Purchase,
+    Expense,
+    CreditGiven,
+    CreditTaken,
+    Received,
+    Paid,
+}
+
+impl What {
+    /// What a tool of this name writes.
+    pub(crate) fn of_tool(name: &str) -> Option<Self> {
+        Some(match name {
+            "log_sale" => Self::Sale,
+            "log_purchase" => Self::Purchase,
+            "log_expense" => Self::Expense,
+            "credit_given" => Self::CreditGiven,
+            "credit_taken" => Self::CreditTaken,
+            "payment_received" => Self::Received,
+            "payment_made" => Self::Paid,
+            _ => return None,
+        })
+    }
+
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Sale => Kind::Sale,
+            Self::Purchase => Kind::Purchase,
+            Self::Expense => Kind::Expense,
+            Self::CreditGiven => Kind::CreditGiven,
+            Self::CreditTaken => Kind::CreditTaken,
+            Self::Received => Kind::PaymentReceived,
+            Self::Paid => Kind::PaymentMade,
+        }
+    }
+}
+
+pub(crate) struct Book {
+    pub(crate) what: What,
+    pub(crate) desk: Desk,
+}
+
+impl Write for Book {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.desk.call(permit, tx)?;
+        let party = call.text("person").map(|said| person::party(tx, &call, said)).transpose()?;
+        let act = self.act(tx, &call, party.as_ref())?;
+        let booked = books::book(tx, &call.writing(), &call.entry(act))?;
+        Ok(self.told(tx, &call, &booked.entry, party.as_ref())?.done())
+    }
+
+    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let call = self.desk.call(permit, tx)?;
+        read_back(tx, &call, done)
+    }
+}
+
+/// Whether the entry stands under this act's key with the amount that was asked for and is about to be told.
+pub(crate) fn read_back(tx: &mut Tx<'_>, call: &Call<'_>, done: &Done) -> Result<Option<String>, Failure> {
+    let Some(entry) = entry::by_key(tx, call.key)? else {
+        return Ok(Some("the entry is not in the books".to_owned()));
+    };
+    let wanted = call.amount()?;
+    let told = done.value.get("amount").and_then(serde_json::Value::as_i64);
+    let agrees = entry.amount == wanted && told == Some(wanted.as_paise()) && entry.stands();
+    Ok((!agrees).then(|| format!("entry {} is of {} and not of {wanted}", entry.number, entry.amount)))
+}
+
+impl Book {
+    fn act(&self, tx: &mut Tx<'_>, call: &Call<'_>, party: Option<&Party>) -> Result<Act, Failure> {
+        let (amount, means) = (call.amount()?, call.means());
+        let party = party.map(|party| party.contact.id);
+        let needed = || party.ok_or_else(|| Failure::surely("no_person", "say for whom it was"));
+        Ok(match self.what {
+            What::Sale => {
+                let lines = lines(tx, call)?;
+                Act::Sale { amount, settled: Settled::Now(means), party, lines }
+            }
+            What::Purchase => {
+                let lines = lines(tx, call)?;
+                Act::Purchase { amount, settled: Settled::Now(means), party, lines }
+            }
+            What::Expense => {
+                let category = call.text("item").unwrap_or_default().to_owned();
+                Act::Expense { amount, category, settled: Settled::Now(means), party }
+            }
+            What::CreditGiven => {
+                let lines = lines(tx, call)?;
+                Act::CreditGiven { party: needed()?, amount, lent: Lent::Goods, lines }
+            }
+            What::CreditTaken => {
+                let lines = lines(tx, call)?;
+                Act::CreditTaken { party: needed()?, amount, lent: Lent::Goods, lines }
+            }
+            What::Received => Act::PaymentReceived { party, amount, means },
+            What::Paid => Act::PaymentMade { party, amount, means },
+        })
+    }
+
+    fn told(
+        &self,
+        tx: &mut Tx<'_>,
+        call: &Call<'_>,
+        entry: &Entry,
+        party: Option<&Party>,
+    ) -> Result<Told, Failure> {
+        let item = call.text("item");
+        let told = Told::default().entry(entry);
+        let told = match item {
+            Some(item) => told.with("item", item),
+            None => told,
+        };
+        let told = told.say(match (self.what, item) {
+            (What::Sale, None) => "sale",
+            (What::Sale, Some(_)) => "sale-item",
+            (What::Purchase, _) => "purchase",
+            (What::Expense, _) => "expense",
+            (What::CreditGiven, _) => "credit",
+            (What::CreditTaken, _) => "taken",
+            (What::Received, _) => "received",
+            (What::Paid, _) => "paid",
+        });
+        let told = match party {
+            Some(party) => told.party(tx, party)?,
+            None => told,
+        };
+        if self.what == What::Sale {
+            let sales = days::totals(tx, Days::day(call.today()))?.sales;
+            return Ok(told.money("day_total", sales).say("sales-today"));
+        }
+        Ok(told)
+    }
+}

@@ -1,0 +1,98 @@
+//! The tools of the pack. Each has a file in `packs/ledger/tools` that says what it takes and what people say when they
+//! want it, and its line in [`install`].
+//!
+//! # Layout
+//! - `spec`: reads those files; `call`: one call of a tool; `told`: what it answers
+//! - `person`, `stock`: whom and what a name means; `contact`: what is known of people
+//! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`: answers
+
+mod book;
+mod call;
+mod cancel;
+mod contact;
+mod correct;
+mod look;
+mod message;
+mod person;
+mod spec;
+mod stock;
+mod told;
+
+use std::sync::Arc;
+
+use munshi_pack::{BadPack, Room};
+use munshi_tools::{Body, Look, Write};
+
+use book::Book;
+pub(crate) use book::What;
+pub(crate) use call::{Desk, amount, text};
+pub(crate) use person::{Whom, whom};
+use stock::{Move, Way};
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../tools/", $name, ".txt")))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = files![
+    "log_sale",
+    "log_purchase",
+    "log_expense",
+    "credit_given",
+    "credit_taken",
+    "payment_received",
+    "payment_made",
+    "balance_of",
+    "who_owes_me",
+    "day_summary",
+    "cancel_last",
+    "correct_last",
+    "stock_in",
+    "stock_out",
+    "item_stock",
+    "low_stock",
+    "book_sms",
+    "add_contact",
+    "set_limit",
+];
+
+pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
+    for (name, text) in FILES {
+        let bad = |what| BadPack::Other { pack: "ledger".to_owned(), what };
+        let spec = spec::read(name, text).map_err(bad)?;
+        let body = body(name, desk).ok_or_else(|| bad(format!("nothing does {name}")))?;
+        room.tool(spec, body)?;
+    }
+    Ok(())
+}
+
+fn body(name: &str, desk: &Desk) -> Option<Body> {
+    let desk = || desk.clone();
+    if let Some(what) = What::of_tool(name) {
+        return Some(writes(Book { what, desk: desk() }));
+    }
+    Some(match name {
+        "balance_of" => looks(look::BalanceOf(desk())),
+        "who_owes_me" => looks(look::WhoOwesMe),
+        "day_summary" => looks(look::Summary(desk())),
+        "cancel_last" => writes(cancel::CancelLast(desk())),
+        "correct_last" => writes(correct::CorrectLast(desk())),
+        "stock_in" => writes(Move { desk: desk(), way: Way::In }),
+        "stock_out" => writes(Move { desk: desk(), way: Way::Out }),
+        "item_stock" => looks(stock::ItemStock(desk())),
+        "low_stock" => looks(stock::LowStock),
+        "book_sms" => writes(message::BookSms(desk())),
+        "add_contact" => writes(contact::AddContact(desk())),
+        "set_limit" => writes(contact::SetLimit(desk())),
+        _ => return None,
+    })
+}
+
+fn writes(tool: impl Write + 'static) -> Body {
+    Body::Write(Arc::new(tool))
+}
+
+fn looks(tool: impl Look + 'static) -> Body {
+    Body::Look(Arc::new(tool))
+}

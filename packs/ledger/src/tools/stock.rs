@@ -1,0 +1,138 @@
+//! Items: what moves with an entry, what came in and went out, how much there is.
+
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_tools::{Choice, Done, Failure, Look, Write};
+use serde_json::{Value, json};
+
+use super::call::{Call, Desk};
+use super::told::Told;
+use crate::books::{self, Act, Found, Item, Line, NewItem, Quantity, entry, items};
+
+/// What is counted where nobody said a unit.
+const PIECE: &str = "piece";
+/// Items that are named in an answer.
+const NAMED: u32 = 20;
+
+/// What moves in stock with an entry: nothing, unless the item is kept and a quantity of it was said.
+pub(crate) fn lines(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Vec<Line>, Failure> {
+    let (Some(name), Some(number)) = (call.text("item"), call.number("quantity")) else {
+        return Ok(Vec::new());
+    };
+    let Ok(quantity) = number.parse::<Quantity>() else { return Ok(Vec::new()) };
+    let Found::One(item) = items::find(tx, name)? else { return Ok(Vec::new()) };
+    let unit = call.text("unit").unwrap_or(&item.unit);
+    let quantity = quantity.in_unit(unit, &item.unit).filter(|quantity| *quantity > Quantity::ZERO);
+    Ok(quantity.map(|quantity| Line { item: item.id, quantity }).into_iter().collect())
+}
+
+pub(crate) struct Move {
+    pub(crate) desk: Desk,
+    pub(crate) way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    In,
+    Out,
+}
+
+impl Write for Move {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.desk.call(permit, tx)?;
+        let quantity: Quantity = call.number("quantity").unwrap_or_default().parse()?;
+        let item = self.item(tx, &call)?;
+        let unit = call.text("unit").unwrap_or(&item.unit);
+        let moved = quantity.in_unit(unit, &item.unit).ok_or_else(|| {
+            let what = format!("{} is counted in {}: say how much in that", item.name, item.unit);
+            Failure::surely("bad_unit", what)
+        })?;
+        let lines = vec![Line { item: item.id, quantity: moved }];
+        let act = match self.way {
+            Way::In => Act::StockIn { lines, party: None },
+            Way::Out => Act::StockOut { lines, party: None },
+        };
+        let booked = books::book(tx, &call.writing(), &call.entry(act))?;
+        let told = of(&items::get(tx, item.id)?)
+            .with("entry", json!({ "id": booked.entry.id, "number": booked.entry.number }))
+            .with("quantity", moved.to_string());
+        Ok(told.say(if self.way == Way::In { "stock-in" } else { "stock-out" }).say("stock").done())
+    }
+
+    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let call = self.desk.call(permit, tx)?;
+        let Some(entry) = entry::by_key(tx, call.key)? else {
+            return Ok(Some("the entry is not in the books".to_owned()));
+        };
+        let moved = entry::movements(tx, entry.id)?;
+        let told = done.value.get("quantity").and_then(Value::as_str);
+        let agrees = moved.iter().any(|one| {
+            told == Some(&Quantity::from_thousandths(one.quantity.as_thousandths().abs()).to_string())
+        });
+        Ok((!agrees).then(|| format!("entry {} moved something else", entry.number)))
+    }
+}
+
+impl Move {
+    /// The item that is meant. What comes in for the first time is kept from now on.
+    fn item(&self, tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Item, Failure> {
+        let name = call.text("item").unwrap_or_default();
+        match (named(tx, name)?, self.way) {
+            (Some(item), _) => Ok(item),
+            (None, Way::Out) => Err(Failure::not_found(name)),
+            (None, Way::In) => {
+                let unit = call.text("unit").unwrap_or(PIECE).to_owned();
+                let new = NewItem { name: name.to_owned(), unit, ..NewItem::default() };
+                Ok(items::add(tx, call.writing().ids, call.now, &new)?)
+            }
+        }
+    }
+}
+
+/// The item of a name or of an id that was picked; several are asked about.
+fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<Item>, Failure> {
+    if let Ok(id) = said.parse() {
+        return Ok(Some(items::get(tx, id)?));
+    }
+    match items::find(tx, said)? {
+        Found::One(item) => Ok(Some(item)),
+        Found::Nobody => Ok(None),
+        Found::Choices(mut several) if several.len() == 1 => Ok(several.pop()),
+        Found::Choices(several) => {
+            let choices =
+                several.iter().map(|item| Choice::new(item.id.to_string(), item.name.as_str())).collect();
+            Err(Failure::several("item", choices))
+        }
+    }
+}
+
+fn of(item: &Item) -> Told {
+    Told::default()
+        .with("thing", json!({ "id": item.id, "name": item.name }))
+        .with("item", item.name.as_str())
+        .with("unit", item.unit.as_str())
+        .with("stock", item.stock.to_string())
+}
+
+pub(crate) struct ItemStock(pub(crate) Desk);
+
+impl Look for ItemStock {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.0.call(permit, tx)?;
+        let name = call.text("item").unwrap_or_default();
+        let item = named(tx, name)?.ok_or_else(|| Failure::not_found(name))?;
+        Ok(of(&item).say("stock").done())
+    }
+}
+
+pub(crate) struct LowStock;
+
+impl Look for LowStock {
+    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let low = items::low(tx, NAMED)?;
+        let list: Vec<String> =
+            low.iter().map(|item| format!("{} {} {}", item.name, item.stock, item.unit)).collect();
+        let told = Told::default().with("list", list);
+        Ok(told.say(if low.is_empty() { "no-low" } else { "low" }).done())
+    }
+}

@@ -1,0 +1,143 @@
+//! The ready tenant, with an engine that has the model of this machine and the pack.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use munshi_agent::{Engine, Parts, Settings};
+use munshi_identity::{Person, Role, persons};
+use munshi_jobs::Queue;
+use munshi_ledger::{Ledger, books};
+use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::money::PriceBook;
+use munshi_llm::{Gateway, Target};
+use munshi_offline::Offline;
+use munshi_pack::{House, Pack};
+use munshi_safety::acts::Office;
+use munshi_safety::budget::Governor;
+use munshi_safety::policy;
+use munshi_store::Db;
+use munshi_test_support::TestDb;
+use munshi_test_support::database::MORNING;
+use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
+use munshi_tools::Dispatcher;
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, Inbound, PersonId, Sender, SystemRandom, TenantId, To, Zone};
+
+pub(crate) struct Shop {
+    engine: Engine,
+    db: Db,
+    tenant: TenantId,
+    owner: PersonId,
+    said: AtomicU32,
+}
+
+impl Shop {
+    pub(crate) async fn open(test: &TestDb) -> Self {
+        let clock: Arc<dyn Clock> = test.clock.clone();
+        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
+        let house = House::install_all(&[pack]).unwrap();
+        let (tenant, owner) = apply(test, &house).await;
+        let engine = engine(test, clock, house).await;
+        Self { engine, db: test.db.clone(), tenant, owner, said: AtomicU32::new(0) }
+    }
+
+    /// The reply to what the owner says, with all of its lines.
+    pub(crate) async fn say(&self, text: &str) -> String {
+        let number = self.said.fetch_add(1, Ordering::SeqCst);
+        let message = Inbound {
+            channel: Channel::Web,
+            to: To::Address("handle:kirana-counter".parse().unwrap()),
+            from: Sender { person: Some(self.owner), ..Sender::default() },
+            outside_id: format!("said-{number}"),
+            text: text.to_owned(),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        };
+        let received = self.engine.receive(message).await.unwrap();
+        let outcome = self.engine.outcome(received.tenant, received.run);
+        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
+        assert!(outcome.violations.is_empty(), "{:?} in {}", outcome.violations, outcome.text);
+        outcome.text
+    }
+
+    pub(crate) async fn assert_sound(&self) {
+        let finding = self.db.read(self.tenant, books::verify).await.unwrap();
+        assert_eq!(finding, None, "{}", finding.as_ref().map(ToString::to_string).unwrap_or_default());
+    }
+}
+
+async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
+    let office = Arc::new(Office::new(
+        test.ids.clone(),
+        Governor::new(munshi_safety::budget::Settings::default(), test.ids.clone()),
+    ));
+    let registry = Arc::new(house.tools.clone());
+    let dispatcher = Dispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
+    let specs =
+        registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
+    let mut book = house.book.clone();
+    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    let target = Target::offline();
+    let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
+    let gateway = Gateway::new(GatewayParts {
+        targets: vec![target],
+        provider: Arc::new(Offline::new(house.book.clone()).unwrap()),
+        prices: PriceBook::default(),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+    });
+    Engine::new(Parts {
+        db: test.db.clone(),
+        resolver: Resolver::new(test.db.clone()).offering(specs.collect()),
+        gateway,
+        route: Arc::new(route),
+        dispatcher,
+        office,
+        house: Arc::new(house),
+        queue: Queue::new(clock.clone(), test.ids.clone()),
+        book: Arc::new(book),
+        clock,
+        random: Arc::new(SystemRandom),
+        fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
+        settings: Settings::default(),
+        senders: Vec::new(),
+    })
+}
+
+/// Puts the ready tenant into the database as `munshi apply` would, with an owner.
+async fn apply(test: &TestDb, house: &House) -> (TenantId, PersonId) {
+    let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").unwrap();
+    let folder = test.place.folder().join(ready.name);
+    for file in ready.files {
+        let path = folder.join(file.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, file.text).unwrap();
+    }
+    let installed = Installed {
+        tools: house.tools.names().map(ToString::to_string).collect(),
+        models: [Target::offline().name].into(),
+    };
+    let read = files::read(&folder, None).unwrap().remove(0);
+    let plan = munshi_tiers::plan_folder(&test.db, &read, Vanished::Keep, &installed).await.unwrap();
+    let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
+        .await
+        .unwrap();
+    let name = ready.name.parse().unwrap();
+    let find = move |tx: &mut munshi_store::PlatformTx<'_>| munshi_store::tenants::find_by_name(tx, &name);
+    let tenant = test.db.platform(munshi_store::tenants::TENANTS).read(find).await.unwrap().unwrap().id;
+    let rules =
+        policy::parse(ready.files.iter().find(|file| file.path == "policy.toml").unwrap().text).unwrap();
+    let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", MORNING) };
+    let id = owner.id;
+    let people = test.db.write(tenant, move |tx| -> Result<_, munshi_safety::Error> {
+        policy::put(tx, &rules, "test", "", MORNING)?;
+        persons::put(tx, &owner)?;
+        Ok(())
+    });
+    people.await.unwrap();
+    (tenant, id)
+}
