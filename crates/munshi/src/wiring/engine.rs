@@ -18,7 +18,6 @@ use crate::failure::{Failure, Result};
 /// The engine, and what the server needs of its parts.
 pub(crate) struct Turns {
     pub(crate) engine: Engine,
-    pub(crate) dispatcher: Dispatcher,
     pub(crate) office: Arc<Office>,
 }
 
@@ -43,7 +42,7 @@ impl Turns {
             resolver,
             gateway: wired.gateway,
             route: wired.route,
-            dispatcher: dispatcher.clone(),
+            dispatcher,
             office: office.clone(),
             book: Arc::new(book),
             house,
@@ -58,6 +57,6 @@ impl Turns {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, dispatcher, office })
+        Ok(Self { engine, office })
     }
 }
