@@ -125,7 +125,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Prompt(command) => prompt::run(context, &command),
         Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
-        Command::Ask(arguments) => ask::run(context, arguments),
+        Command::Ask(arguments) => ask::run(context, &arguments),
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
         Command::Key(command) => key::run(context, command),

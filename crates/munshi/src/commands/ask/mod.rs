@@ -53,11 +53,11 @@ pub(crate) struct Arguments {
     operator: Operator,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let text = arguments.text.as_deref().map(said).transpose()?;
     let config = context.config()?;
     context.block_on(async {
-        let mut desk = Desk::open(context, &config, &arguments).await?;
+        let mut desk = Desk::open(context, &config, arguments).await?;
         let done = match (&text, &arguments.jsonl) {
             (Some(text), _) => one(context, &mut desk, arguments.person.as_deref(), text).await,
             (None, Some(file)) => lines::run(context, &mut desk, arguments.person.as_deref(), file).await,

@@ -189,7 +189,7 @@ fn data_of(line: &[u8]) -> Option<String> {
 async fn refused(response: Response<Incoming>) -> Failure {
     let status = response.status();
     let body = http_body_util::Limited::new(response.into_body(), LONGEST).collect().await;
-    let bytes = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let bytes = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let part = |name: &str| error["error"][name].as_str().map(str::to_owned);
     let exit = match status {
