@@ -51,7 +51,7 @@ fn own(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
         "scope" => rest.clone_into(&mut spec.scope),
         "reply" => spec.reply = Some(rest.to_owned()),
         "next" => {
-            spec.follow_ups = rest.split(';').map(|name| name.trim().parse().ok()).collect::<Option<_>>()?
+            spec.follow_ups = rest.split(';').map(|name| name.trim().parse().ok()).collect::<Option<_>>()?;
         }
         code => {
             let phrases = rest.split(';').map(|phrase| phrase.trim().to_owned());
