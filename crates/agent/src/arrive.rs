@@ -76,6 +76,7 @@ impl Inner {
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),
+            least: self.may_answer_free(place).then(Amount::interaction),
             language: language.filter(|_| door == Door::Open),
             tokens: Spoken::new(&inbound.text).tokens(),
             door,
@@ -110,6 +111,13 @@ impl Inner {
             };
         }
         most
+    }
+
+    /// Whether the model of this machine is among those that may answer.
+    fn may_answer_free(&self, place: &Resolution) -> bool {
+        let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
+        let mut names = route.targets.values().flatten();
+        self.here().is_some_and(|here| names.any(|name| name == here))
     }
 
     /// The model of this machine, where there is one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_identity::{Address, Person};
 use munshi_jobs::Queue;
-use munshi_safety::budget::{Account, Amount, Governor, Lane, Refused};
+use munshi_safety::budget::{Account, Amount, Governor, Lane, Measure, Refused};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
@@ -43,6 +43,8 @@ pub struct Incoming {
     pub zone: Zone,
     /// The most that a plain turn may use, with its interaction.
     pub most: Amount,
+    /// What is set aside where that much is not there and a model that costs nothing may answer.
+    pub least: Option<Amount>,
     /// As it was told from the text.
     pub language: Option<LanguageCode>,
     /// How much of a prompt the text takes.
@@ -219,7 +221,7 @@ fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Re
     }
 }
 
-/// Sets aside what the turn may use. A limit that is reached shuts the door.
+/// Sets aside what the turn may use, or as little as a free answer needs. A limit that is reached shuts the door.
 fn reserve(
     tx: &mut Tx<'_>,
     desk: &Desk,
@@ -232,7 +234,13 @@ fn reserve(
         lane: Lane::People,
         zone: incoming.zone.clone(),
     };
-    match desk.governor.reserve(tx, &account, &incoming.most, incoming.now) {
+    let mut reserved = desk.governor.reserve(tx, &account, &incoming.most, incoming.now);
+    if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.least)
+        && refused.on.measure != Measure::Interactions
+    {
+        reserved = desk.governor.reserve(tx, &account, least, incoming.now);
+    }
+    match reserved {
         Ok(reserved) => Ok((Some(reserved.id), None)),
         Err(munshi_safety::Error::OverBudget(refused)) => {
             let said = (incoming.limit_reached)(&refused);

@@ -41,7 +41,12 @@ pub(super) fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> 
         .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
 
-pub(super) fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Snapshot) -> Purse {
+pub(super) fn purse(
+    engine: &Inner,
+    (run, prepared): (&Run, &Prepared),
+    place: &Resolution,
+    snapshot: &Snapshot,
+) -> Purse {
     let account = Account {
         binding: Some(run.binding),
         person: Some(run.person),
@@ -51,7 +56,7 @@ pub(super) fn purse(engine: &Inner, run: &Run, place: &Resolution, snapshot: &Sn
     let governor = Arc::new(engine.office.governor.clone());
     let (db, clock) = (engine.db.clone(), engine.clock.clone());
     let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
-    let allowed = run.reservation.map(|_| engine.most(place));
+    let allowed = prepared.is_paid.then(|| engine.most(place));
     let limit = engine.office.governor.settings().run;
     Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
 }

@@ -165,7 +165,7 @@ impl Turn {
         };
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
-        let purse = Arc::new(ground::purse(&engine, &run, &place, &snapshot));
+        let purse = Arc::new(ground::purse(&engine, (&run, &prepared), &place, &snapshot));
         let permitted = engine.settings.classes.permitted(prepared.plan);
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted, ..own };

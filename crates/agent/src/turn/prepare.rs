@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
     /// Questions of this conversation that nobody has answered.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
+    /// Money or tokens were set aside for models with the message.
+    pub(crate) is_paid: bool,
 }
 
 pub(crate) fn read(
@@ -73,6 +75,7 @@ pub(crate) fn read(
     let people = std::mem::take(&mut gathered.people);
     let pending = approvals::pending_in(tx, run.session.as_uuid())?;
     let plan = budget::plan(tx, budgets)?;
+    let is_paid = run.reservation.map(|id| budget::is_for_models(tx, id)).transpose()?.unwrap_or_default();
     Ok(Prepared {
         session,
         person,
@@ -85,6 +88,7 @@ pub(crate) fn read(
         people,
         pending,
         plan,
+        is_paid,
     })
 }
 

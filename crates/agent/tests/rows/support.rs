@@ -76,6 +76,7 @@ impl Shop {
             },
             binding: self.binding,
             zone: Zone::default(),
+            least: None,
             most: Amount { tokens: 4000, ..Amount::interaction() },
             language: None,
             tokens: 3,

@@ -1,11 +1,12 @@
 //! Limits that are reached: which one is said, and what still answers.
 
-use munshi_agent::{Halt, Outcome};
+use munshi_agent::{Halt, Outcome, RunState};
+use munshi_llm::{Target, Wire};
 use munshi_safety::budget::{self, Lane, LimitOn, LimitTo, Measure, Period, Scope};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
 
-use crate::support::Shop;
+use crate::support::{Plan, Shop};
 
 async fn limit(shop: &Shop, scope: Scope, period: Period, measure: Measure, most: u64) {
     let on = LimitOn { lane: Lane::People, scope, id: None, period, measure };
@@ -21,6 +22,11 @@ fn refused(shop: &Shop, outcome: &Outcome, phrase: &str) -> String {
         Some(Halt::OverBudget(which)) => which.clone(),
         other => panic!("{other:?}"),
     }
+}
+
+async fn interactions(shop: &Shop) -> i64 {
+    let sql = "SELECT COALESCE(MAX(used_interactions), 0) FROM usage_counters WHERE tenant_id = $1 AND slot = 'people 0 2026-11'";
+    shop.number(sql).await
 }
 
 on_both! {
@@ -39,5 +45,24 @@ on_both! {
         let which = refused(&shop, &shop.ask("4", "and one more time").await, "limit-too-small");
         assert!(which.starts_with("this binding's limit for the day is 10 tokens"), "{which}");
         assert_eq!(shop.model.requests().len(), 1);
+    }
+
+    async fn without_money_the_model_of_this_machine_answers(test: TestDb) {
+        let targets = vec![Target::new("one", Wire::OpenAi, "", "m"), Target::offline()];
+        let script = [Turn::text("For nothing.")];
+        let shop = Shop::open_with(&test, script, Plan { targets, ..Plan::default() }).await;
+        limit(&shop, Scope::Tenant, Period::Month, Measure::Money, 1).await;
+        let outcome = shop.ask("1", "hello there").await;
+        assert_eq!((outcome.text.as_str(), outcome.state), ("For nothing.", RunState::Done), "{outcome:?}");
+        assert!(!outcome.degraded);
+        let asked: Vec<String> = shop.model.requests().into_iter().map(|asked| asked.target).collect();
+        assert_eq!(asked, ["offline"], "nobody who costs something was asked");
+        assert_eq!((outcome.usage.cost_micros, interactions(&shop).await), (Some(0), 1), "free, and it counts");
+        let money = "SELECT COALESCE(MAX(used_money + held_money), 0) FROM usage_counters WHERE tenant_id = $1";
+        assert_eq!(shop.number(money).await, 0);
+
+        limit(&shop, Scope::Tenant, Period::Month, Measure::Interactions, 1).await;
+        let which = refused(&shop, &shop.ask("2", "hello again").await, "limit-month");
+        assert!(which.contains("interactions"), "the limit that no model helps against: {which}");
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Search {
     /// The first target that is tried is tried twice; the others once.
     has_retried: bool,
     last: Option<Fault>,
+    /// The budget has refused: nobody who costs something is asked any more.
+    is_spent: bool,
     /// The earliest moment at which a target that was passed over may be asked.
     soonest: Option<Timestamp>,
 }
@@ -49,6 +51,7 @@ impl Search {
             last_tried: None,
             has_retried: false,
             last: None,
+            is_spent: false,
             soonest: None,
         }
     }
@@ -74,8 +77,9 @@ impl Search {
 
     async fn pass(&mut self, targets: &[Arc<Target>]) -> Result<Option<Live>, Fault> {
         for target in targets {
-            // The model of this machine costs nothing and is always there, so it may come after any number of others.
-            if self.tried >= MOST_TARGETS && !target.stays_here() {
+            // The model of this machine costs nothing and is always there, so it may come after any number of others, and
+            // where the money is used up.
+            if (self.tried >= MOST_TARGETS || self.is_spent) && !target.stays_here() {
                 continue;
             }
             if let Some(live) = self.try_target(target).await? {
@@ -96,10 +100,17 @@ impl Search {
             let fault = match self.attempt(target, permission).await {
                 Ok(live) => return Ok(Some(live)),
                 Err(fault) if ends_the_call(&fault) => return Err(fault),
+                Err(fault @ Fault::OverBudget(_)) => {
+                    (self.is_spent, self.last) = (true, Some(fault));
+                    return Ok(None);
+                }
                 Err(fault) => fault,
             };
             let pause = pause_after(&fault, &*self.shared.random);
-            self.last = Some(fault);
+            // That the money is used up says more than why the model of this machine could not help.
+            if !self.is_spent {
+                self.last = Some(fault);
+            }
             let is_first_time = !std::mem::replace(&mut self.has_retried, true);
             match pause {
                 Some(pause) if is_first_time => tokio::time::sleep(pause).await,
@@ -138,8 +149,7 @@ pub(crate) fn pause_after(fault: &Fault, random: &dyn Random) -> Option<Duration
 const fn ends_the_call(fault: &Fault) -> bool {
     matches!(
         fault,
-        Fault::OverBudget(_)
-            | Fault::Cancelled
+        Fault::Cancelled
             | Fault::MalformedArguments { .. }
             | Fault::UnknownCodes { .. }
             | Fault::WrongForm(_)

@@ -26,6 +26,22 @@ async fn retries_ask_the_budget_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_the_money_is_used_up_the_model_of_this_machine_answers() {
+    let mut scene = Scene::new([Turn::text("for nothing")]);
+    limited(&mut scene, 5);
+    scene.route = crate::scene::route(&["first", "second", "offline"]).into();
+    assert_eq!(scene.complete().await.unwrap().text(), "for nothing");
+    assert_eq!(scene.asked(), ["offline"], "nobody who costs something was asked");
+    assert_eq!(scene.budget.spent().cost.unwrap_or_default(), Cost::ZERO);
+
+    // Where it can't either, the limit is what is said.
+    let mut scene = Scene::new([Turn::fault(Fault::Unauthorised)]);
+    limited(&mut scene, 5);
+    scene.route = crate::scene::route(&["first", "offline"]).into();
+    assert!(matches!(scene.complete().await, Err(Fault::OverBudget(_))));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_costs_nothing_and_an_answer_what_the_provider_says() {
     let scene = Scene::new([Turn::fault(down()), Turn::text("fine")]);
     scene.complete().await.unwrap();

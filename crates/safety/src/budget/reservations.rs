@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use munshi_store::{Tx, params};
+use munshi_types::ReservationId;
 
 use super::account::{Account, Slot};
 use super::amount::Figures;
@@ -15,6 +16,16 @@ pub(super) struct NewReservation<'a> {
     pub day: Date,
     pub asked: &'a Figures,
     pub reserved: Reserved,
+}
+
+/// Whether anything but the interaction itself was set aside; false also where the reservation is gone.
+pub fn is_for_models(tx: &mut Tx<'_>, id: ReservationId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT tokens, money FROM usage_reservations WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        |row| Ok(row.get::<i64>(0)? > 0 || row.get::<i64>(1)? > 0),
+    )?;
+    Ok(found.unwrap_or_default())
 }
 
 /// Writes a reservation down whose room was held.
