@@ -66,6 +66,7 @@ impl Bare {
                 money: Some(Cost::from_micros(40)),
                 ..Amount::interaction()
             },
+            least: None,
             language: said.language,
             tokens: said.tokens,
             door: Door::Open,
@@ -166,6 +167,7 @@ impl Ready {
             steps: self.steps.clone(),
             calls: vec![call],
             violations: Vec::new(),
+            questions: Vec::new(),
             decision: Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() })),
             now,
         }
