@@ -10,6 +10,7 @@ use munshi_safety::budget::{self, DurableBudget, Lane};
 use munshi_safety::privacy::{self, Entity, TokenVeil};
 use munshi_store::Tx;
 use munshi_tiers::{Answer, Resolution};
+use munshi_types::tier::LanguageCode;
 use munshi_types::{Id, PersonId, Script, TenantId};
 
 use super::summarise::{LONGEST, Material, Summariser};
@@ -106,8 +107,8 @@ impl Cheap {
         material: &Material,
     ) -> Result<TokenVeil> {
         let code = material.language.as_ref();
-        let script = match code.and_then(|code| code.language()) {
-            Some(language) if !code.is_some_and(|code| code.is_latin()) => language.script(),
+        let script = match code.and_then(LanguageCode::language) {
+            Some(language) if !code.is_some_and(LanguageCode::is_latin) => language.script(),
             _ => Script::Latin,
         };
         let known = self.0.people.of(tenant, people);
