@@ -35,7 +35,7 @@ pub(crate) struct Which {
 /// Percentiles of every stage beside their targets, counts, cost, broken rules, and the prompt's size by tier.
 ///
 /// A key that reaches only some bindings is told of those alone.
-#[utoipa::path(get, path = "/v1/stats", tag = "usage", params(Which),
+#[utoipa::path(get, path = "/v1/stats", tag = "stats", params(Which),
     responses((status = 200, description = "What the turns of some days came to.", body = Stats)))]
 pub(crate) async fn read_stats(key: Key, Asked(which): Asked<Which>) -> Result<Json<Stats>, ApiError> {
     let days = which.days.unwrap_or(DAYS);
