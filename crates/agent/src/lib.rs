@@ -56,6 +56,7 @@ pub mod snapshot;
 pub mod state;
 pub mod steps;
 pub mod suggest;
+mod tainted;
 mod turn;
 
 pub use cancel::Cancelled;

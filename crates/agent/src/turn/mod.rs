@@ -152,6 +152,8 @@ impl Turn {
         if snapshot.taint == Taint::default() {
             snapshot.taint = ground::taint(&prepared);
         }
+        // Also what was read while this run waited: it is told of all that was said.
+        snapshot.taint.sources.extend(&prepared.session.tainted);
         let manner = Manner {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,

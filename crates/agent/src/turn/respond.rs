@@ -188,7 +188,8 @@ impl Turn {
         let entities = serde_json::to_value(&self.entities).ok();
         let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
         let language = Some(self.prepared.tongue.person.clone());
-        Learned { language, entities, masked: self.masked() }
+        let tainted = self.snapshot.taint.sources.clone();
+        Learned { language, entities, masked: self.masked(), tainted }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

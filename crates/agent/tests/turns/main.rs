@@ -28,6 +28,7 @@ mod offline;
 mod order;
 mod plain;
 mod support;
+mod tainted;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
 mod words;
