@@ -1,6 +1,7 @@
 -- One conversation of one person with one binding, whatever the channels. messages counts what was said and numbers the
 -- next; everything up to number summarised stands in summary. reply_to is where an answer goes that nobody waits for;
--- masked is what the tokens of a cloud model stand for. A session that was merged into another leads there.
+-- masked is what the tokens of a cloud model stand for; tainted is whose words were read in it beside the person's own,
+-- a bit each. A session that was merged into another leads there.
 CREATE TENANT TABLE sessions (
   tenant_id UUID NOT NULL REFERENCES tenants (id),
   id UUID NOT NULL,
@@ -14,6 +15,7 @@ CREATE TENANT TABLE sessions (
   summarised INT NOT NULL,
   entities JSON NOT NULL,
   masked JSON,
+  tainted INT NOT NULL,
   merged_into UUID,
   began_at TIMESTAMP NOT NULL,
   last_at TIMESTAMP NOT NULL,

@@ -57,6 +57,7 @@ pub mod snapshot;
 pub mod state;
 pub mod steps;
 pub mod suggest;
+mod tainted;
 mod turn;
 mod unanswered;
 

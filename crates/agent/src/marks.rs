@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use munshi_safety::approvals::Approval;
 use munshi_types::ApprovalId;
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +15,26 @@ pub struct Marks {
     pub events: Vec<Mark>,
     /// What the model wants back with its message, such as the offline model's open question.
     pub state: Vec<String>,
+    /// The questions that stood in the reply: a yes right after it is for these and for nothing else.
+    pub asked: Vec<Shown>,
     /// Which questions were offered to choose from.
     pub which: Option<Which>,
     /// Questions of others, or of what may have happened, that this put before the person: a yes or a no right after it
     /// answers them.
-    pub asks: Vec<ApprovalId>,
+    pub asks: Vec<Shown>,
+}
+
+/// A question as it was put: for which act, in the very state that stood before the person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub approval: ApprovalId,
+    pub digest: String,
+}
+
+impl From<&Approval> for Shown {
+    fn from(approval: &Approval) -> Self {
+        Self { approval: approval.id, digest: approval.digest.to_string() }
+    }
 }
 
 /// Several things wait, and the person is to say which one they mean.
@@ -26,7 +42,7 @@ pub struct Marks {
 pub struct Which {
     /// What they have said already.
     pub is_yes: bool,
-    pub approvals: Vec<ApprovalId>,
+    pub approvals: Vec<Shown>,
 }
 
 /// An event and its place: how many events came before it, and how many bytes of the reply.
@@ -38,6 +54,12 @@ pub struct Mark {
 }
 
 impl Marks {
+    /// Whether a question stood in the reply, in full or to choose from.
+    pub fn put(&self, approval: ApprovalId) -> Option<&Shown> {
+        let offered = self.which.iter().flat_map(|which| &which.approvals);
+        self.asked.iter().chain(&self.asks).chain(offered).find(|shown| shown.approval == approval)
+    }
+
     /// The stream of a stored reply, from behind `after` on. Words that came in pieces come as one.
     pub fn replay(&self, text: &str, generation: u32, after: Option<EventId>) -> VecDeque<(EventId, Event)> {
         let mut out = VecDeque::new();

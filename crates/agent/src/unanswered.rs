@@ -13,7 +13,7 @@ use munshi_types::{MessageId, Outbound, PersonId};
 
 use crate::engine::{Engine, Inner};
 use crate::error::{Error, Result};
-use crate::marks::Marks;
+use crate::marks::{Marks, Shown};
 use crate::messages::{self, Message, Speaker, Standing};
 use crate::runs::{self, Run};
 use crate::sessions::{self, Learned, Session};
@@ -128,7 +128,7 @@ fn say(tx: &mut Tx<'_>, inner: &Inner, approval: &Approval, run: &Run, notice: &
     }
     let now = inner.clock.now();
     let Some(place) = sessions::answer(tx, session.id, &Learned::default(), now)? else { return Ok(()) };
-    let marks = Marks { asks: asks.then_some(approval.id).into_iter().collect(), ..Marks::default() };
+    let marks = Marks { asks: asks.then(|| Shown::from(approval)).into_iter().collect(), ..Marks::default() };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
     let id: MessageId = inner.ids.next();
     let message = Message {

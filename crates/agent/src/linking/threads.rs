@@ -28,10 +28,10 @@ fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>>
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, merged_into, began_at, last_at
+                    masked, tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, merged_into, began_at, last_at
+                    masked, tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
              FOR UPDATE",
         ),
@@ -67,7 +67,8 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     let newer = if gone.last_at > stays.last_at { gone } else { stays };
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
-                language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9
+                language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
+                tainted = tainted | $10
          WHERE tenant_id = $1 AND id = $2",
         params![
             stays.id,
@@ -77,7 +78,8 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             newer.channel.as_str(),
             newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
             crate::columns::written(gone.reply_to.as_ref())?,
-            newer.last_at.max(now)
+            newer.last_at.max(now),
+            crate::tainted::bits(&gone.tainted)
         ],
     )?;
     lead(tx, gone.id, stays)

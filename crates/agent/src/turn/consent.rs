@@ -12,7 +12,7 @@ use super::{End, Turn};
 use crate::commit::{self, Progress};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::marks::{Marks, Which};
+use crate::marks::{Marks, Shown, Which};
 use crate::messages::Speaker;
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
@@ -57,9 +57,10 @@ impl Turn {
         let open = |approval: &&Approval| approval.expires_at > now;
         let mut pending: Vec<Approval> = self.prepared.pending.iter().filter(open).cloned().collect();
         pending.sort_by_key(|approval| (approval.asked_at, approval.id));
+        let Some(marks) = self.said_last() else { return Ok(None) };
         let text = self.prepared.message.text.clone();
-        if let Some((which, answer)) = self.chosen(&pending, &text) {
-            return self.answer_question(which, answer).await;
+        if let Some((which, shown, answer)) = chosen(&marks, &pending, &text) {
+            return self.answer_question(which, shown, answer).await;
         }
         let answer = match answers::reply(&text) {
             Bare::Yes => Answer::Yes,
@@ -67,28 +68,25 @@ impl Turn {
             Bare::Other => return Ok(None),
         };
         match pending.as_slice() {
-            [] => Ok(None),
-            [one] => {
-                let one = one.clone();
-                self.answer_question(one, answer).await
-            }
-            several => {
+            [one] => match marks.put(one.id).cloned() {
+                Some(shown) => self.answer_question(one.clone(), shown, answer).await,
+                None => Ok(None),
+            },
+            several if several.iter().any(|approval| marks.put(approval.id).is_some()) => {
                 let several = several.to_vec();
                 self.ask_which(&several, answer);
                 Ok(Some(End::Replied))
             }
+            _ => Ok(None),
         }
     }
 
-    /// The one of several that a number picks, where the last thing we said was to name one.
-    fn chosen(&self, pending: &[Approval], text: &str) -> Option<(Approval, Answer)> {
-        let last = self.prepared.history.last().filter(|said| said.speaker == Speaker::Persona)?;
-        let marks: Marks = serde_json::from_value(last.marks.clone()).ok()?;
-        let which = marks.which?;
-        let number = number(text)?;
-        let id = which.approvals.get(number.checked_sub(1)?)?;
-        let approval = pending.iter().find(|approval| approval.id == *id)?.clone();
-        Some((approval, if which.is_yes { Answer::Yes } else { Answer::No }))
+    /// What stood in our last words, where the person had them before them when they wrote: only to those can a bare
+    /// yes, no or number be an answer.
+    fn said_last(&self) -> Option<Marks> {
+        let last = self.prepared.history.last()?;
+        let was_seen = last.speaker == Speaker::Persona && last.number < self.prepared.message.number;
+        was_seen.then(|| serde_json::from_value(last.marks.clone()).ok()).flatten()
     }
 
     fn ask_which(&mut self, pending: &[Approval], answer: Answer) {
@@ -98,8 +96,8 @@ impl Turn {
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
-        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(|one| one.id).collect();
-        let approvals = offered.map(|approval| approval.id).collect();
+        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(Shown::from).collect();
+        let approvals = offered.map(Shown::from).collect();
         self.which = Some(Which { is_yes: answer == Answer::Yes, approvals });
     }
 
@@ -120,7 +118,7 @@ impl Turn {
         for question in pending.iter().filter(about) {
             if self.may_say_yes(question) {
                 self.reply.say(&question.words);
-                self.asks.push(question.id);
+                self.asks.push(Shown::from(question));
             }
         }
         Ok(())
@@ -131,10 +129,15 @@ impl Turn {
         approval.kind == Kind::Act && self.prepared.pending_here(approval)
     }
 
-    async fn answer_question(&mut self, approval: Approval, answer: Answer) -> Result<Option<End>> {
+    async fn answer_question(
+        &mut self,
+        approval: Approval,
+        shown: Shown,
+        answer: Answer,
+    ) -> Result<Option<End>> {
         let answered = match self.is_own(&approval) {
-            true => self.take_over(&approval, answer).await,
-            false => self.answer_other(&approval, answer).await,
+            true => self.take_over(&approval, shown, answer).await,
+            false => self.answer_other(&approval, shown, answer).await,
         };
         match answered {
             Ok(snapshot) => {
@@ -163,7 +166,12 @@ impl Turn {
 
     /// Somebody else's act, or whether something happened: the answer is noted, and the run that waits for it goes on
     /// in its own conversation.
-    async fn answer_other(&mut self, approval: &Approval, answer: Answer) -> Result<Snapshot, Stop> {
+    async fn answer_other(
+        &mut self,
+        approval: &Approval,
+        shown: Shown,
+        answer: Answer,
+    ) -> Result<Snapshot, Stop> {
         self.sync();
         let (held, principal) = (self.held, self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
@@ -174,7 +182,8 @@ impl Turn {
                 Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
-            let said = Said { who: &principal, answer, shown: None, covers: Covers::Act, via: "chat" };
+            let shown = Some(shown.digest.as_str());
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat" };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok((snapshot, waiting)),
                 other => Err(Stop::Not(other)),
@@ -191,7 +200,12 @@ impl Turn {
     }
 
     /// The answer, the end of the run that waited, and this run's beginning with its work: all or nothing.
-    async fn take_over(&mut self, approval: &Approval, answer: Answer) -> Result<Snapshot, Stop> {
+    async fn take_over(
+        &mut self,
+        approval: &Approval,
+        shown: Shown,
+        answer: Answer,
+    ) -> Result<Snapshot, Stop> {
         self.sync();
         let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
@@ -208,7 +222,8 @@ impl Turn {
             let progress =
                 Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
-            let said = Said { who: &principal, answer, shown: None, covers: Covers::Act, via: "chat" };
+            let shown = Some(shown.digest.as_str());
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat" };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok(snapshot),
                 other => Err(Stop::Not(other)),
@@ -216,6 +231,14 @@ impl Turn {
         };
         self.engine.db.write(self.tenant, unit).await
     }
+}
+
+/// The one of several that a number picks, where the last thing we said was to name one.
+fn chosen(marks: &Marks, pending: &[Approval], text: &str) -> Option<(Approval, Shown, Answer)> {
+    let which = marks.which.as_ref()?;
+    let shown = which.approvals.get(number(text)?.checked_sub(1)?)?;
+    let approval = pending.iter().find(|approval| approval.id == shown.approval)?.clone();
+    Some((approval, shown.clone(), if which.is_yes { Answer::Yes } else { Answer::No }))
 }
 
 /// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.

@@ -17,7 +17,8 @@ use crate::purse::Purse;
 use crate::runs::Run;
 use crate::snapshot::Snapshot;
 
-/// The person's own words are no danger to them; a visitor's are to the business.
+/// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
+/// ours, as what a tool of the house says is.
 pub(super) fn taint(prepared: &Prepared) -> Taint {
     let mut taint = Taint::clean(prepared.message.text.as_str());
     if prepared.principal.role().is_none() {

@@ -35,7 +35,7 @@ use munshi_safety::privacy::TokenVeil;
 use munshi_tiers::Resolution;
 use munshi_tiers::prompt::Report;
 use munshi_tools::Next;
-use munshi_types::{ActId, ApprovalId, TenantId};
+use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,7 @@ use crate::entities::Entities;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::hub::Room;
-use crate::marks::Which;
+use crate::marks::{Shown, Which};
 use crate::purse::Purse;
 use crate::routing;
 use crate::rules::Rules;
@@ -111,7 +111,7 @@ pub(crate) struct Turn {
     /// What the person is to choose from, where the reply asks which.
     which: Option<Which>,
     /// Questions that the reply puts before the person, beside those of the run's own acts.
-    asks: Vec<ApprovalId>,
+    asks: Vec<Shown>,
     /// What was found wrong beside what the rules found.
     objections: Vec<String>,
     limit: RunBudget,
@@ -162,6 +162,8 @@ impl Turn {
         if snapshot.taint == Taint::default() {
             snapshot.taint = ground::taint(&prepared);
         }
+        // Also what was read while this run waited: it is told of all that was said.
+        snapshot.taint.sources.extend(&prepared.session.tainted);
         let manner = Manner {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,

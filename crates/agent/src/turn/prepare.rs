@@ -124,7 +124,9 @@ fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
     let marks = marks.filter_map(|said| serde_json::from_value::<Marks>(said.marks.clone()).ok());
     let mut ids: Vec<ApprovalId> = Vec::new();
     for Marks { asks, .. } in marks {
-        ids.extend(asks.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
+        ids.extend(
+            asks.iter().map(|shown| shown.approval).filter(|id| !ids.contains(id)).collect::<Vec<_>>(),
+        );
     }
     let mut found = Vec::new();
     for id in ids {

@@ -16,7 +16,7 @@ use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
 use crate::error::{Error, Result};
 use crate::event::{Event, Usage};
-use crate::marks::Marks;
+use crate::marks::{Marks, Shown};
 use crate::messages::Standing;
 use crate::runs::{self, Held};
 use crate::sessions::Learned;
@@ -145,12 +145,13 @@ impl Turn {
         let spent = if is_excuse { amount.degraded() } else { amount };
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.planned(last.to_vec()));
-        let marks = Marks {
-            events,
-            state: std::mem::take(&mut self.state),
-            which: self.which.take(),
-            asks: std::mem::take(&mut self.asks),
+        let asked = match end {
+            End::Waiting(approvals) => approvals.iter().map(Shown::from).collect(),
+            End::Replied | End::Halted(_) => Vec::new(),
         };
+        let state = std::mem::take(&mut self.state);
+        let asks = std::mem::take(&mut self.asks);
+        let marks = Marks { events, state, asked, asks, which: self.which.take() };
         let reply = Reply {
             id: message,
             text: self.reply.text().to_owned(),
@@ -200,7 +201,8 @@ impl Turn {
         let entities = serde_json::to_value(&self.entities).ok();
         let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
         let language = Some(self.prepared.tongue.person.clone());
-        Learned { language, entities, masked: self.masked() }
+        let tainted = self.snapshot.taint.sources.clone();
+        Learned { language, entities, masked: self.masked(), tainted }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

@@ -18,6 +18,7 @@ macro_rules! on_both {
 }
 
 mod approvals;
+mod consent;
 mod crashes;
 mod ends;
 mod following;
@@ -31,6 +32,7 @@ mod order;
 mod plain;
 mod spent;
 mod support;
+mod tainted;
 mod unanswered;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]

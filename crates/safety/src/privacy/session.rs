@@ -89,6 +89,34 @@ impl Session {
         is_new
     }
 
+    /// The same tokens, and behind them what another table of this conversation has beyond these. Where that one only
+    /// grew out of this one, it is that one; where both grew, what has no token here gets a new one.
+    #[must_use]
+    pub fn with_all_of(mut self, other: Self) -> Self {
+        if other.tenant != self.tenant {
+            return self;
+        }
+        for slot in other.slots {
+            let known = self.places.get(&(slot.kind, slot.key.clone())).copied();
+            let next = self.slots.len();
+            match known.and_then(|place| self.slots.get_mut(place)) {
+                Some(mine) => {
+                    let is_new = |(script, _): &(Option<Script>, String)| {
+                        !mine.spellings.iter().any(|(known, _)| known == script)
+                    };
+                    let more: Vec<_> = slot.spellings.into_iter().filter(is_new).collect();
+                    mine.spellings.extend(more);
+                }
+                None if token::write(slot.kind, next).is_some() => {
+                    self.places.insert((slot.kind, slot.key.clone()), next);
+                    self.slots.push(slot);
+                }
+                None => {}
+            }
+        }
+        self
+    }
+
     /// The token for a value; made when it has none. Past the last token the value is hidden for good.
     pub(super) fn token(
         &mut self,
@@ -152,5 +180,63 @@ impl fmt::Debug for Session {
             .field("person", &self.person)
             .field("tokens", &self.slots.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use munshi_types::Id;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn table(people: &[u8]) -> Session {
+        let (tenant, person) =
+            (TenantId::from_uuid(Uuid::from_u128(1)), PersonId::from_uuid(Uuid::from_u128(2)));
+        let mut table = Session::new(tenant, person);
+        for one in people {
+            table.token(Kind::Name, format!("key-{one}"), || vec![(None, format!("Name {one}"))]);
+        }
+        table
+    }
+
+    fn token_of(table: &Session, one: u8) -> Option<usize> {
+        table.places.get(&(Kind::Name, format!("key-{one}"))).copied()
+    }
+
+    proptest! {
+        /// A token of an earlier thought never comes to stand for somebody else, and nobody is forgotten.
+        #[test]
+        fn joined_tables_know_all_and_mean_the_same(
+            first in prop::collection::vec(0..20_u8, 0..9),
+            mine in prop::collection::vec(0..20_u8, 0..9),
+            theirs in prop::collection::vec(0..20_u8, 0..9),
+        ) {
+            let (mine, theirs) = (table(&[first.clone(), mine].concat()), table(&[first, theirs].concat()));
+            let joined = mine.clone().with_all_of(theirs.clone());
+            for one in 0..20 {
+                let (known, place) = (token_of(&mine, one), token_of(&joined, one));
+                prop_assert!(known.is_none() || known == place);
+                prop_assert_eq!(place.is_some(), known.is_some() || token_of(&theirs, one).is_some());
+            }
+        }
+
+        #[test]
+        fn a_table_that_only_grew_wins_whole(
+            first in prop::collection::vec(0..20_u8, 0..9),
+            more in prop::collection::vec(0..20_u8, 0..9),
+        ) {
+            let (old, new) = (table(&first), table(&[first, more].concat()));
+            let json = |table: Session| serde_json::to_value(table).unwrap();
+            prop_assert_eq!(json(old.clone().with_all_of(new.clone())), json(new.clone()));
+            prop_assert_eq!(json(new.clone().with_all_of(old)), json(new));
+        }
+    }
+
+    #[test]
+    fn another_tenants_table_gives_nothing() {
+        let other = Session { tenant: TenantId::from_uuid(Uuid::from_u128(9)), ..table(&[1]) };
+        assert!(table(&[]).with_all_of(other).is_empty());
     }
 }
