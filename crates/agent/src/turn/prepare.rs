@@ -6,7 +6,7 @@ use std::sync::Arc;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval};
-use munshi_safety::budget::{self, Plan, Settings as Budgets};
+use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
 use munshi_safety::privacy::{self, Entity};
 use munshi_store::Tx;
@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
     /// Questions of this conversation that nobody has answered.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
+    /// What was set aside with the message, as far as it still is.
+    pub(crate) aside: Option<Aside>,
 }
 
 pub(crate) fn read(
@@ -74,6 +76,7 @@ pub(crate) fn read(
     people.append(&mut gathered.people);
     let pending = approvals::pending_in(tx, run.session.as_uuid())?;
     let plan = budget::plan(tx, budgets)?;
+    let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
     Ok(Prepared {
         session,
         person,
@@ -86,6 +89,7 @@ pub(crate) fn read(
         people,
         pending,
         plan,
+        aside,
     })
 }
 

@@ -167,7 +167,8 @@ mod tests {
     use super::*;
 
     fn table(people: &[u8]) -> Session {
-        let (tenant, person) = (TenantId::from_uuid(Uuid::from_u128(1)), PersonId::from_uuid(Uuid::from_u128(2)));
+        let (tenant, person) =
+            (TenantId::from_uuid(Uuid::from_u128(1)), PersonId::from_uuid(Uuid::from_u128(2)));
         let mut table = Session::new(tenant, person);
         for one in people {
             table.token(Kind::Name, format!("key-{one}"), || vec![(None, format!("Name {one}"))]);
