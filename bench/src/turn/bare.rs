@@ -163,7 +163,7 @@ impl Ready {
             reply: Some(Reply { id: ids.next(), ..self.reply.clone() }),
             deliver: None,
             settle: begun.reservation.map(|reservation| (reservation, spent)),
-            learned: Learned { language: self.reply.language.clone(), entities: None, masked: None },
+            learned: Learned { language: self.reply.language.clone(), ..Learned::default() },
             steps: self.steps.clone(),
             calls: vec![call],
             violations: Vec::new(),

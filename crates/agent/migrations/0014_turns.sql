@@ -91,6 +91,7 @@ CREATE INDEX runs_open ON runs (tenant_id, session_id, number) WHERE ended_at IS
 CREATE UNIQUE INDEX runs_outside ON runs (tenant_id, binding_id, channel, outside_id) WHERE outside_id IS NOT NULL;
 CREATE INDEX runs_due ON runs (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX runs_queued ON runs (tenant_id, session_id, began_at) WHERE state = 'created' AND lease_until IS NULL;
+CREATE INDEX runs_waiting ON runs (began_at, id) WHERE state = 'waiting_approval';
 CREATE INDEX runs_session ON runs (tenant_id, session_id, began_at, id);
 CREATE INDEX runs_newest ON runs (tenant_id, began_at, id);
 

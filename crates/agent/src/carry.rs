@@ -14,8 +14,8 @@ use crate::runs::{self, Held};
 use crate::state::Halt;
 use crate::turn::{End, Turn};
 
-/// A run that was taken up more often than this breaks whoever takes it up.
-const MOST_EPOCHS: i64 = 8;
+/// A run that was taken up more often than this without coming to an end or a pause breaks whoever takes it up.
+const MOST_TRIES: i64 = 8;
 
 impl Engine {
     pub(crate) async fn carry(&self, mut held: Held, mut waiting: Option<Waiting>) {
@@ -101,9 +101,9 @@ impl Inner {
         };
         let mut turn = Turn::prepare(self, held, place, room, stop).await?;
         turn.took(ingest);
-        let worn_out =
-            || (held.epoch > MOST_EPOCHS).then(|| Halt::Broken("nobody could finish it".to_owned()));
-        let end = match broken.or_else(worn_out) {
+        let worn_out = turn.tries() > MOST_TRIES;
+        let worn_out = worn_out.then(|| Halt::Broken("nobody could finish it".to_owned()));
+        let end = match broken.or(worn_out) {
             Some(halt) => End::Halted(halt),
             None => turn.walk().await?,
         };

@@ -24,9 +24,11 @@ use crate::hub::Hub;
 use crate::ingest::{self, Desk, Fate, Incoming};
 use crate::keeping::{Summariser, Summarising};
 use crate::outbox::{self, Deliverer};
+use crate::recover;
 use crate::rules::Rulebook;
 use crate::runs::{self, Held};
 use crate::settings::Settings;
+use crate::state::RunState;
 use crate::turn::meter;
 
 /// What an engine is made of.
@@ -80,6 +82,8 @@ pub(crate) struct Inner {
     pub(crate) born: Timestamp,
     /// Where queued runs of this process will be resolved to, so that nothing is looked up twice.
     pub(crate) places: Mutex<HashMap<RunId, Waiting>>,
+    /// How far the round over the runs that wait for a person has come.
+    pub(crate) round: Mutex<recover::Round>,
 }
 
 /// What is known of a turn before it begins.
@@ -129,6 +133,7 @@ impl Engine {
                 born,
                 abandon: CancellationToken::new(),
                 places: Mutex::default(),
+                round: Mutex::default(),
             }),
         }
     }
@@ -174,15 +179,15 @@ impl Engine {
         Ok(received)
     }
 
-    /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, or
-    /// that has ended, is left alone.
+    /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, that has
+    /// ended, or of which nothing was answered is left alone: it would only ask again.
     pub async fn take_up(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let now = self.inner.clock.now();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state {
-                crate::state::RunState::WaitingApproval => Ok(runs::take_up(tx, run, now)?),
-                _ => Ok(None),
+            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &known)? {
+                true => Ok(runs::take_up(tx, run, now)?),
+                false => Ok(None),
             }
         };
         if let Some(run) = self.inner.db.write(tenant, unit).await? {

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use munshi_llm::Fault;
 use munshi_llm::gateway::{Budget, Spend};
 use munshi_llm::money::Cost;
-use munshi_safety::budget::{Amount, DurableBudget, RunBudget, RunSpent, RunUse};
-use munshi_types::ReservationId;
+use munshi_safety::budget::{Amount, Aside, DurableBudget, Rates, RunBudget, RunSpent, RunUse};
+use munshi_types::{ReservationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -28,9 +28,13 @@ pub(crate) struct Purse {
 #[derive(Debug)]
 struct State {
     /// None where nothing was set aside: after a wait, everything is asked for anew.
-    allowed: Option<Amount>,
+    allowed: Option<Aside>,
+    /// For what has no price.
+    rates: Rates,
     drawn: Drawn,
     used: RunUse,
+    /// What runs before this one had used of the same limit.
+    before: RunUse,
     output: u64,
     is_unpriced: bool,
     held: HashMap<ReservationId, Spend>,
@@ -46,6 +50,12 @@ pub struct Drawn {
     pub money: Cost,
     /// Some call had no price; all of it then counts at the worst one.
     pub is_unpriced: bool,
+}
+
+/// What two runs, one after the other, have used; the time is the second's own.
+pub(crate) fn sum(one: RunUse, other: RunUse) -> RunUse {
+    let iterations = one.iterations.saturating_add(other.iterations);
+    RunUse { iterations, ..one.plus(other.tokens, other.money) }
 }
 
 impl Drawn {
@@ -66,16 +76,28 @@ impl Drawn {
 }
 
 impl Purse {
-    /// `allowed` is what was set aside for models with the message; `drawn` and `used` are what a run taken up again
+    /// `allowed` is what is set aside with the message; `drawn` and `used` are what a run taken up again
     /// has spent already.
     pub(crate) fn new(
         more: DurableBudget,
         limit: RunBudget,
-        allowed: Option<Amount>,
-        (drawn, used): (Drawn, RunUse),
+        allowed: Option<Aside>,
+        (drawn, used, before): (Drawn, RunUse, RunUse),
     ) -> Self {
         let (output, is_unpriced, held) = (drawn.output, drawn.is_unpriced, HashMap::new());
-        let state = State { allowed, drawn, used, output, is_unpriced, held, next: 0, spent_out: None };
+        let rates = more.governor.settings().rates.clone();
+        let state = State {
+            allowed,
+            rates,
+            drawn,
+            used,
+            before,
+            output,
+            is_unpriced,
+            held,
+            next: 0,
+            spent_out: None,
+        };
         Self { more, limit, state: Mutex::new(state) }
     }
 
@@ -86,6 +108,11 @@ impl Purse {
     /// Tokens and money of all calls.
     pub(crate) fn used(&self) -> RunUse {
         self.lock().used
+    }
+
+    /// From now on the limit holds for this together with what the run uses itself.
+    pub(crate) fn count_too(&self, before: RunUse) {
+        self.lock().before = before;
     }
 
     /// Of the tokens, those that a model wrote.
@@ -120,17 +147,16 @@ impl Purse {
     /// Some where it is settled here: out of the reservation, or refused by the run's own limit.
     fn draw(&self, most: Spend) -> Option<Result<ReservationId, Fault>> {
         let mut state = self.lock();
-        let held = state
-            .held
-            .values()
-            .fold(state.used, |used, held| used.plus(held.tokens, held.cost.unwrap_or_default()));
+        let held = state.held.values().fold(sum(state.used, state.before), |used, held| {
+            used.plus(held.tokens, held.cost.unwrap_or_default())
+        });
         // Steps and seconds are for the loop to count.
         let so_far = RunUse { iterations: 0, seconds: 0, ..held };
         if let Err(spent) = self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()) {
             state.spent_out = Some(spent);
             return Some(Err(Fault::OverBudget(spent.to_string())));
         }
-        if most.tokens > 0 && !state.has_room(most) {
+        if most.tokens > 0 && !state.has_room(most, self.more.clock.now()) {
             return None;
         }
         state.next += 1;
@@ -141,15 +167,13 @@ impl Purse {
 }
 
 impl State {
-    fn has_room(&self, most: Spend) -> bool {
-        let Some(allowed) = self.allowed else { return false };
+    /// Whether what is set aside is still ours and covers one more call. Calls without a price count at the worst one, all
+    /// of them, as they will when they are booked.
+    fn has_room(&self, most: Spend, now: Timestamp) -> bool {
+        let Some(allowed) = self.allowed.filter(|allowed| allowed.expires_at > now) else { return false };
         let after = self.held.values().fold(self.drawn, |drawn, held| drawn.plus(*held)).plus(most);
-        let money = match (allowed.money, after.is_unpriced) {
-            (None, _) => true,
-            (Some(_), true) => false,
-            (Some(limit), false) => after.money <= limit,
-        };
-        after.tokens <= allowed.tokens && money
+        let money = if after.is_unpriced { self.rates.worst(after.tokens) } else { after.money };
+        after.tokens <= allowed.most.tokens && allowed.most.money.is_none_or(|limit| money <= limit)
     }
 }
 
@@ -188,12 +212,18 @@ mod tests {
         Spend { tokens, output: tokens / 2, cost: micros.map(Cost::from_micros) }
     }
 
-    fn state(tokens: u64, money: Option<i64>) -> State {
-        let allowed = Some(Amount { tokens, money: money.map(Cost::from_micros), ..Amount::interaction() });
+    const NOW: Timestamp = Timestamp::from_micros(1_000_000);
+    const UNTIL: Timestamp = Timestamp::from_micros(2_000_000);
+
+    fn state(tokens: u64, money: i64) -> State {
+        let money = Some(Cost::from_micros(money));
+        let most = Amount { tokens, money, ..Amount::interaction() };
         State {
-            allowed,
+            allowed: Some(Aside { most, expires_at: UNTIL }),
+            rates: Rates { unknown_price: Cost::from_micros(1_000_000), ..Rates::default() },
             drawn: Drawn::default(),
             used: RunUse::default(),
+            before: RunUse::default(),
             output: 0,
             is_unpriced: false,
             held: HashMap::new(),
@@ -204,17 +234,25 @@ mod tests {
 
     #[test]
     fn there_is_room_for_what_was_set_aside_and_no_more() {
-        let mut state = state(1_000, Some(500));
-        assert!(state.has_room(spend(1_000, Some(500))));
-        assert!(!state.has_room(spend(1_001, Some(1))) && !state.has_room(spend(1, Some(501))));
-        assert!(!state.has_room(spend(1, None)), "what has no price has no room in a sum that has one");
+        let mut state = state(1_000, 500);
+        let has = |state: &State, tokens, micros| state.has_room(spend(tokens, micros), NOW);
+        assert!(has(&state, 1_000, Some(500)));
+        assert!(!has(&state, 1_001, Some(1)) && !has(&state, 1, Some(501)));
+        assert!(has(&state, 500, None) && !has(&state, 501, None), "what has no price costs the worst one");
         state.held.insert(ReservationId::from_uuid(Uuid::nil()), spend(600, Some(100)));
-        assert!(!state.has_room(spend(401, Some(1))), "what is held counts");
+        assert!(!has(&state, 401, Some(1)), "what is held counts");
         state.held.clear();
         state.drawn = Drawn::default().plus(spend(900, Some(499)));
-        assert!(state.has_room(spend(100, Some(1))) && !state.has_room(spend(100, Some(2))));
+        assert!(has(&state, 100, Some(1)) && !has(&state, 100, Some(2)));
+        assert!(!has(&state, 1, None), "and so does all that was drawn before it");
         state.allowed = None;
-        assert!(!state.has_room(spend(1, Some(0))));
+        assert!(!has(&state, 1, Some(0)));
+    }
+
+    #[test]
+    fn what_has_expired_is_not_drawn_on() {
+        let state = state(1_000, 500);
+        assert!(state.has_room(spend(1, Some(1)), NOW) && !state.has_room(spend(1, Some(1)), UNTIL));
     }
 
     #[test]

@@ -1,21 +1,29 @@
 //! Taking up what dead processes left, and what people have answered meanwhile.
 
 use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
 
 use munshi_safety::approvals::{self, State};
-use munshi_store::{PlatformTx, across_tenants, params};
-use munshi_types::{RunId, TenantId};
+use munshi_store::{PlatformTx, Tx, across_tenants, params};
+use munshi_types::{RunId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::RUNS;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::runs::{self, Due};
+use crate::runs::{self, Due, Run};
+use crate::snapshot::CallOutcome;
 
 /// So many are taken up in one go.
 const MOST: u32 = 64;
-/// So many that wait for a person are looked at in one go.
-const WAITING: i64 = 500;
+/// So many that wait for a person are looked at in one reading, and so many readings are made in one go. Where more
+/// wait, the next go begins where this one ended.
+const PAGE: u32 = 500;
+const PAGES: usize = 4;
+
+/// Behind which run the next reading begins; none is the first.
+pub(crate) type Round = Option<(Timestamp, RunId)>;
 
 impl Engine {
     /// Takes up what a dead process left and sweeps until `stop` is cancelled; then waits for turns under way within
@@ -75,11 +83,31 @@ impl Engine {
         Ok(taken + self.sweep_answered().await?)
     }
 
-    /// Runs whose question was answered, or ran out of time, while nobody was there to go on.
+    /// Runs whose question was answered, or ran out of time, while nobody was there to go on. However many wait unanswered,
+    /// everyone's turn comes.
     pub(crate) async fn sweep_answered(&self) -> Result<usize> {
-        let waiting = self.inner.db.platform(RUNS).read(waiting).await?;
+        let mut taken = 0;
+        for _ in 0..PAGES {
+            let from = *self.round();
+            let page = self.inner.db.platform(RUNS).read(move |tx| waiting(tx, from)).await?;
+            let last = page.last().map(|(_, run, began_at)| (*began_at, *run));
+            let is_whole = page.len() < PAGE as usize;
+            taken += self.take_up_answered(page).await?;
+            *self.round() = last.filter(|_| !is_whole);
+            if is_whole {
+                break;
+            }
+        }
+        Ok(taken)
+    }
+
+    fn round(&self) -> MutexGuard<'_, Round> {
+        self.inner.round.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take_up_answered(&self, waiting: Vec<(TenantId, RunId, Timestamp)>) -> Result<usize> {
         let mut by_tenant: BTreeMap<TenantId, Vec<RunId>> = BTreeMap::new();
-        for (tenant, run) in waiting {
+        for (tenant, run, _) in waiting {
             by_tenant.entry(tenant).or_default().push(run);
         }
         let mut taken = 0;
@@ -94,30 +122,39 @@ impl Engine {
     }
 }
 
-/// Those that wait for a person, the longest first.
-fn waiting(tx: &mut PlatformTx<'_>) -> munshi_store::Result<Vec<(TenantId, RunId)>> {
+/// A page of those that wait for a person, the longest first.
+fn waiting(tx: &mut PlatformTx<'_>, from: Round) -> munshi_store::Result<Vec<(TenantId, RunId, Timestamp)>> {
+    let (began_at, run) = from.unwrap_or((Timestamp::EPOCH, RunId::from_uuid(Uuid::nil())));
     tx.all(
         across_tenants(
-            "SELECT tenant_id, id FROM runs WHERE state = 'waiting_approval' AND ended_at IS NULL
-             ORDER BY began_at LIMIT $1",
+            "SELECT tenant_id, id, began_at FROM runs WHERE state = 'waiting_approval' AND (began_at, id) > ($1, $2)
+             ORDER BY began_at, id LIMIT $3",
         ),
-        params![WAITING],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        params![began_at, run, i64::from(PAGE)],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )
 }
 
 /// Those of which some question is no longer open.
-fn answered(tx: &mut munshi_store::Tx<'_>, runs: Vec<RunId>) -> Result<Vec<RunId>> {
+fn answered(tx: &mut Tx<'_>, runs: Vec<RunId>) -> Result<Vec<RunId>> {
     let mut answered = Vec::new();
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
-        let mut is_open = true;
-        for approval in run.snapshot.questions() {
-            is_open &= approvals::find(tx, approval)?.is_some_and(|known| known.state == State::Pending);
-        }
-        if !is_open {
+        if is_answered(tx, &run)? {
             answered.push(id);
         }
     }
     Ok(answered)
+}
+
+/// Whether there is anything to go on with: a question that is no longer open.
+pub(crate) fn is_answered(tx: &mut Tx<'_>, run: &Run) -> Result<bool> {
+    for called in run.snapshot.all() {
+        if let CallOutcome::Waiting { approval } = called.outcome
+            && approvals::find(tx, approval)?.is_none_or(|known| known.state != State::Pending)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

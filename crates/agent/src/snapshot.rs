@@ -21,6 +21,8 @@ pub struct Snapshot {
     /// What the model asked of tools and what they answered, the oldest first.
     pub exchanges: Vec<Exchange>,
     pub used: RunUse,
+    /// What the runs had used whose work this one took over: it counts against the limit, and was told as theirs.
+    pub before: RunUse,
     pub taint: Taint,
     /// What the model has said before its last call: words that came with calls of tools, before any rule saw them.
     pub said: String,
@@ -41,6 +43,8 @@ pub struct Snapshot {
     /// Which beginning of the reply this is.
     pub generation: u32,
     pub started_at: Option<Timestamp>,
+    /// The epoch in which it last came to a pause: what was taken up before that broke nobody.
+    pub rested: i64,
     /// Decided, and only this phrase is left to be said.
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.

@@ -1,19 +1,23 @@
 //! A message that answers a question of this conversation: yes, no, or which one.
 
+use std::sync::Arc;
+
 use munshi_lang::answers::{self, Reply as Bare};
 use munshi_llm::{Message, Part, Role, ToolCall};
-use munshi_safety::acts;
+use munshi_safety::acts::{self, Act};
 use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
+use munshi_safety::pipeline::Taint;
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, RunId};
 use serde_json::Value;
 
-use super::{End, Turn};
+use super::{End, Turn, think};
 use crate::commit::{self, Progress};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Shown, Which};
 use crate::messages::Speaker;
+use crate::purse::sum;
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
 use crate::state::RunState;
@@ -142,6 +146,11 @@ impl Turn {
         match answered {
             Ok(snapshot) => {
                 self.snapshot = snapshot;
+                self.purse.count_too(self.snapshot.before);
+                // What a pack read by itself is told by no model elsewhere, whoever goes on with it.
+                if self.snapshot.is_read {
+                    self.route = Arc::new(think::here_only(&self.route, self.engine.here()));
+                }
                 self.taken_up.extend(self.snapshot.all().map(|called| called.act));
                 self.shown.extend(self.snapshot.all().map(|called| called.act));
                 match self.snapshot.phrase.clone() {
@@ -209,14 +218,14 @@ impl Turn {
         self.sync();
         let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
-        let (id, act, tool) = (approval.id, approval.act, approval.tool.clone());
-        let arguments = approval.arguments.clone();
+        let (id, act) = (approval.id, approval.act);
         let unit = move |tx: &mut Tx<'_>| -> Result<Snapshot, Stop> {
-            let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
+            let act = acts::find(tx, act)?.ok_or(Stop::Not(Answered::Unknown))?;
+            let waiting = act.rests_on.caller.run;
             let theirs = waiting.filter(|run| *run != held.run).map(|run| theirs(tx, run, id, answer, now));
             let theirs = theirs.transpose()?.flatten();
             let snapshot = match answer {
-                Answer::Yes => adopted(mine, theirs, act, (tool, arguments)),
+                Answer::Yes => adopted(mine, theirs, act),
                 Answer::No => Snapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
             let progress =
@@ -261,32 +270,35 @@ fn theirs(
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
-fn adopted(
-    mine: Snapshot,
-    theirs: Option<Snapshot>,
-    act: ActId,
-    (tool, arguments): (String, Value),
-) -> Snapshot {
-    let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act)) else {
-        let asked = asking(&tool, arguments.clone());
-        let outcome = CallOutcome::Open;
-        let called = Called { call_id: CALL.to_owned(), tool, arguments, act, outcome };
-        return Snapshot { exchanges: vec![Exchange { asked, calls: vec![called] }], calls: 1, ..mine };
+fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act) -> Snapshot {
+    let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act.id)) else {
+        let asked = asking(&act.tool, act.arguments.clone());
+        // What a pack read is nobody's own words.
+        let is_read = act.rests_on.taint.own_words.is_empty() || mine.is_read;
+        let taint = both(mine.taint, act.rests_on.taint);
+        let (tool, arguments, outcome) = (act.tool, act.arguments, CallOutcome::Open);
+        let called = Called { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
+        let exchanges = vec![Exchange { asked, calls: vec![called] }];
+        return Snapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
-    let mut taint = mine.taint;
-    taint.sources.extend(theirs.taint.sources);
-    let mut own_words = theirs.taint.own_words;
-    own_words.append(&mut taint.own_words);
-    taint.own_words = own_words;
     Snapshot {
         exchanges: theirs.exchanges,
         calls: theirs.calls,
         failures: theirs.failures,
         denials: theirs.denials,
         model_calls: theirs.model_calls,
-        taint,
+        is_read: theirs.is_read || mine.is_read,
+        before: sum(sum(mine.before, theirs.before), theirs.used),
+        taint: both(mine.taint, theirs.taint),
         ..mine
     }
+}
+
+/// Read by either, said to either, the older first.
+fn both(mine: Taint, theirs: Taint) -> Taint {
+    let sources = mine.sources.into_iter().chain(theirs.sources).collect();
+    let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
+    Taint { sources, own_words }
 }
 
 const CALL: &str = "call-0";

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_safety::budget::{Account, DurableBudget, Lane};
+use munshi_safety::budget::{Account, Aside, DurableBudget, Lane};
 use munshi_safety::pipeline::{Source, Taint};
 use munshi_safety::privacy::{self, TokenVeil};
 use munshi_tiers::Resolution;
 use munshi_tiers::guardrails::{Context, Heard, RuleSet, Tongue as Allowed};
 use munshi_types::tier::LanguageLock;
+use serde_json::Value;
 
 use super::prepare::Prepared;
 use crate::engine::Inner;
@@ -30,24 +31,30 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
     taint
 }
 
-/// The conversation's own tokens, as far as they were stored.
+/// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
+/// come first; what others had hidden meanwhile comes behind them and is not forgotten.
 pub(super) fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
     let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
-    let stored = snapshot.masked.as_ref().or(prepared.session.masked.as_ref());
-    let session = stored.and_then(|stored| serde_json::from_value::<privacy::Session>(stored.clone()).ok());
-    let session = session.filter(|session| session.tenant() == tenant);
-    let session = session.unwrap_or_else(|| privacy::Session::new(tenant, person));
+    let read = |stored: &Option<Value>| -> Option<privacy::Session> {
+        let session: privacy::Session = serde_json::from_value(stored.clone()?).ok()?;
+        (session.tenant() == tenant).then_some(session)
+    };
+    let session = match (read(&snapshot.masked), read(&prepared.session.masked)) {
+        (Some(own), Some(all)) => own.with_all_of(all),
+        (own, all) => own.or(all).unwrap_or_else(|| privacy::Session::new(tenant, person)),
+    };
     let known = engine.people.of(tenant, &prepared.people);
     let script = prepared.tongue.script();
     TokenVeil::new(known, session, script)
         .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
 
+/// What was set aside is read back and not reckoned anew: prices, models and the agent may be others by now.
 pub(super) fn purse(
     engine: &Inner,
-    (run, prepared): (&Run, &Prepared),
+    run: &Run,
     place: &Resolution,
-    snapshot: &Snapshot,
+    (aside, snapshot): (Option<Aside>, &Snapshot),
 ) -> Purse {
     let account = Account {
         binding: Some(run.binding),
@@ -58,9 +65,8 @@ pub(super) fn purse(
     let governor = Arc::new(engine.office.governor.clone());
     let (db, clock) = (engine.db.clone(), engine.clock.clone());
     let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
-    let allowed = prepared.is_paid.then(|| engine.most(place));
     let limit = engine.office.governor.settings().run;
-    Purse::new(more, limit, allowed, (snapshot.drawn, snapshot.used))
+    Purse::new(more, limit, aside, (snapshot.drawn, snapshot.used, snapshot.before))
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.

@@ -55,7 +55,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::hub::Room;
 use crate::marks::{Shown, Which};
-use crate::purse::Purse;
+use crate::purse::{Purse, sum};
 use crate::routing;
 use crate::rules::Rules;
 use crate::runs::{self, Held, Run};
@@ -172,7 +172,7 @@ impl Turn {
         };
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
-        let purse = Arc::new(ground::purse(&engine, (&run, &prepared), &place, &snapshot));
+        let purse = Arc::new(ground::purse(&engine, &run, &place, (prepared.aside, &snapshot)));
         let permitted = engine.settings.classes.permitted(prepared.plan);
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted, ..own };
@@ -225,6 +225,11 @@ impl Turn {
     /// How long storing the message took, where this process did that.
     pub(crate) fn took(&mut self, ingest: Duration) {
         self.timings.ingest = ingest;
+    }
+
+    /// How often it was taken up since it began, or since it last waited for a person.
+    pub(crate) fn tries(&self) -> i64 {
+        self.held.epoch - self.snapshot.rested
     }
 
     /// Walks the stages until there is something to store.
@@ -290,7 +295,8 @@ impl Turn {
         self.snapshot.used =
             munshi_safety::budget::RunUse { tokens: money.tokens, money: money.money, ..used }
                 .after(self.timings.worked());
-        self.limit.check(&self.snapshot.used).err().map(|spent| Halt::RunSpent(spent.to_string()))
+        let used = sum(self.snapshot.used, self.snapshot.before);
+        self.limit.check(&used).err().map(|spent| Halt::RunSpent(spent.to_string()))
     }
 
     /// How long the turn may still take.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval, Kind, State};
-use munshi_safety::budget::{self, Plan, Settings as Budgets};
+use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
 use munshi_safety::privacy::{Entity, known_people};
 use munshi_store::Tx;
@@ -41,8 +41,8 @@ pub(crate) struct Prepared {
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
-    /// Money or tokens were set aside for models with the message.
-    pub(crate) is_paid: bool,
+    /// What was set aside with the message, as far as it still is.
+    pub(crate) aside: Option<Aside>,
 }
 
 pub(crate) fn read(
@@ -78,7 +78,7 @@ pub(crate) fn read(
     pending.retain(|approval| approval.kind == Kind::Act);
     pending.extend(asked(tx, &history)?);
     let plan = budget::plan(tx, budgets)?;
-    let is_paid = run.reservation.map(|id| budget::is_for_models(tx, id)).transpose()?.unwrap_or_default();
+    let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
     Ok(Prepared {
         session,
         person,
@@ -91,7 +91,7 @@ pub(crate) fn read(
         people,
         pending,
         plan,
-        is_paid,
+        aside,
     })
 }
 

@@ -6,15 +6,23 @@ use std::time::Duration;
 use munshi_agent::{Event, Outcome, RunState};
 use munshi_identity::persons;
 use munshi_safety::approvals::{self, Answer, Answered, Covers, Said, State};
+use munshi_store::{Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_tools::NoJournal;
-use munshi_types::{ApprovalId, Clock, PersonId};
+use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
+use uuid::Uuid;
 
-use crate::support::{Shop, arguments};
+use crate::support::{Plan, Shop, arguments};
 
 /// Says yes or no through the API, as somebody.
-async fn answer(test: &TestDb, shop: &Shop, who: PersonId, id: ApprovalId, answer: Answer) -> Answered {
+pub(crate) async fn answer(
+    test: &TestDb,
+    shop: &Shop,
+    who: PersonId,
+    id: ApprovalId,
+    answer: Answer,
+) -> Answered {
     let (office, now) = (shop.office.clone(), test.clock.now());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
         let who = persons::find(tx, who)?.unwrap().principal(tx);
@@ -189,4 +197,75 @@ on_both! {
         let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
         assert_eq!((shop.number(open).await, shop.number(dropped).await), (0, 1));
     }
+
+    async fn what_nobody_answered_is_not_taken_up(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let id = waits(&shop.outcome(&received).await);
+        for _ in 0..12 {
+            shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let (said, taken) = ("SELECT COUNT(*) FROM messages WHERE tenant_id = $1", "SELECT epoch FROM runs WHERE tenant_id = $1");
+        assert_eq!((shop.number(said).await, shop.number(taken).await), (2, 1), "the question is put once");
+        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
+        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        ended(&shop, &received).await;
+        assert_eq!(shop.outcome(&received).await.text, "It is wiped.");
+    }
+
+    async fn a_run_may_wait_as_often_as_it_must(test: TestDb) {
+        let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+        let calls = names.map(|name| Turn::call("drop", &arguments(name)));
+        let mut plan = Plan { agent: Plan::default().agent.replace("tool_calls = 6", "tool_calls = 20"), ..Plan::default() };
+        plan.budgets.run.iterations = 100;
+        let shop = Shop::open_with(&test, calls.into_iter().chain([Turn::text("All gone.")]), plan).await;
+        let received = shop.say("1", "remove them one after another").await;
+        for _ in names {
+            let id = waits(&shop.outcome(&received).await);
+            answer(&test, &shop, shop.staff, id, Answer::Yes).await;
+            shop.engine.take_up(received.tenant, received.run).await.unwrap();
+            ended(&shop, &received).await;
+        }
+        let done = shop.outcome(&received).await;
+        assert_eq!((done.text.as_str(), done.state, shop.notes().await), ("All gone.", RunState::Done, 10), "{done:?}");
+    }
+
+    async fn many_who_do_not_answer_are_in_nobodys_way(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let id = waits(&shop.outcome(&received).await);
+        // Older ones, more than are looked at in one go; of them nothing is ever answered.
+        shop.db.write(shop.tenant, move |tx| copies(tx, received.run)).await.unwrap();
+        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
+        let mut taken = 0;
+        for _ in 0..3 {
+            taken += shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap();
+        }
+        assert_eq!(taken, 1);
+        ended(&shop, &received).await;
+        assert_eq!(shop.outcome(&received).await.text, "It is wiped.");
+    }
+}
+
+/// Follows a run until it has ended or waits again.
+async fn ended(shop: &Shop, received: &munshi_agent::Received) {
+    let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
+    while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
+}
+
+/// Runs that wait and of which nothing can be answered: what they wait for is nothing.
+fn copies(tx: &mut Tx<'_>, of: RunId) -> munshi_store::Result<()> {
+    let run = munshi_agent::runs::find(tx, of)?.unwrap();
+    let long_ago = Timestamp::EPOCH.plus(Duration::from_secs(9));
+    for number in 1..=2_100 {
+        let id: RunId = Id::from_uuid(Uuid::from_u128(number));
+        tx.execute(
+            "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel, state,
+               epoch, snapshot, cancel_asked, began_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 'message', 'web', 'waiting_approval', 1, '{}', FALSE, $8)",
+            params![id, run.session, run.number, run.binding, run.person, run.message, long_ago],
+        )?;
+    }
+    Ok(())
 }

@@ -1,11 +1,26 @@
 //! What a bare yes is an answer to, and what it takes over.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::RunState;
+use munshi_agent::{Halt, RunState};
+use munshi_pack::{House, Reader, Reading, Scene};
+use munshi_safety::approvals::{Answer, Answered};
+use munshi_safety::budget::Settings as Budgets;
 use munshi_test_support::models::Turn;
 
-use crate::support::{Shop, arguments};
+use crate::approvals::answer;
+use crate::support::{Plan, Shop, arguments};
+
+/// Reads a bank's messages by itself, and wants something done that is asked about.
+struct Bank;
+
+impl Reader for Bank {
+    fn read(&self, scene: &Scene) -> Option<Reading> {
+        let text = scene.message.strip_prefix("BANK: ")?;
+        Some(Reading::Call { tool: "drop".to_owned(), arguments: arguments(text) })
+    }
+}
 
 const PENDING: &str = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
 
@@ -37,4 +52,48 @@ on_both! {
         assert_eq!(shop.outcome(&second).await.text, "All right.");
         assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));
     }
+
+    async fn what_a_pack_read_is_told_by_no_model_elsewhere_after_a_yes(test: TestDb) {
+        let house = House { readers: vec![Arc::new(Bank)], ..House::default() };
+        let shop = Shop::open_with(&test, [Turn::text("You got 500.")], Plan { house, ..Plan::default() }).await;
+        assert_eq!(shop.ask("1", "BANK: 500 credited").await.state, RunState::WaitingApproval);
+        let done = shop.ask("2", "yes").await;
+        assert_eq!((done.state, shop.notes().await), (RunState::Done, 1), "{done:?}");
+        assert_eq!(shop.model.requests().len(), 0, "the message of the bank stays here");
+    }
+
+    async fn a_yes_is_no_new_purse(test: TestDb) {
+        let mut budgets = Budgets::default();
+        budgets.run.iterations = 5;
+        let script = [Turn::call("drop", &arguments("old")), Turn::text("Gone.")];
+        let shop = Shop::open_with(&test, script, Plan { budgets, ..Plan::default() }).await;
+        assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
+        let done = shop.ask("2", "yes").await;
+        assert!(matches!(&done.halt, Some(Halt::RunSpent(what)) if what.contains("5 of 5 steps")), "{done:?}");
+        assert_eq!(shop.notes().await, 1, "what was agreed to is done");
+    }
+
+    async fn a_run_that_waited_forgets_nobody_who_was_hidden_meanwhile(test: TestDb) {
+        let script = [
+            Turn::call("drop", &arguments("old")), Turn::text("Call them."), Turn::text("Gone."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        let first = shop.say("1", "remove old, says Farid").await;
+        let id = shop.outcome(&first).await.approval.unwrap();
+        assert_eq!(shop.ask("2", "is 9876543210 the number of Farid").await.state, RunState::Done);
+        let before = hidden(&shop, first.session).await;
+        assert!(matches!(answer(&test, &shop, shop.staff, id, Answer::Yes).await, Answered::Granted(_)));
+        shop.engine.take_up(first.tenant, first.run).await.unwrap();
+        let mut following = shop.engine.follow(first.tenant, first.run, None).await.unwrap();
+        while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
+        assert_eq!(shop.outcome(&first).await.text, "Gone.");
+        assert!(before >= 2, "{before}");
+        assert!(hidden(&shop, first.session).await >= before);
+    }
+}
+
+/// How many values have a token.
+async fn hidden(shop: &Shop, session: munshi_types::SessionId) -> usize {
+    let found = shop.db.read(shop.tenant, move |tx| munshi_agent::sessions::find(tx, session)).await.unwrap();
+    found.unwrap().masked.map_or(0, |masked| masked["slots"].as_array().unwrap().len())
 }

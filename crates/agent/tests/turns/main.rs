@@ -18,6 +18,7 @@ macro_rules! on_both {
 }
 
 mod approvals;
+mod aside;
 mod consent;
 mod crashes;
 mod ends;

@@ -36,7 +36,7 @@ pub use expire::{BUDGET, Swept, sweep};
 pub use plan::{ModelClass, ModelClasses, NotInPlan, Plan};
 pub use rates::Rates;
 pub use refusal::{Frees, Refused};
-pub use reservations::is_for_models;
+pub use reservations::{Aside, aside};
 pub use reserve::{Governor, Reserved};
 pub use run::{RunBudget, RunSpent, RunUse};
 pub use settings::Settings;

@@ -1,11 +1,12 @@
 //! What is set aside and not yet settled, as rows.
 
 use jiff::civil::Date;
+use munshi_llm::money::Cost;
 use munshi_store::{Tx, params};
-use munshi_types::ReservationId;
+use munshi_types::{ReservationId, Timestamp};
 
 use super::account::{Account, Slot};
-use super::amount::Figures;
+use super::amount::{Amount, Figures};
 use super::counters::six;
 use super::reserve::Reserved;
 use crate::error::Result;
@@ -18,14 +19,30 @@ pub(super) struct NewReservation<'a> {
     pub reserved: Reserved,
 }
 
-/// Whether anything but the interaction itself was set aside; false also where the reservation is gone.
-pub fn is_for_models(tx: &mut Tx<'_>, id: ReservationId) -> Result<bool> {
-    let found = tx.optional(
-        "SELECT tokens, money FROM usage_reservations WHERE tenant_id = $1 AND id = $2",
-        params![id],
-        |row| Ok(row.get::<i64>(0)? > 0 || row.get::<i64>(1)? > 0),
-    )?;
-    Ok(found.unwrap_or_default())
+/// What is set aside and still counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aside {
+    pub most: Amount,
+    pub expires_at: Timestamp,
+}
+
+/// What stands aside under a reservation, as it was written down. None where it was settled or has expired: others may
+/// have the room by now. Where the price was unknown, the money is that of the worst one.
+pub fn aside(tx: &mut Tx<'_>, id: ReservationId, now: Timestamp) -> Result<Option<Aside>> {
+    Ok(tx.optional(
+        "SELECT interactions, jobs, tokens, money, expires_at FROM usage_reservations
+         WHERE tenant_id = $1 AND id = $2 AND state = 'held' AND expires_at > $3",
+        params![id, now],
+        |row| {
+            let whole = |place: usize| -> munshi_store::Result<u64> {
+                Ok(row.get::<i64>(place)?.max(0).unsigned_abs())
+            };
+            let money = Some(Cost::from_micros(row.get(3)?));
+            let most =
+                Amount { interactions: whole(0)?, jobs: whole(1)?, tokens: whole(2)?, output: 0, money };
+            Ok(Aside { most, expires_at: row.get(4)? })
+        },
+    )?)
 }
 
 /// Writes a reservation down whose room was held.

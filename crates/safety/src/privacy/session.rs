@@ -96,6 +96,7 @@ impl Session {
         if other.tenant != self.tenant {
             return self;
         }
+        self.meet(other.met);
         for slot in other.slots {
             let known = self.places.get(&(slot.kind, slot.key.clone())).copied();
             let next = self.slots.len();
@@ -185,7 +186,6 @@ impl fmt::Debug for Session {
 
 #[cfg(test)]
 mod tests {
-    use munshi_types::Id;
     use proptest::prelude::*;
     use uuid::Uuid;
 

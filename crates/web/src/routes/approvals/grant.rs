@@ -1,10 +1,9 @@
 //! `POST /v1/approvals/{id}/grant`: lets the agent go ahead.
 
-use munshi_agent::RunState;
-use munshi_agent::runs::{self, Wanted};
+use munshi_safety::acts;
 use munshi_safety::approvals::{Answer, Answered, Approval as Stored, Covers, Said, State, answer};
-use munshi_store::{PageRequest, Tx};
-use munshi_types::{ApprovalId, SessionId};
+use munshi_store::Tx;
+use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -15,8 +14,6 @@ use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::approval::Approval;
 
-/// So many of a conversation's turns are looked at; one that has waited for longer is found by the engine's own round.
-const LATEST: u32 = 100;
 /// More than any digest has.
 const LONGEST: usize = 200;
 
@@ -116,14 +113,17 @@ fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiErro
     }
 }
 
-/// The turns of the conversation that wait are taken up. One that waits for another question waits on.
+/// The turn that waits for this very question is taken up; what waits for others waits on. Where another turn has taken
+/// its work over, the engine's own round finds that one.
 async fn go_on(key: &Key, approval: &Stored) -> Result<(), ApiError> {
-    let Some(session) = approval.session.map(SessionId::from_uuid) else { return Ok(()) };
-    let request = PageRequest::new(None, LATEST);
-    let read = move |tx: &mut Tx<'_>| runs::list(tx, Wanted::Session(session), &request);
-    let latest = key.api.db.read(key.tenant(), read).await?.items;
-    for run in latest.into_iter().filter(|run| run.state == RunState::WaitingApproval) {
-        key.api.engine.take_up(key.tenant(), run.id).await?;
+    let act = approval.act;
+    let found = key.api.db.read(key.tenant(), move |tx| acts::find(tx, act)).await?;
+    match found.and_then(|act| act.rests_on.caller.run) {
+        Some(run) => match key.api.engine.take_up(key.tenant(), run).await {
+            // Acts that no turn of ours asked for have none to go on with.
+            Ok(()) | Err(munshi_agent::Error::NoRun) => Ok(()),
+            Err(error) => Err(error.into()),
+        },
+        None => Ok(()),
     }
-    Ok(())
 }
