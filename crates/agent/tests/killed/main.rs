@@ -60,6 +60,7 @@ struct Living {
 }
 
 impl Living {
+    #[allow(clippy::zombie_processes, reason = "a child that never was ready has ended the test")]
     fn start(part: &Part) -> Self {
         let role = serde_json::to_string(part).unwrap();
         let mut child = process::again("the_child_answers", &role).spawn().unwrap();
@@ -93,7 +94,7 @@ async fn survive(engine: Engine) {
     test.clock.set(SystemClock.now());
     let shop = Shop::found(&test).await;
     let world = World::start(random.clone()).await;
-    let people = People::gather(&shop, world.clone(), random.clone());
+    let people = People::gather(&shop, &world, &random);
     let mut part = Part {
         url: match engine {
             Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),

@@ -42,7 +42,7 @@ pub(crate) struct People {
 }
 
 impl People {
-    pub(crate) fn gather(shop: &Shop, world: World, random: Arc<SeededRandom>) -> Self {
+    pub(crate) fn gather(shop: &Shop, world: &World, random: &Arc<SeededRandom>) -> Self {
         let (door, look) = watch::channel(None);
         let enough = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();

@@ -1,6 +1,6 @@
 //! The business: who works there, and what its agent may do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use munshi_identity::{Person, Role, persons};
@@ -74,7 +74,7 @@ impl Shop {
             tools: TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             models: ["one".to_owned()].into(),
         };
-        let folder = files::read(&folder(test.place.folder()), None).unwrap().remove(0);
+        let folder = files::read(&folder(&test.place.folder()), None).unwrap().remove(0);
         let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
         let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: now };
         munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
@@ -101,7 +101,7 @@ impl Shop {
     }
 }
 
-fn folder(place: PathBuf) -> PathBuf {
+fn folder(place: &Path) -> PathBuf {
     let folder = place.join("shop");
     for (path, text) in [
         ("humans/meera.md", HUMAN),

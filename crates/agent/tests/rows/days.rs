@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::civil::{Date, date};
-use munshi_agent::Snapshot;
 use munshi_agent::commit::Ending;
 use munshi_agent::decisions::{Decision, Micros, TierTokens};
 use munshi_agent::rollups::{self, Line, Measure, Report, Tally};
@@ -113,7 +112,7 @@ tables! {
         let shop = Shop::open(test).await;
         let mine = held(&shop.say("+919812345678", "w1", "pay Ramesh").await);
         let mut waiting = shop.response(mine, "shall I?").await;
-        waiting.ending = Ending::Waiting(Box::new(Snapshot::default()));
+        waiting.ending = Ending::Waiting(Box::default());
         waiting.settle = None;
         waiting.decision = Some(Box::new(Decision { outcome: "waiting_approval".to_owned(), ..decision(50_000) }));
         shop.respond(waiting).await.unwrap();
