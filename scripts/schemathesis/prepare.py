@@ -28,11 +28,21 @@ def approval():
     new = (lambda: uuid.uuid4().bytes) if isinstance(owner, bytes) else (lambda: str(uuid.uuid4()))
     act, question, now = new(), new(), int(time.time() * 1e6)
     digest = bytes(range(32))
+    whose = str(uuid.UUID(bytes=owner)) if isinstance(owner, bytes) else owner
+    proposal = {
+        "wanted": "act",
+        "caller": {
+            "principal": {"tenant": whose, "person": None, "standing": {"member": "owner"}, "opened": [], "closed": []},
+            "door": "work", "binding": None, "run": None, "session": None, "zone": "Asia/Kolkata", "background": False,
+        },
+        "taint": {"sources": [], "own_words": ["wipe it"]},
+        "concerns": [],
+    }
     with store:
         store.execute(
             "INSERT INTO acts (tenant_id, id, tool, connector, effect, arguments, proposal, digest, state, attempt, began_at)"
-            " VALUES (?, ?, 'wipe', 'test', 'inside', '{}', '{}', ?, 'waiting', 0, ?)",
-            (owner, act, digest, now),
+            " VALUES (?, ?, 'wipe', 'test', 'inside', '{}', ?, ?, 'waiting', 0, ?)",
+            (owner, act, json.dumps(proposal), digest, now),
         )
         store.execute(
             "INSERT INTO approvals (tenant_id, id, act_id, kind, tool, scope, words, question, digest, state, covers, asked_at,"

@@ -25,6 +25,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
     munshi_agent::MIGRATIONS,
+    munshi_ledger::MIGRATIONS,
 ];
 
 /// A data folder and a database that go with the test, and the variables that lead there.
