@@ -52,8 +52,7 @@ impl Answer {
         match self {
             Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taints(),
             Self::Failed { label, .. } => label.taints(),
-            // What a tool said when it was tried out stands beside the question.
-            Self::Waiting(approval) => approval.rehearsal.as_ref().map(|_| Source::Connector),
+            // What a tool said when it was tried out is shown to whoever is asked, and never told to the model.
             _ => None,
         }
     }
