@@ -10,7 +10,7 @@ use munshi_safety::audit::canonical;
 use munshi_safety::policy::Policy;
 use munshi_store::Db;
 use munshi_tools::{Answer, Dispatcher, Tool, Want};
-use munshi_types::{ActId, FakeClock, PersonId, TenantId};
+use munshi_types::{ActId, ApprovalId, FakeClock, PersonId, TenantId};
 use serde_json::Value;
 use serde_json::json;
 use uuid::Uuid;
@@ -72,6 +72,8 @@ pub(super) struct Victim {
     pub wants: HashMap<ActId, Want>,
     pub order: Vec<ActId>,
     pub open: Vec<Open>,
+    /// Every question there ever was.
+    pub asked: HashSet<ApprovalId>,
     /// What people were shown would leave.
     pub shown: HashMap<ActId, Value>,
     pub granted: HashMap<ActId, Yes>,
@@ -116,6 +118,7 @@ impl Victim {
             wants: HashMap::new(),
             order: Vec::new(),
             open: Vec::new(),
+            asked: HashSet::new(),
             shown: HashMap::new(),
             granted: HashMap::new(),
             waived: HashSet::new(),
@@ -247,8 +250,11 @@ impl Victim {
             Answer::Waiting(approval) if self.open.iter().any(|open| open.approval.id == approval.id) => {}
             Answer::Waiting(approval) => {
                 self.tally.waited += 1;
-                // Asking takes its turn too.
-                self.room -= 1.0;
+                // Asking takes its turn too, once: to be told again what waits takes none.
+                let writes = tool.is_some_and(|tool| tool.known.spec.effect.writes());
+                if self.asked.insert(approval.id) && writes {
+                    self.room -= 1.0;
+                }
                 self.stolen.add(self.tenant, want.act, Some(approval.id));
                 let yes = tool.map_or(Yes::Nobodys, |tool| yes_for(want, tool, &self.policy));
                 let shown = approval.leaving.as_ref().unwrap_or(&approval.arguments);
