@@ -110,6 +110,10 @@ impl Turn {
             live = opened => live?,
         };
         self.target = Some(live.target().name.clone());
+        if live.target().stays_here() {
+            // It speaks in our own phrases, which come in the person's language whatever the persona's lock.
+            self.reply.learn(|context| context.lock.clear());
+        }
         let (mut assembler, mut splitter) = (Assembler::default(), Splitter::default());
         loop {
             let event = tokio::select! {

@@ -159,3 +159,16 @@ fn a_person_is_spoken_to_in_the_language_that_was_said() {
     assert_eq!(installation.json(&asked)["language"], "ta");
     assert_eq!(installation.json(&asked[..5])["language"], "ta", "it is kept with them");
 }
+
+/// Without a model the words are ours, and those come in the person's language whatever the persona's.
+#[test]
+fn a_persona_of_one_tongue_still_answers_where_there_is_no_model() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    installation.json(&["apply", &format!("{}/../../tenants/rangoli", env!("CARGO_MANIFEST_DIR"))]);
+    for (said, answered) in [("வணக்கம்", "வணக்கம்"), ("नमस्ते", "नमस्ते"), ("namaste", "Namaste")]
+    {
+        let told = installation.json(&["ask", "shop", said]);
+        assert!(told["text"].as_str().unwrap().starts_with(answered), "{told}");
+        assert_eq!(told["violations"], serde_json::json!([]), "{told}");
+    }
+}
