@@ -16,8 +16,9 @@ use munshi_identity::persons;
 use munshi_llm::gateway::{About, CallRecord, Ending as CallEnding, Use};
 use munshi_llm::money::Cost;
 use munshi_llm::{StopReason, Usage};
+use munshi_safety::approvals;
 use munshi_safety::budget::{self, Amount, Settings as Budgets};
-use munshi_safety::{approvals, privacy};
+use munshi_safety::privacy::KnownPeople;
 use munshi_store::{Db, Tx};
 use munshi_types::{Clock, Id, Inbound, SystemClock, TenantId};
 use tokio::runtime::Runtime;
@@ -37,6 +38,7 @@ struct Ready {
     reply: Reply,
     steps: Vec<NewStep>,
     budgets: Budgets,
+    people: KnownPeople,
     next: AtomicUsize,
 }
 
@@ -98,6 +100,7 @@ impl Bare {
             },
             steps: steps.into_iter().map(new).collect(),
             budgets: Budgets::default(),
+            people: KnownPeople::default(),
             next: AtomicUsize::new(0),
         })))
     }
@@ -124,7 +127,7 @@ impl Ready {
         sessions::find(tx, run.session)?;
         messages::newest(tx, run.session, i64::MAX, messages::READ)?;
         persons::find(tx, run.person)?;
-        privacy::known_people::people(tx, Some(run.person))?;
+        self.people.met(tx, Some(run.person))?;
         approvals::pending_in(tx, run.session.as_uuid())?;
         budget::plan(tx, &self.budgets)?;
         Ok(())

@@ -32,8 +32,8 @@ const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"
 const AGENT: &str = "name = \"Plain\"\nguardrails = [\"no-secrets\"]\n[policy]\nautonomy = \"act\"\n";
 const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\n\
                        keys = [\"handle:shop\"]\n";
-/// As many as ever write at once.
-const STAFF: usize = 256;
+/// More than ever write at once, so that nobody's turn comes round before their last answer.
+const STAFF: usize = 1024;
 
 pub(crate) struct Shop {
     /// Goes with the shop.

@@ -32,4 +32,5 @@ pub use role::{Role, RoleError};
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0006_persons"), migration!("0013_keys")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0006_persons"), migration!("0013_keys"), migration!("0023_people_changes")];

@@ -48,6 +48,9 @@ const MOST: u64 = 99;
 static LEXICON: LazyLock<HashMap<String, Sense>> =
     LazyLock::new(|| read(include_str!("../lexicon/places.txt")));
 
+static SPELT_ENDINGS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| ENDINGS.iter().map(|ending| fold::spelling(ending)).collect());
+
 /// The kinds of words that say there is one only.
 const ONLY: [&str; 3] = ["only", "one", "only-one"];
 
@@ -170,8 +173,7 @@ fn sense(word: &str) -> Option<Sense> {
 fn with_ending(word: &str) -> Option<Place> {
     let end = word.char_indices().find(|(_, letter)| digit(*letter).is_none()).map(|(at, _)| at)?;
     let (number, ending) = word.split_at(end);
-    let spelt = fold::spelling(ending);
-    let fits = ENDINGS.iter().any(|known| fold::spelling(known) == spelt);
+    let fits = !number.is_empty() && SPELT_ENDINGS.contains(&fold::spelling(ending));
     fits.then(|| whole(Number::from_decimal(&digits::ascii(number))?)).flatten()
 }
 

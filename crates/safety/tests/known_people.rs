@@ -6,8 +6,7 @@ use std::sync::Arc;
 use munshi_identity::{Address, Person, Role, persons};
 use munshi_llm::gateway::Veil;
 use munshi_llm::{ChatRequest, Message};
-use munshi_safety::privacy::known_people::people;
-use munshi_safety::privacy::{Entity, Kind, KnownPeople, Session, TokenVeil};
+use munshi_safety::privacy::{Entity, Kind, KnownPeople, People, Session, TokenVeil};
 use munshi_store::Result;
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, Ids, Script};
@@ -28,16 +27,20 @@ on_both_engines! {
             persons::add_address(tx, first, &Address::handle("qureshi.traders").unwrap())?;
             persons::add_address(tx, second, &Address::channel("telegram", "88123456").unwrap())
         }).await.unwrap();
-        let lists = KnownPeople::default();
-        let hidden = |found: Vec<Entity>| {
+        let lists = Arc::new(KnownPeople::default());
+        let hidden = |mut found: People| {
             let contact = Entity { names: vec!["Lakshmi".into()], values: vec![(Kind::Account, "50100123456789".into())] };
-            let known = lists.of(shop, &[found, vec![contact]].concat());
+            found.others.push(contact);
+            let known = lists.of(shop, &found);
             let text = "Meera (88123456) asks Farid, +91 98123 45678, qureshi.traders: Lakshmi 5010 0123 456789, Zubeida 12";
             let request = ChatRequest { messages: vec![Message::user(text)], ..ChatRequest::default() };
             let veil = TokenVeil::new(known.clone(), Session::new(shop, second), Script::Latin).unwrap();
             (known, veil.hide(&request).messages[0].text())
         };
-        let read = || test.db.read(shop, move |tx| people(tx, Some(second)));
+        let read = || {
+            let lists = lists.clone();
+            test.db.read(shop, move |tx| lists.met(tx, Some(second)))
+        };
         let (known, seen) = hidden(read().await.unwrap());
         for shown in ["Meera", "88123456", "Farid", "98123", "ureshi", "Lakshmi", "5010"] {
             assert!(!seen.contains(shown), "{shown} in {seen}");

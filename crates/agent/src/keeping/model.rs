@@ -7,7 +7,7 @@ use munshi_llm::calls::StoredTab;
 use munshi_llm::gateway::{About, Account, Call, Route, Use};
 use munshi_llm::{ChatRequest, Message as Said};
 use munshi_safety::budget::{self, DurableBudget, Lane};
-use munshi_safety::privacy::{self, Entity, TokenVeil};
+use munshi_safety::privacy::{self, People, TokenVeil};
 use munshi_store::Tx;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::tier::LanguageCode;
@@ -68,9 +68,10 @@ impl Cheap {
             return Ok(None);
         };
         let (id, budgets) = (material.session, inner.office.clone());
+        let everybody = inner.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
             let person = sessions::find(tx, id)?.ok_or(Error::NoRun)?.person;
-            let people = privacy::known_people::people(tx, Some(person))?;
+            let people = everybody.people.met(tx, Some(person))?;
             Ok((person, people, budget::plan(tx, budgets.governor.settings())?))
         };
         let (person, people, plan) = inner.db.read(tenant, read).await?;
@@ -103,7 +104,7 @@ impl Cheap {
         &self,
         tenant: TenantId,
         person: PersonId,
-        people: &[Entity],
+        people: &People,
         material: &Material,
     ) -> Result<TokenVeil> {
         let code = material.language.as_ref();

@@ -131,6 +131,7 @@ impl Turn {
         let now = engine.clock.now();
         let (house, office, at) = (engine.house.clone(), engine.office.clone(), place.clone());
         let leaves = engine.gateway.targets().iter().any(|target| !target.stays_here());
+        let everybody = engine.clone();
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
             if run.epoch != held.epoch || run.ended_at.is_some() {
@@ -138,7 +139,7 @@ impl Turn {
             }
             let mut prepared = prepare::read(tx, &run, &at, (&house, office.governor.settings()), now)?;
             if leaves {
-                prepared.meet_everybody(tx)?;
+                prepared.meet_everybody(tx, &everybody.people)?;
             }
             Ok((run, prepared))
         };

@@ -8,7 +8,7 @@ use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval, Kind, State};
 use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::Door;
-use munshi_safety::privacy::{Entity, known_people};
+use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::tier::LanguageCode;
@@ -37,7 +37,7 @@ pub(crate) struct Prepared {
     pub(crate) scene: Scene,
     pub(crate) gathered: Gathered,
     /// Whose names and numbers no model elsewhere sees.
-    pub(crate) people: Vec<Entity>,
+    pub(crate) people: People,
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     pub(crate) plan: Plan,
@@ -73,7 +73,7 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
-    let people = std::mem::take(&mut gathered.people);
+    let people = People::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
     pending.extend(asked(tx, &history)?);
@@ -97,8 +97,10 @@ pub(crate) fn read(
 
 impl Prepared {
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
-    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        self.people.extend(known_people::people(tx, Some(self.session.person))?);
+    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>, known: &KnownPeople) -> Result<()> {
+        let mut met = known.met(tx, Some(self.session.person))?;
+        met.others.append(&mut self.people.others);
+        self.people = met;
         Ok(())
     }
 }

@@ -2,9 +2,11 @@
 
 mod meet;
 mod merge;
+mod reached;
 
 pub use meet::{Met, find_or_add, hold};
 pub use merge::{Merged, merge};
+pub use reached::{MOST_REACHED, Reached, changes, reached, reached_one};
 
 use munshi_store::{Cursor, Error, Json, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::{Id, Ids, Language, PersonId, ScopeGlob, Timestamp};
@@ -227,54 +229,6 @@ pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<Address>> {
     )?;
     let odd = || Error::Decode("an address has an odd kind".to_owned());
     rows.into_iter().map(|(kind, text)| Address::stored(&kind, text).ok_or_else(odd)).collect()
-}
-
-/// Somebody's name and how they are reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
-    pub id: PersonId,
-    pub name: String,
-    pub addresses: Vec<Address>,
-}
-
-/// So many of those who don't work here are listed, the last met.
-pub const MOST_REACHED: i64 = 5_000;
-/// They are looked for among so many rows: visitors without a name may be without number.
-const MOST_LOOKED_AT: i64 = 4 * MOST_REACHED;
-
-/// Those who work here, the last met of those who don't and, whoever they are, one more; the oldest first. Visitors who
-/// have said no name are left out. Ids grow with time, so the last met are the end of the key.
-pub fn reached(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Vec<Reached>> {
-    let rows = tx.all(
-        "SELECT p.id, p.name, a.kind, a.address
-         FROM (SELECT id, name, made_at FROM persons
-               WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL
-               UNION SELECT id, name, made_at FROM persons WHERE tenant_id = $1 AND id = $2
-               UNION SELECT id, name, made_at FROM (
-                 SELECT id, name, made_at FROM (
-                   SELECT id, name, made_at, visitor, merged_into FROM persons WHERE tenant_id = $1
-                   ORDER BY id DESC LIMIT $3) newest
-                 WHERE merged_into IS NULL AND (name <> '' OR NOT visitor)
-                 ORDER BY id DESC LIMIT $4) met) p
-         LEFT JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id
-         ORDER BY p.made_at, p.id, a.kind, a.address",
-        params![person, MOST_LOOKED_AT, MOST_REACHED],
-        |row| {
-            let address = row.get::<Option<String>>(2)?.zip(row.get::<Option<String>>(3)?);
-            Ok((row.get::<PersonId>(0)?, row.get::<String>(1)?, address))
-        },
-    )?;
-    let odd = || Error::Decode("an address has an odd kind".to_owned());
-    let mut all: Vec<Reached> = Vec::new();
-    for (id, name, address) in rows {
-        if all.last().is_none_or(|last| last.id != id) {
-            all.push(Reached { id, name, addresses: Vec::new() });
-        }
-        if let (Some(last), Some((kind, text))) = (all.last_mut(), address) {
-            last.addresses.push(Address::stored(&kind, text).ok_or_else(odd)?);
-        }
-    }
-    Ok(all)
 }
 
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away

@@ -2,7 +2,7 @@
 
 use munshi_identity::persons::Wanted;
 use munshi_identity::{Address, Person, Role, Standing, persons};
-use munshi_store::{Error, PageRequest, Result};
+use munshi_store::{Error, PageRequest, Result, Tx};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, Ids, Language};
 
@@ -71,16 +71,48 @@ on_both_engines! {
             persons::add_address(tx, first, &Address::email("farid@shop.example").unwrap())?;
             persons::add_address(tx, second, &Address::channel("telegram", "88123456").unwrap())
         }).await.unwrap();
-        let found = test.db.read(shop, move |tx| persons::reached(tx, Some(second))).await.unwrap();
+        let found = test.db.read(shop, persons::reached).await.unwrap();
         let all: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.addresses.len())).collect();
         let met = [("Farid", 2), ("Asha", 0), ("Gone", 0), ("Meera", 1), ("Customer", 0)];
         assert_eq!(all, met, "customers and who has left are hidden all the same");
-        let nobody = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
-        assert_eq!(nobody, found, "the list is one and the same whoever writes");
-        let visitor = test.db.read(shop, move |tx| persons::reached(tx, Some(nameless.id))).await.unwrap();
-        assert_eq!(visitor.len(), 6, "whoever writes is in it");
-        let theirs = test.db.read(clinic, move |tx| persons::reached(tx, Some(second))).await.unwrap();
-        assert_eq!(theirs, [], "another tenant's people are nobody here");
+        let one = |tenant, person| test.db.read(tenant, move |tx| persons::reached_one(tx, person));
+        assert_eq!(one(shop, second).await.unwrap().as_ref(), found.get(3));
+        let visitor = one(shop, nameless.id).await.unwrap().unwrap();
+        assert_eq!((visitor.name, visitor.addresses), (String::new(), vec![]), "in no list, and found all the same");
+        assert_eq!(test.db.read(clinic, persons::reached).await.unwrap(), [], "another tenant's people are nobody here");
+        assert_eq!(one(clinic, second).await.unwrap(), None);
+    }
+
+    async fn every_change_of_people_is_counted_and_nothing_else(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (ids, now) = (test.ids.clone(), test.clock.now());
+        let count = |tenant| test.db.read(tenant, persons::changes);
+        assert_eq!(count(shop).await.unwrap(), 0);
+        let asha = Person::new(&ids, "Asha", now);
+        let renamed = Person { name: "Asha Rao".to_owned(), ..asha.clone() };
+        let (id, phone) = (asha.id, Address::phone("9812345678").unwrap());
+        let nameless = Person { visitor: true, ..Person::new(&ids, "", now) };
+        let mut before = 0;
+        type Act = Box<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
+        let acts: [(bool, Act); 4] = [
+            (true, Box::new(move |tx| persons::put(tx, &asha))),
+            (true, Box::new(move |tx| persons::put(tx, &renamed))),
+            (true, Box::new(move |tx| persons::add_address(tx, id, &phone))),
+            (false, Box::new(move |tx| persons::put(tx, &nameless))),
+        ];
+        for (at, (counts, act)) in acts.into_iter().enumerate() {
+            test.db.write(shop, move |tx| act(tx)).await.unwrap();
+            let after = count(shop).await.unwrap();
+            assert_eq!(after > before, counts, "{at}: {before} to {after}");
+            before = after;
+        }
+        let undone = Person::new(&ids, "Nobody", now);
+        let undo = move |tx: &mut Tx<'_>| -> Result<()> {
+            persons::put(tx, &undone)?;
+            Err(Error::Decode("on purpose".to_owned()))
+        };
+        test.db.write(shop, undo).await.unwrap_err();
+        assert_eq!((count(shop).await.unwrap(), count(clinic).await.unwrap()), (before, 0));
     }
 
     async fn of_many_the_last_met_are_found(test: TestDb) {
@@ -97,11 +129,9 @@ on_both_engines! {
             persons::put(tx, &first)?;
             (0..most).try_for_each(|at| persons::put(tx, &Person::new(&ids, format!("Customer {at}"), now)))
         }).await.unwrap();
-        let found = test.db.read(shop, |tx| persons::reached(tx, None)).await.unwrap();
+        let found = test.db.read(shop, persons::reached).await.unwrap();
         assert_eq!(found.len(), most + 1, "and those who work here, however long");
         assert!(found.iter().any(|one| one.id == boss) && found.iter().all(|one| one.id != oldest));
-        let written = test.db.read(shop, move |tx| persons::reached(tx, Some(oldest))).await.unwrap();
-        assert!(written.iter().any(|one| one.id == oldest), "unless they write");
     }
 
     async fn of_two_owners_who_leave_at_once_one_stays(test: TestDb) {

@@ -1,6 +1,6 @@
 //! Whom a tenant's calls are about: the people of its own and those its packs know, ready to be found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,9 +21,30 @@ const MOST_ENTITIES: usize = 100_000;
 /// A channel's own id for somebody that is shorter could be any number.
 const SHORTEST_ID: usize = 6;
 
-/// Those who work for the tenant and the person who writes, with how they are reached. One question to the store.
-pub fn people(tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<Vec<Entity>> {
-    Ok(persons::reached(tx, person)?.into_iter().map(entity).collect())
+/// Whom a call must hide: those the tenant has met, and whoever else it is about.
+#[derive(Clone, Debug, Default)]
+pub struct People {
+    met: Arc<Met>,
+    pub others: Vec<Entity>,
+}
+
+/// Those a tenant has met, as they were after so many changes.
+#[derive(Debug, Default)]
+struct Met {
+    changes: i64,
+    ids: HashSet<PersonId>,
+    entities: Vec<Entity>,
+    print: [u8; 32],
+}
+
+impl Met {
+    fn read(tx: &mut Tx<'_>, changes: i64) -> Result<Self> {
+        let listed = persons::reached(tx)?;
+        let ids = listed.iter().map(|reached| reached.id).collect();
+        let entities: Vec<Entity> = listed.into_iter().map(entity).collect();
+        let print = fingerprint(tx.tenant(), &entities);
+        Ok(Self { changes, ids, entities, print })
+    }
 }
 
 fn entity(reached: Reached) -> Entity {
@@ -55,8 +76,9 @@ fn channel_id(address: &str) -> Option<(Kind, String)> {
     (id.len() >= SHORTEST_ID).then(|| (Kind::Account, id.to_owned()))
 }
 
-/// Lists that were made ready. Making one takes long (11 ms for a thousand contacts), so it is kept until the entities
-/// change: by what they are and not by when they were read, so that nobody added a moment ago is missed.
+/// Lists that were made ready. Reading one takes long, and making it ready longer (11 ms for a thousand contacts), so
+/// both are kept until the people change: by the count of their changes and by what they are, and not by when they were
+/// read, so that nobody added a moment ago is missed.
 #[derive(Default)]
 pub struct KnownPeople {
     kept: Mutex<Kept>,
@@ -64,6 +86,7 @@ pub struct KnownPeople {
 
 #[derive(Default)]
 struct Kept {
+    met: HashMap<TenantId, Arc<Met>>,
     lists: HashMap<[u8; 32], List>,
     entities: usize,
     /// Counts questions, to know which list was longest not asked for.
@@ -77,14 +100,34 @@ struct List {
 }
 
 impl KnownPeople {
-    /// The entities, ready to be found.
-    pub fn of(&self, tenant: TenantId, entities: &[Entity]) -> Arc<Known> {
-        let key = fingerprint(tenant, entities);
+    /// Those the tenant has met and, whoever they are, the person who writes.
+    pub fn met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<People> {
+        let (tenant, changes) = (tx.tenant(), persons::changes(tx)?);
+        let kept = self.with(|kept| kept.met.get(&tenant).cloned()).filter(|met| met.changes == changes);
+        let met = match kept {
+            Some(met) => met,
+            None => {
+                let met = Arc::new(Met::read(tx, changes)?);
+                self.with(|kept| kept.keep_met(tenant, &met));
+                met
+            }
+        };
+        let others = match person.filter(|person| !met.ids.contains(person)) {
+            Some(person) => persons::reached_one(tx, person)?.into_iter().map(entity).collect(),
+            None => Vec::new(),
+        };
+        Ok(People { met, others })
+    }
+
+    /// The people, ready to be found.
+    pub fn of(&self, tenant: TenantId, people: &People) -> Arc<Known> {
+        let key = people.key(tenant);
         if let Some(known) = self.with(|kept| kept.find(key)) {
             return known;
         }
         // Made outside the lock: others need not wait, and at worst two make the same.
-        let known = Arc::new(Known::new(tenant, entities));
+        let entities = [people.met.entities.as_slice(), &people.others].concat();
+        let known = Arc::new(Known::new(tenant, &entities));
         self.with(|kept| kept.keep(key, &known, entities.len()));
         known
     }
@@ -94,7 +137,33 @@ impl KnownPeople {
     }
 }
 
+impl People {
+    fn key(&self, tenant: TenantId) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.met.print);
+        hash.update(fingerprint(tenant, &self.others));
+        hash.finalize().into()
+    }
+}
+
+impl From<Vec<Entity>> for People {
+    fn from(others: Vec<Entity>) -> Self {
+        Self { others, ..Self::default() }
+    }
+}
+
 impl Kept {
+    fn keep_met(&mut self, tenant: TenantId, met: &Arc<Met>) {
+        if self.met.len() >= MOST_LISTS && !self.met.contains_key(&tenant) {
+            // Which one goes matters little: it is read again when it is asked for.
+            let some = self.met.keys().next().copied();
+            some.map(|some| self.met.remove(&some));
+        }
+        if met.entities.len() <= MOST_ENTITIES {
+            self.met.insert(tenant, met.clone());
+        }
+    }
+
     fn find(&mut self, key: [u8; 32]) -> Option<Arc<Known>> {
         self.asked += 1;
         let list = self.lists.get_mut(&key)?;
@@ -160,27 +229,27 @@ mod tests {
     #[test]
     fn a_list_is_made_once_until_it_changes() {
         let people = KnownPeople::default();
-        let first = people.of(tenant(1), &[named("Raju")]);
-        assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &[named("Raju")])));
+        let first = people.of(tenant(1), &vec![named("Raju")].into());
+        assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &vec![named("Raju")].into())));
         let split = Entity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
         let kind = Entity { values: vec![(Kind::Account, "9876543210".to_owned())], ..named("Raju") };
         for other in
             [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]]
         {
-            assert!(!Arc::ptr_eq(&first, &people.of(tenant(1), &other)), "{other:?}");
+            assert!(!Arc::ptr_eq(&first, &people.of(tenant(1), &other.clone().into())), "{other:?}");
         }
-        let theirs = people.of(tenant(2), &[named("Raju")]);
+        let theirs = people.of(tenant(2), &vec![named("Raju")].into());
         assert_eq!((first.tenant(), theirs.tenant()), (tenant(1), tenant(2)), "never another tenant's");
     }
 
     #[test]
     fn what_is_kept_is_bounded_and_the_longest_unused_goes() {
         let people = KnownPeople::default();
-        let first = people.of(tenant(0), &[named("Raju")]);
+        let first = people.of(tenant(0), &vec![named("Raju")].into());
         for last in 1..=MOST_LISTS as u128 + 50 {
-            people.of(tenant(last), &[named("Raju")]);
+            people.of(tenant(last), &vec![named("Raju")].into());
             assert!(
-                Arc::ptr_eq(&first, &people.of(tenant(0), &[named("Raju")])),
+                Arc::ptr_eq(&first, &people.of(tenant(0), &vec![named("Raju")].into())),
                 "it is asked for again and again"
             );
         }

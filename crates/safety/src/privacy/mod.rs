@@ -3,7 +3,7 @@
 //! A turn asks [`known_people`] whom it knows, takes the conversation's [`Session`], and gives its calls a [`TokenVeil`]:
 //! every text on its way to a cloud model goes through a [`Mask`]; what comes back goes through a [`Restorer`], or
 //! through [`Session::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
-//! Nothing but [`known_people::people`] does I/O.
+//! Nothing but [`KnownPeople::met`] does I/O.
 //!
 //! # Layout
 //! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
@@ -43,7 +43,7 @@ pub use aadhaar::refuse_aadhaar;
 pub use fields::Fields;
 pub use kind::{Found, Kind};
 pub use known::{Entity, Known};
-pub use known_people::KnownPeople;
+pub use known_people::{KnownPeople, People};
 pub use mask::Mask;
 pub use profile::{Profile, Redaction};
 pub use restore::Restorer;
