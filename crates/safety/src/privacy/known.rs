@@ -8,6 +8,8 @@ use munshi_types::TenantId;
 
 use super::compact::{Compact, squeeze};
 use super::kind::{Found, Kind};
+use super::mask::Hide;
+use super::memo::Memo;
 
 /// Somebody or something whose name and numbers no cloud model may see.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Known {
     values: Option<AhoCorasick>,
     /// Of each value its kind, and how it is stored.
     stored: Vec<(Kind, String)>,
+    /// What there was to hide in the last texts, for whom this is the first list.
+    memo: Memo<Hide>,
 }
 
 /// Digits alone below this may be an amount.
@@ -52,7 +56,7 @@ impl Known {
         } else {
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&keys).ok()
         };
-        Self { tenant, spotter: Spotter::new(names), values, stored }
+        Self { tenant, spotter: Spotter::new(names), values, stored, memo: Memo::default() }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -61,6 +65,10 @@ impl Known {
 
     pub(crate) fn spotter(&self) -> &Spotter {
         &self.spotter
+    }
+
+    pub(super) fn memo(&self) -> &Memo<Hide> {
+        &self.memo
     }
 
     /// The known values in a text, however they are spaced.

@@ -1,5 +1,6 @@
 //! Replaces what points at somebody by tokens, in every text that goes to a cloud model.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -33,12 +34,14 @@ pub struct Mask<'t> {
 type Name = (usize, usize);
 
 /// Something to hide.
-struct Hide {
+#[derive(Clone)]
+pub(super) struct Hide {
     range: Range<usize>,
     what: What,
     inherent: bool,
 }
 
+#[derive(Clone)]
 enum What {
     Name(Name),
     /// A name as it was said.
@@ -46,6 +49,18 @@ enum What {
     /// A known value with its kind and how it is stored.
     Value(Kind, String),
     Pattern(Kind),
+}
+
+impl What {
+    /// Of two readings of the same letters the better known is taken.
+    fn rank(&self) -> (u8, usize) {
+        match self {
+            Self::Value(..) => (0, 0),
+            Self::Pattern(kind) => (if *kind == Kind::Lookalike { 4 } else { 1 }, 0),
+            Self::Name((list, _)) => (2, *list),
+            Self::Said => (3, 0),
+        }
+    }
 }
 
 impl<'t> Mask<'t> {
@@ -121,24 +136,17 @@ impl<'t> Mask<'t> {
 
     /// Everything to hide in a text, in no order.
     fn find(&self, text: &str) -> Vec<Hide> {
-        let mut all: Vec<Hide> = Vec::new();
-        let mut add =
-            |range: Range<usize>, what: What, inherent: bool| all.push(Hide { range, what, inherent });
-        for (found, (kind, stored)) in self.known.iter().flat_map(|known| known.values(text)) {
-            add(found.range, What::Value(*kind, stored.clone()), false);
-        }
-        for found in patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range)) {
-            add(found.range, What::Pattern(found.kind), false);
-        }
-        let words = Words::new(text);
-        for (list, known) in self.known.iter().enumerate() {
-            for spot in known.spotter().find_in(&words) {
-                let what = spot.name.map_or(What::Said, |name| What::Name((list, name)));
-                add(spot.range, what, spot.inherent);
-            }
-        }
-        for range in cues::strangers(&words) {
-            add(range, What::Said, false);
+        let words = OnceCell::new();
+        let words = || words.get_or_init(|| Words::new(text));
+        let Some((first, others)) = self.known.split_first() else { return unknown(text, words()) };
+        let of_all = first.memo().of(text, || {
+            let mut all = listed(first, 0, text, words());
+            all.extend(unknown(text, words()));
+            all
+        });
+        let mut all = of_all.to_vec();
+        for (known, list) in others.iter().zip(1..) {
+            all.extend(listed(known, list, text, words()));
         }
         all
     }
@@ -185,6 +193,29 @@ impl Mask<'_> {
     }
 }
 
+/// What a list knows of a text.
+fn listed(known: &Known, list: usize, text: &str, words: &Words<'_>) -> Vec<Hide> {
+    let values = known.values(text).into_iter().map(|(found, (kind, stored))| Hide {
+        range: found.range,
+        what: What::Value(*kind, stored.clone()),
+        inherent: false,
+    });
+    let names = known.spotter().find_in(words).into_iter().map(|spot| Hide {
+        range: spot.range,
+        what: spot.name.map_or(What::Said, |name| What::Name((list, name))),
+        inherent: spot.inherent,
+    });
+    values.chain(names).collect()
+}
+
+/// What points at somebody whom no list has.
+fn unknown(text: &str, words: &Words<'_>) -> Vec<Hide> {
+    let hide = |range, what| Hide { range, what, inherent: false };
+    let patterns = patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range));
+    let patterns = patterns.map(|found| hide(found.range, What::Pattern(found.kind)));
+    patterns.chain(cues::strangers(words).into_iter().map(|range| hide(range, What::Said))).collect()
+}
+
 /// What looks like a token before anything was masked: somebody wrote it, and it must come back as it is.
 fn lookalikes(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -212,8 +243,7 @@ fn is_fence(text: &str, range: &Range<usize>) -> bool {
 /// Where finds lie over each other the widest speaks; where they only touch each other's ends, both are hidden as one.
 fn settle(mut all: Vec<Hide>) -> Vec<Hide> {
     all.retain(|hide| !hide.range.is_empty());
-    // Stable: of equals the one found first, which is the better known.
-    all.sort_by_key(|hide| (hide.range.start, std::cmp::Reverse(hide.range.end)));
+    all.sort_by_key(|hide| (hide.range.start, std::cmp::Reverse(hide.range.end), hide.what.rank()));
     let mut settled: Vec<Hide> = Vec::with_capacity(all.len());
     for hide in all {
         match settled.last_mut() {

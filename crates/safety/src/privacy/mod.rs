@@ -28,6 +28,7 @@ pub mod kind;
 pub mod known;
 pub mod known_people;
 pub mod mask;
+mod memo;
 pub mod patterns;
 pub mod profile;
 pub mod restore;
