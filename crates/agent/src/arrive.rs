@@ -9,7 +9,8 @@ use munshi_safety::budget::Amount;
 use munshi_safety::privacy::refuse_aadhaar;
 use munshi_tiers::prompt::Spoken;
 use munshi_tiers::{Answer, Resolution};
-use munshi_types::{Inbound, PersonId, RunId, To};
+use munshi_types::{BindingId, Inbound, PersonId, RunId, TenantId, To};
+use tokio_util::sync::CancellationToken;
 
 use crate::decisions::Decision;
 use crate::engine::{Inner, Waiting};
@@ -24,23 +25,45 @@ use crate::turn::Tongue;
 const MOST_PLACES: usize = 10_000;
 
 impl Inner {
-    /// A tenant that rests is waited for; the run stays ours meanwhile.
-    pub(crate) async fn place_when_awake(&self, held: Held) -> Result<Arc<Resolution>> {
+    /// A tenant that rests is waited for; the run stays ours meanwhile. None where somebody wants it stopped while it waits.
+    pub(crate) async fn place_when_awake(
+        &self,
+        held: Held,
+        stop: &CancellationToken,
+    ) -> Result<Option<Arc<Resolution>>> {
         loop {
-            match self.place_of(held).await {
+            let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+            let run = found.ok_or(Error::NoRun)?;
+            match self.place_of(held.tenant, run.binding, run.person).await {
+                Err(Error::TenantPaused { .. }) if run.cancel_asked || stop.is_cancelled() => {
+                    return Ok(None);
+                }
                 Err(Error::TenantPaused { .. }) => tokio::time::sleep(self.settings.renew).await,
-                found => return found,
+                found => return found.map(Some),
             }
         }
     }
 
-    /// Where a run's binding leads by now.
-    async fn place_of(&self, held: Held) -> Result<Arc<Resolution>> {
-        let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
-        let run = found.ok_or(Error::NoRun)?;
-        let person = run.person.to_string();
-        let answer = self.resolver.by_id(held.tenant, run.binding, Some(&person)).await?;
-        bound(answer, || run.binding.to_string())
+    /// Where a binding leads by now, for somebody.
+    async fn place_of(
+        &self,
+        tenant: TenantId,
+        binding: BindingId,
+        person: PersonId,
+    ) -> Result<Arc<Resolution>> {
+        let answer = self.resolver.by_id(tenant, binding, Some(&person.to_string())).await?;
+        bound(answer, || binding.to_string())
+    }
+
+    /// What is known of a queued run, where its binding leads somewhere still: it may have been closed, changed, or laid to
+    /// rest since the message came.
+    pub(crate) async fn recall(&self, held: Held) -> Option<Waiting> {
+        let known = self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&held.run)?;
+        let (tenant, binding) = (&known.place.tenant_name, &known.place.binding_name);
+        // From memory, mostly; where it leads nowhere a closer look says why.
+        let answer = self.resolver.by_name(tenant, binding, Some(&known.person.to_string())).await.ok()?;
+        let place = bound(answer, || binding.to_string()).ok()?;
+        Some(Waiting { place, ..known })
     }
 
     pub(crate) async fn find(&self, to: &To, person: Option<PersonId>) -> Result<Arc<Resolution>> {
@@ -138,10 +161,6 @@ impl Inner {
             places.clear();
         }
         places.insert(run, waiting);
-    }
-
-    pub(crate) fn recall(&self, run: RunId) -> Option<Waiting> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&run)
     }
 }
 

@@ -21,6 +21,11 @@ impl Engine {
     /// Asks a run to stop, whichever node works on it. What it has asked a person is taken back with that: a yes that
     /// comes later does nothing.
     pub async fn cancel(&self, tenant: TenantId, run: RunId) -> Result<Cancelled> {
+        let engine = self.clone();
+        self.detached(async move { engine.stop(tenant, run).await }).await
+    }
+
+    async fn stop(&self, tenant: TenantId, run: RunId) -> Result<Cancelled> {
         let now = self.inner.clock.now();
         let ids = self.inner.ids.clone();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
@@ -41,7 +46,7 @@ impl Engine {
             (CancelAsked::Unheld, Some(run)) => self.start(run.held(tenant), None),
             (CancelAsked::Noted | CancelAsked::Unheld, _) => {}
         }
-        if let Some(room) = self.inner.hub.find(run) {
+        if let Some(room) = self.inner.hub.find(tenant, run) {
             room.stop();
         }
         Ok(Cancelled::Asked)

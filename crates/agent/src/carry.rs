@@ -10,12 +10,19 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::{Engine, Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::hub::Room;
-use crate::runs::{self, Held};
+use crate::runs::{self, Held, LEASE};
 use crate::state::Halt;
 use crate::turn::{End, Turn};
 
 /// A run that was taken up more often than this without coming to an end or a pause breaks whoever takes it up.
 const MOST_TRIES: i64 = 8;
+/// One that breaks even whoever wants to say so is ended by its bare row.
+const MOST_EXCUSES: i64 = 2;
+/// How often a turn goes on after the database could not be reached, and the pause that doubles between.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(100);
+/// A holder that could not renew for so long stops: before the lease passes, by its own clock.
+const STOP: Duration = LEASE.saturating_sub(Duration::from_secs(5));
 
 impl Engine {
     pub(crate) async fn carry(&self, mut held: Held, mut waiting: Option<Waiting>) {
@@ -23,8 +30,8 @@ impl Engine {
             let next = self.inner.clone().carry_one(held, waiting.take()).await;
             let Some(next) = next else { return };
             held = next;
-            waiting = self.inner.recall(held.run);
-            self.inner.hub.open(held.run, self.inner.clock.now());
+            waiting = self.inner.recall(held).await;
+            self.inner.hub.open(held, self.inner.clock.now());
         }
     }
 }
@@ -32,17 +39,25 @@ impl Engine {
 impl Inner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
     async fn carry_one(self: Arc<Self>, held: Held, waiting: Option<Waiting>) -> Option<Held> {
-        let room = self.hub.open(held.run, self.clock.now());
+        let room = self.hub.open(held, self.clock.now());
         let stop = room.arm();
-        let work = self.clone().turn(held, waiting, (room.clone(), stop.clone()), None);
-        let failed = match self.while_held(held, &stop, AssertUnwindSafe(work).catch_unwind()).await {
-            Some(Ok(Ok(next))) => return next,
-            None | Some(Ok(Err(Error::LostRun(_)))) => {
-                self.hub.forget(held.run);
-                return None;
+        let (mut tries, mut waiting) = (1, waiting);
+        let failed = loop {
+            let work = self.clone().turn(held, waiting.take(), (room.clone(), stop.clone()), None);
+            match self.while_held(held, &stop, AssertUnwindSafe(work).catch_unwind()).await {
+                Some(Ok(Ok(next))) => return next,
+                None | Some(Ok(Err(Error::LostRun(_)))) => {
+                    self.hub.forget(held);
+                    return None;
+                }
+                Some(Ok(Err(error))) if error.may_pass() && tries < TRIES => {
+                    tracing::warn!(run = %held.run, %error, "a turn was held up; it goes on from what is stored");
+                    tokio::time::sleep(PAUSE * 2_u32.pow(tries)).await;
+                    tries += 1;
+                }
+                Some(Ok(Err(error))) => break error.to_string(),
+                Some(Err(_)) => break "a turn panicked".to_owned(),
             }
-            Some(Ok(Err(error))) => error.to_string(),
-            Some(Err(_)) => "a turn panicked".to_owned(),
         };
         tracing::error!(run = %held.run, error = %failed, "a turn broke");
         let halt = Halt::Broken(failed);
@@ -53,13 +68,13 @@ impl Inner {
             // Not even that could be prepared: the bare row is ended, or another tries again when the lease passes.
             Some(_) => match self.close(held, halt).await {
                 Ok(next) => {
-                    self.hub.forget(held.run);
+                    self.hub.forget(held);
                     return next;
                 }
                 Err(error) => tracing::error!(run = %held.run, %error, "a run could not be ended"),
             },
         }
-        self.hub.forget(held.run);
+        self.hub.forget(held);
         None
     }
 
@@ -71,14 +86,25 @@ impl Inner {
         work: impl Future<Output = T>,
     ) -> Option<T> {
         let keep = async {
+            let mut held_since = tokio::time::Instant::now();
             loop {
                 tokio::time::sleep(self.settings.renew).await;
-                let now = self.clock.now();
-                match self.db.write(held.tenant, move |tx| runs::renew(tx, held, now)).await {
-                    Ok(renewed) if renewed.cancel_asked => stop.cancel(),
-                    Ok(_) => {}
-                    Err(Error::LostRun(_)) => return,
-                    Err(error) => tracing::warn!(run = %held.run, %error, "a lease could not be renewed"),
+                let (asked, now) = (tokio::time::Instant::now(), self.clock.now());
+                let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
+                match tokio::time::timeout_at(held_since + STOP, renewing).await {
+                    Ok(Ok(renewed)) => {
+                        held_since = asked;
+                        if renewed.cancel_asked {
+                            stop.cancel();
+                        }
+                    }
+                    Ok(Err(Error::LostRun(_))) => return,
+                    Ok(Err(error)) => tracing::warn!(run = %held.run, %error, "a lease could not be renewed"),
+                    Err(_) => tracing::warn!(run = %held.run, "a lease could not be renewed in time"),
+                }
+                // Whoever takes the run up may rely on it that nobody is at its acts any more.
+                if held_since.elapsed() >= STOP {
+                    return;
                 }
             }
         };
@@ -95,18 +121,40 @@ impl Inner {
         (room, stop): (Arc<Room>, CancellationToken),
         broken: Option<Halt>,
     ) -> Result<Option<Held>> {
+        if held.epoch > MOST_TRIES + MOST_EXCUSES && self.breaks_everybody(held).await? {
+            let next = self.close(held, worn_out()).await;
+            self.hub.forget(held);
+            return next;
+        }
         let (place, ingest) = match waiting {
             Some(waiting) => (waiting.place, waiting.ingest),
-            None => (self.place_when_awake(held).await?, Duration::ZERO),
+            None => match self.place_when_awake(held, &stop).await? {
+                Some(place) => (place, Duration::ZERO),
+                None => {
+                    let next = self.close(held, Halt::Cancelled).await;
+                    self.hub.forget(held);
+                    return next;
+                }
+            },
         };
         let mut turn = Turn::prepare(self, held, place, room, stop).await?;
         turn.took(ingest);
-        let worn_out = turn.tries() > MOST_TRIES;
-        let worn_out = worn_out.then(|| Halt::Broken("nobody could finish it".to_owned()));
+        let worn_out = (turn.tries() > MOST_TRIES).then(worn_out);
         let end = match broken.or(worn_out) {
             Some(halt) => End::Halted(halt),
             None => turn.walk().await?,
         };
         turn.respond(end).await
     }
+
+    /// Whether it was taken up so often without coming further that not even an excuse was said.
+    async fn breaks_everybody(&self, held: Held) -> Result<bool> {
+        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        let rested = run.ok_or(Error::NoRun)?.snapshot.rested;
+        Ok(held.epoch - rested > MOST_TRIES + MOST_EXCUSES)
+    }
+}
+
+fn worn_out() -> Halt {
+    Halt::Broken("nobody could finish it".to_owned())
 }

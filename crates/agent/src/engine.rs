@@ -18,6 +18,7 @@ use munshi_tools::Dispatcher;
 use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use crate::error::{Error, Result};
 use crate::hub::Hub;
@@ -90,6 +91,7 @@ pub(crate) struct Inner {
 #[derive(Clone)]
 pub(crate) struct Waiting {
     pub(crate) place: Arc<Resolution>,
+    pub(crate) person: PersonId,
     pub(crate) ingest: Duration,
 }
 
@@ -140,12 +142,26 @@ impl Engine {
 
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
-        self.take_in(inbound, runs::MESSAGE).await
+        let engine = self.clone();
+        self.detached(async move { engine.take_in(inbound, runs::MESSAGE).await }).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
-        self.take_in(inbound, runs::REHEARSAL).await
+        let engine = self.clone();
+        self.detached(async move { engine.take_in(inbound, runs::REHEARSAL).await }).await
+    }
+
+    /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
+    pub(crate) async fn detached<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let done = self.inner.tasks.spawn(work.in_current_span()).await;
+        done.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(munshi_store::Error::Busy("the process is ending".to_owned()).into()),
+        })
     }
 
     async fn take_in(&self, inbound: Inbound, kind: &'static str) -> Result<Received> {
@@ -171,7 +187,7 @@ impl Engine {
         }
         // Who is in a slice is known only now.
         let place = inner.find(&to, Some(taken.person)).await.unwrap_or(place);
-        let waiting = Waiting { place, ingest: begun.elapsed() };
+        let waiting = Waiting { place, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
             Some(begun) => self.start(begun.held, Some(waiting)),
             None => inner.remember(taken.run, waiting),
@@ -182,10 +198,15 @@ impl Engine {
     /// Goes on with a run that waited for a person, after somebody answered elsewhere. One that somebody works on, that has
     /// ended, or of which nothing was answered is left alone: it would only ask again.
     pub async fn take_up(&self, tenant: TenantId, run: RunId) -> Result<()> {
+        let engine = self.clone();
+        self.detached(async move { engine.go_on(tenant, run).await }).await
+    }
+
+    async fn go_on(&self, tenant: TenantId, run: RunId) -> Result<()> {
         let now = self.inner.clock.now();
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &known)? {
+            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &known, now)? {
                 true => Ok(runs::take_up(tx, run, now)?),
                 false => Ok(None),
             }
@@ -208,7 +229,7 @@ impl Engine {
     /// Works on a run that this process holds, and on those behind it in its session.
     pub(crate) fn start(&self, held: Held, waiting: Option<Waiting>) {
         let engine = self.clone();
-        self.inner.hub.open(held.run, self.inner.clock.now());
+        self.inner.hub.open(held, self.inner.clock.now());
         self.inner.tasks.spawn(async move {
             let abandon = engine.inner.abandon.clone();
             tokio::select! {

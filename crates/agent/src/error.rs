@@ -41,6 +41,23 @@ pub enum Error {
     Jobs(#[from] munshi_jobs::Error),
 }
 
+impl Error {
+    /// Whether the same may pass in a moment. What was begun has its id, so that going on again does nothing twice.
+    pub(crate) fn may_pass(&self) -> bool {
+        let store = match self {
+            Self::Store(error)
+            | Self::Identity(munshi_identity::Error::Store(error))
+            | Self::Safety(munshi_safety::Error::Store(error))
+            | Self::Tiers(munshi_tiers::Error::Store(error))
+            | Self::Tools(munshi_tools::Error::Store(error))
+            | Self::Tools(munshi_tools::Error::Safety(munshi_safety::Error::Store(error)))
+            | Self::Jobs(munshi_jobs::Error::Store(error)) => error,
+            _ => return false,
+        };
+        store.is_retryable() || matches!(store, munshi_store::Error::OutcomeUnknown)
+    }
+}
+
 /// What went wrong in a job may pass: it is tried again.
 impl From<Error> for munshi_jobs::Failure {
     fn from(error: Error) -> Self {

@@ -51,7 +51,7 @@ impl Engine {
             pause: PAUSE,
             has_ended: false,
         };
-        if self.inner.hub.find(run).is_none() {
+        if self.inner.hub.find(tenant, run).is_none() {
             following.read().await?.ok_or(Error::NoRun)?;
         }
         Ok(following)
@@ -112,15 +112,16 @@ impl Following {
 
     /// Where its events are by now. Some where one has to wait.
     async fn look(&mut self) -> Result<Option<(EventId, Event)>> {
-        let room = self.inner.hub.find(self.run);
+        let room = self.inner.hub.find(self.tenant, self.run);
         // A room that has ended behind what was seen has nothing more: then the store has.
         if let Some(room) = room.filter(|room| room.after(self.after) != Next::Gone) {
             self.source = Source::Live(room);
             return Ok(None);
         }
         let (run, reply) = self.read().await?.ok_or(Error::NoRun)?;
-        if let Some(reply) = reply.filter(|_| is_still(&run)) {
-            self.source = Source::Stored(replay(&run, &reply, self.after));
+        if is_still(&run) {
+            let events = reply.map_or_else(|| archived(self.after), |reply| replay(&run, &reply, self.after));
+            self.source = Source::Stored(events);
             return Ok(None);
         }
         tokio::time::sleep(self.pause).await;
@@ -156,6 +157,14 @@ fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(Event
         marks.events.extend(ending(run, reply, &marks));
     }
     marks.replay(&reply.text, reply.generation, after)
+}
+
+/// A run that has ended, whose reply is no longer in the table.
+fn archived(after: Option<EventId>) -> VecDeque<(EventId, Event)> {
+    let message =
+        "The answer is in the archive by now. Ask whoever runs this installation for it.".to_owned();
+    let event = Event::Error { code: "archived".to_owned(), message, retryable: false };
+    VecDeque::from([(after.unwrap_or_default(), event)])
 }
 
 /// The end of a reply that was stored without one: the message was turned away as it came.

@@ -4,29 +4,43 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use munshi_types::{RunId, Timestamp};
+use munshi_types::{RunId, TenantId, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{Event, EventId};
+use crate::runs::Held;
 
 /// Runs that ended stay for those who come back, this long.
 const KEPT: Duration = Duration::from_secs(180);
+/// So many are kept without a look at them, and beyond that they are looked at so often.
+const FEW: usize = 64;
+const PRUNE: Duration = Duration::from_secs(1);
 /// More of them are not kept: what is gone is read from the store.
 const MOST_ENDED: usize = 4_096;
+
+/// Whose run it is, and which: nobody finds another tenant's.
+type Key = (TenantId, RunId);
 
 /// The runs this node works on, and those that ended here lately.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
-    rooms: Mutex<HashMap<RunId, Arc<Room>>>,
+    rooms: Mutex<HashMap<Key, Arc<Room>>>,
+    /// When rooms of old runs were last let go.
+    pruned: Mutex<Option<Timestamp>>,
 }
 
 impl Hub {
     /// The room of a run that is worked on here from now on.
-    pub(crate) fn open(&self, run: RunId, now: Timestamp) -> Arc<Room> {
+    pub(crate) fn open(&self, held: Held, now: Timestamp) -> Arc<Room> {
         let mut rooms = lock(&self.rooms);
-        prune(&mut rooms, now);
-        let room = rooms.entry(run).or_default().clone();
+        let mut pruned = lock(&self.pruned);
+        if rooms.len() >= FEW && pruned.is_none_or(|last| now < last || now.since(last) >= PRUNE) {
+            prune(&mut rooms, now);
+            *pruned = Some(now);
+        }
+        drop(pruned);
+        let room = rooms.entry((held.tenant, held.run)).or_default().clone();
         {
             // What it said before it ended or waited is not the beginning of what comes.
             let mut log = lock(&room.log);
@@ -37,13 +51,18 @@ impl Hub {
         room
     }
 
-    pub(crate) fn find(&self, run: RunId) -> Option<Arc<Room>> {
-        lock(&self.rooms).get(&run).cloned()
+    pub(crate) fn find(&self, tenant: TenantId, run: RunId) -> Option<Arc<Room>> {
+        lock(&self.rooms).get(&(tenant, run)).cloned()
+    }
+
+    /// Which number a beginning of a reply has that comes after all that were told here under this take-up.
+    pub(crate) fn next_generation(&self, held: Held, first: u32) -> u32 {
+        self.find(held.tenant, held.run).map_or(first, |room| room.next_generation(first))
     }
 
     /// Nobody here works on it any more, and what it said so far leads nowhere.
-    pub(crate) fn forget(&self, run: RunId) {
-        if let Some(room) = lock(&self.rooms).remove(&run) {
+    pub(crate) fn forget(&self, held: Held) {
+        if let Some(room) = lock(&self.rooms).remove(&(held.tenant, held.run)) {
             lock(&room.log).gone = true;
             room.changed.notify_waiters();
         }
@@ -55,18 +74,15 @@ impl Hub {
     }
 }
 
-fn prune(rooms: &mut HashMap<RunId, Arc<Room>>, now: Timestamp) {
-    if rooms.len() < 64 {
-        return;
-    }
+fn prune(rooms: &mut HashMap<Key, Arc<Room>>, now: Timestamp) {
     let is_old = |room: &Room| lock(&room.log).ended.is_some_and(|at| now.since(at) >= KEPT);
     rooms.retain(|_, room| !is_old(room));
-    let mut ended: Vec<(Timestamp, RunId)> =
-        rooms.iter().filter_map(|(run, room)| Some((lock(&room.log).ended?, *run))).collect();
+    let mut ended: Vec<(Timestamp, Key)> =
+        rooms.iter().filter_map(|(key, room)| Some((lock(&room.log).ended?, *key))).collect();
     if ended.len() > MOST_ENDED {
         ended.sort_unstable();
         ended.truncate(ended.len() - MOST_ENDED / 2);
-        ended.iter().for_each(|(_, run)| drop(rooms.remove(run)));
+        ended.iter().for_each(|(_, key)| drop(rooms.remove(key)));
     }
 }
 
@@ -105,6 +121,11 @@ impl Room {
     pub(crate) fn begin(&self, generation: u32, why: &str) {
         *lock(&self.log) = Log { generation, why: why.to_owned(), ..Log::default() };
         self.changed.notify_waiters();
+    }
+
+    /// The first number of a take-up, or the one behind the last that followers have seen.
+    pub(crate) fn next_generation(&self, first: u32) -> u32 {
+        first.max(lock(&self.log).generation.saturating_add(1))
     }
 
     pub(crate) fn push(&self, id: EventId, event: Event) {

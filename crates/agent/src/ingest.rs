@@ -1,5 +1,8 @@
 //! A message comes in: stored with its run, once, before anybody is told that it came.
 
+mod away;
+mod new;
+
 use std::sync::Arc;
 
 use munshi_identity::{Address, Person};
@@ -8,18 +11,18 @@ use munshi_safety::budget::{Account, Amount, Governor, Lane, Measure, Refused};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
-    BindingId, Ids, Inbound, MessageId, Outbound, PersonId, ReservationId, RunId, SessionId, TenantId,
-    Timestamp, Zone,
+    BindingId, Ids, Inbound, MessageId, PersonId, ReservationId, RunId, SessionId, TenantId, Timestamp, Zone,
 };
-use serde_json::Value;
 
-use crate::decisions::{self, Decision};
+use self::away::turn_away;
+use self::new::New;
+use crate::decisions::Decision;
 use crate::error::{Error, Result};
-use crate::messages::{self, Message, Speaker, Standing};
-use crate::runs::{self, Held, NewRun, Seen};
-use crate::sessions::{self, Arrival, Learned, Session};
+use crate::messages::{self, Standing};
+use crate::runs::{self, Held, Seen};
+use crate::sessions::{self, Arrival, Session};
 use crate::state::Halt;
-use crate::{fit, outbox, people};
+use crate::{fit, people};
 
 /// How often a twin may come at the very same moment before something else must be wrong.
 const TRIES: u32 = 4;
@@ -279,71 +282,6 @@ fn enter(
     Ok(Some((session, person)))
 }
 
-/// What a message has become so far.
-struct New {
-    run: RunId,
-    message: MessageId,
-    session: Session,
-    person: Person,
-    reservation: Option<ReservationId>,
-}
-
-impl New {
-    fn run<'a>(&self, incoming: &'a Incoming) -> NewRun<'a> {
-        let inbound = &incoming.inbound;
-        NewRun {
-            id: self.run,
-            session: self.session.id,
-            number: self.session.messages,
-            binding: incoming.binding,
-            person: self.person.id,
-            message: self.message,
-            kind: incoming.kind,
-            channel: inbound.channel,
-            outside_id: &inbound.outside_id,
-            reply_to: inbound.reply_to.as_ref(),
-            reservation: self.reservation,
-            now: incoming.now,
-        }
-    }
-
-    fn message(&self, incoming: &Incoming, standing: Standing) -> Message {
-        let inbound = &incoming.inbound;
-        let keep = standing == Standing::Whole;
-        Message {
-            id: self.message,
-            session: self.session.id,
-            number: self.session.messages,
-            run: self.run,
-            binding: incoming.binding,
-            speaker: Speaker::Person,
-            channel: inbound.channel,
-            outside_id: Some(inbound.outside_id.clone()),
-            text: if keep { inbound.text.clone() } else { String::new() },
-            attached: if keep { inbound.attached.clone() } else { Vec::new() },
-            language: incoming.language.clone(),
-            tokens: if keep { incoming.tokens } else { 0 },
-            standing,
-            generation: 0,
-            marks: marks(inbound),
-            suggestions: Vec::new(),
-            said_at: incoming.now,
-        }
-    }
-
-    fn ingested(&self, fate: Fate) -> Ingested {
-        Ingested {
-            run: self.run,
-            session: self.session.id,
-            message: self.message,
-            person: self.person.id,
-            fate,
-            begun: None,
-            halted: None,
-        }
-    }
-}
-
 fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
     let epoch = runs::add(tx, &new.run(incoming))?;
     messages::add(tx, &new.message(incoming, Standing::Whole))?;
@@ -355,66 +293,4 @@ fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
     let held = Held { tenant: tx.tenant(), run: new.run, epoch };
     let New { session, person, reservation, .. } = new;
     Ok(Ingested { begun: Some(Box::new(Begun { held, session, person, reservation })), ..ingested })
-}
-
-/// Stores the message, its run and the answer, all ended. Nothing of it is billed.
-fn turn_away(
-    tx: &mut Tx<'_>,
-    desk: &Desk,
-    incoming: &Incoming,
-    new: &New,
-    halt: Halt,
-    said: &Said,
-) -> Result<Ingested> {
-    let (now, inbound) = (incoming.now, &incoming.inbound);
-    // A limit is no reason to forget what somebody wrote.
-    let standing = if incoming.door == Door::Open { Standing::Whole } else { Standing::Refused };
-    let message = new.message(incoming, standing);
-    messages::add(tx, &message)?;
-    let numbered = sessions::answer(tx, new.session.id, &Learned::default(), now)?.ok_or(Error::NoRun)?;
-    let reply = Message {
-        id: desk.ids.next(),
-        number: numbered.number,
-        speaker: Speaker::Persona,
-        outside_id: None,
-        text: said.text.clone(),
-        attached: Vec::new(),
-        language: said.language.clone(),
-        tokens: 0,
-        standing: Standing::Degraded,
-        generation: 1,
-        suggestions: said.suggestions.clone(),
-        ..message
-    };
-    runs::add_halted(tx, &new.run(incoming), &halt, reply.id)?;
-    messages::add(tx, &reply)?;
-    if let Some(decision) = &incoming.decision {
-        let about = decisions::About {
-            run: new.run,
-            session: new.session.id,
-            binding: incoming.binding,
-            channel: inbound.channel,
-        };
-        let decision = Decision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
-        decisions::add(tx, about, &decision, now)?;
-    }
-    if let Some(to) = &inbound.reply_to {
-        let outbound = Outbound {
-            id: reply.id,
-            to: to.clone(),
-            text: reply.text,
-            suggestions: reply.suggestions,
-            language: reply.language,
-        };
-        outbox::put(tx, &desk.queue, new.session.id, &outbound, now)?;
-    }
-    Ok(Ingested { halted: Some(halt), ..new.ingested(Fate::Begun) })
-}
-
-/// What is known of a message beside its text: how the device it came from writes dates and numbers.
-fn marks(inbound: &Inbound) -> Value {
-    match &inbound.locale {
-        Some(locale) => serde_json::json!({ "locale": locale }),
-        None => Value::Array(Vec::new()),
-    }
 }

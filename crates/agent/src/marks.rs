@@ -22,6 +22,9 @@ pub struct Marks {
     /// Questions of others, or of what may have happened, that this put before the person: a yes or a no right after it
     /// answers them.
     pub asks: Vec<Shown>,
+    /// A pack read the message by itself: neither it nor this is told to a model beyond this machine, now or later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stays: bool,
 }
 
 /// A question as it was put: for which act, in the very state that stood before the person.

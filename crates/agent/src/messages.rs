@@ -1,5 +1,6 @@
 //! What was said in a session, by either side.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
@@ -111,6 +112,32 @@ pub fn newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Re
                 tokens, standing, generation, marks, suggestions, said_at
          FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number <= $3 ORDER BY number DESC LIMIT $4",
         params![session, up_to, i64::from(limit)],
+        read,
+    )?;
+    found.reverse();
+    Ok(found)
+}
+
+/// Runs of which no model beyond this machine is told: a pack read their message by itself.
+pub(crate) fn that_stay(said: &[Message]) -> HashSet<RunId> {
+    said.iter().filter(|said| said.marks["stays"] == true).map(|said| said.run).collect()
+}
+
+/// What was said in a session behind a number in answer to what came before it, the oldest first.
+pub(crate) fn answers_since(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    number: i64,
+    limit: u32,
+) -> Result<Vec<Message>> {
+    let mut found = tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND session_id = $2 AND number > $3 AND speaker = 'persona'
+           AND run_id IN (SELECT m.run_id FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.number < $3
+                          ORDER BY m.number DESC LIMIT $4)
+         ORDER BY number DESC LIMIT $4",
+        params![session, number, i64::from(limit)],
         read,
     )?;
     found.reverse();

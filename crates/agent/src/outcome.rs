@@ -17,7 +17,7 @@ use crate::marks::Marks;
 use crate::messages::{self, Message, Standing};
 use crate::runs::{self, Run};
 use crate::state::{Halt, RunState};
-use crate::steps;
+use crate::steps::{self, Step};
 use crate::turn::Timings;
 
 const PAUSE: Duration = Duration::from_millis(50);
@@ -59,7 +59,7 @@ impl Engine {
     pub async fn outcome(&self, tenant: TenantId, run: RunId) -> Result<Outcome> {
         let mut pause = PAUSE;
         loop {
-            if let Some(room) = self.inner.hub.find(run) {
+            if let Some(room) = self.inner.hub.find(tenant, run) {
                 // One that somebody forgets, or that hangs, is looked for in the store.
                 let ended = room.changed(|| room.has_ended().then_some(()));
                 let _ = tokio::time::timeout(LONGEST, ended).await;
@@ -81,7 +81,7 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
         return Ok(None);
     }
     let reply = run.reply.map(|reply| messages::find(tx, reply)).transpose()?.flatten();
-    let calls = steps::list(tx, id)?.into_iter().filter_map(|step| call(&step.body, step.micros)).collect();
+    let calls = calls(steps::list(tx, id)?);
     let violations = tx.all(
         "SELECT rule FROM guardrail_violations WHERE tenant_id = $1 AND run_id = $2 ORDER BY at, id",
         params![id],
@@ -122,6 +122,20 @@ fn told(
     }
 }
 
+/// Each once, as it stands: one that waited has a step for that and one for its end.
+fn calls(steps: Vec<Step>) -> Vec<CallView> {
+    let mut calls: Vec<(Value, CallView)> = Vec::new();
+    for step in steps {
+        let Some(view) = call(&step.body, step.micros) else { continue };
+        let act = step.body["act"].clone();
+        match calls.iter_mut().find(|(known, _)| *known == act && !act.is_null()) {
+            Some((_, known)) => *known = view,
+            None => calls.push((act, view)),
+        }
+    }
+    calls.into_iter().map(|(_, view)| view).collect()
+}
+
 fn call(body: &Value, micros: i64) -> Option<CallView> {
     Some(CallView {
         tool: body.get("tool")?.as_str()?.to_owned(),
@@ -149,7 +163,7 @@ fn waits_for(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId>> {
     let pending = munshi_safety::approvals::pending_in(tx, munshi_types::Id::as_uuid(run.session))?;
     let waits = |id: ApprovalId| {
         run.snapshot.all().any(|called| {
-            matches!(called.outcome, crate::snapshot::CallOutcome::Waiting { approval } if approval == id)
+            matches!(called.outcome, crate::snapshot::CallOutcome::Waiting { approval, .. } if approval == id)
         })
     };
     let open = pending.iter().filter(|known| known.state == State::Pending && waits(known.id));

@@ -13,6 +13,8 @@ use munshi_types::{ReservationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::snapshot::Snapshot;
+
 /// How often, and how long, a call that was broken off is waited for.
 const QUIET: u32 = 50;
 const MOMENT: Duration = Duration::from_millis(5);
@@ -76,15 +78,15 @@ impl Drawn {
 }
 
 impl Purse {
-    /// `allowed` is what is set aside with the message; `drawn` and `used` are what a run taken up again
-    /// has spent already.
+    /// `allowed` is what is set aside with the message; the snapshot has what a run taken up again has spent already.
     pub(crate) fn new(
         more: DurableBudget,
         limit: RunBudget,
         allowed: Option<Aside>,
-        (drawn, used, before): (Drawn, RunUse, RunUse),
+        spent: &Snapshot,
     ) -> Self {
-        let (output, is_unpriced, held) = (drawn.output, drawn.is_unpriced, HashMap::new());
+        let (drawn, used, before) = (spent.drawn, spent.used, spent.before);
+        let (output, is_unpriced, held) = (spent.output, spent.is_unpriced, HashMap::new());
         let rates = more.governor.settings().rates.clone();
         let state = State {
             allowed,

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
 
 use munshi_safety::approvals::{self, State};
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
-use munshi_types::{RunId, TenantId, Timestamp};
+use munshi_types::{RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::RUNS;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::runs::{self, Due, Run};
+use crate::runs::{self, Due, LEASE, Run};
 use crate::snapshot::CallOutcome;
+use crate::state::RunState;
 
 /// So many are taken up in one go.
 const MOST: u32 = 64;
@@ -26,8 +28,7 @@ const PAGES: usize = 4;
 pub(crate) type Round = Option<(Timestamp, RunId)>;
 
 impl Engine {
-    /// Takes up what a dead process left and sweeps until `stop` is cancelled; then waits for turns under way within
-    /// the grace. What does not end in time is left to another: its lease passes.
+    /// Takes up what a dead process left and sweeps until `stop` is cancelled; then [finishes](Self::finish).
     pub async fn serve(&self, stop: CancellationToken) {
         // On SQLite there is one process: whatever was held, nobody holds any more.
         let first = match self.inner.db.engine() {
@@ -35,6 +36,9 @@ impl Engine {
             _ => Due::Lapsed,
         };
         self.report(self.sweep(first).await);
+        if first != Due::Lapsed {
+            self.take_up_acts();
+        }
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -43,11 +47,63 @@ impl Engine {
                 _ = ticks.tick() => self.report(self.sweep(Due::Lapsed).await),
             }
         }
+        self.finish().await;
+    }
+
+    /// Lets turns under way come to their end, within the grace. What does not is left to another: its lease passes.
+    pub async fn finish(&self) {
         self.inner.tasks.close();
         if tokio::time::timeout(self.inner.settings.grace, self.inner.tasks.wait()).await.is_err() {
             tracing::warn!(turns = self.inner.hub.live(), "turns under way are left for another to take up");
         }
         self.abandon();
+    }
+
+    /// Takes up what nobody works on in one conversation, and nothing else: for a process that answers one question and is
+    /// no node for others.
+    pub async fn sweep_session(&self, tenant: TenantId, session: SessionId) -> Result<usize> {
+        let (now, born) = (self.inner.clock.now(), self.inner.born);
+        let is_alone = self.inner.db.engine() == "sqlite";
+        let unit = move |tx: &mut Tx<'_>| -> Result<Vec<Run>> {
+            let open = runs::open_in(tx, session)?;
+            // What this process holds it has held since it was born.
+            let latest =
+                if is_alone { now.max(born.plus(LEASE).minus(Duration::from_micros(1))) } else { now };
+            let mut taken = Vec::new();
+            for run in open.iter().filter(|run| run.lease_until.is_some_and(|until| until <= latest)) {
+                taken.extend(runs::take_from_dead(tx, run.held(tenant), now)?);
+            }
+            let is_forgotten = open.iter().all(|run| run.lease_until.is_none());
+            let first = open.iter().find(|run| run.state == RunState::Created).filter(|_| is_forgotten);
+            if let Some(first) = first {
+                taken.extend(runs::take_up(tx, first.id, now)?);
+            }
+            Ok(taken)
+        };
+        let taken = self.inner.db.write(tenant, unit).await?;
+        let count = taken.len();
+        taken.into_iter().for_each(|run| self.start(run.held(tenant), None));
+        Ok(count)
+    }
+
+    /// Acts that a dead process left, also those that no run asks for. What takes long is in nobody's way.
+    fn take_up_acts(&self) {
+        let dispatcher = self.inner.dispatcher.clone();
+        let abandon = self.inner.abandon.clone();
+        self.inner.tasks.spawn(async move {
+            let swept = tokio::select! {
+                biased;
+                () = abandon.cancelled() => return,
+                swept = dispatcher.sweep_left() => swept,
+            };
+            match swept {
+                Ok(0) => {}
+                Ok(acts) => tracing::info!(acts, "took up acts that were left"),
+                Err(error) => {
+                    tracing::warn!(%error, "taking up acts that were left failed; the sweep finds them");
+                }
+            }
+        });
     }
 
     /// Stops every turn of this process where it is, as a crash would. Another takes them up.
@@ -112,7 +168,8 @@ impl Engine {
         }
         let mut taken = 0;
         for (tenant, ids) in by_tenant {
-            let answered = self.inner.db.read(tenant, move |tx| answered(tx, ids)).await?;
+            let now = self.inner.clock.now();
+            let answered = self.inner.db.read(tenant, move |tx| answered(tx, ids, now)).await?;
             for run in answered {
                 self.take_up(tenant, run).await?;
                 taken += 1;
@@ -135,25 +192,34 @@ fn waiting(tx: &mut PlatformTx<'_>, from: Round) -> munshi_store::Result<Vec<(Te
     )
 }
 
-/// Those of which some question is no longer open.
-fn answered(tx: &mut Tx<'_>, runs: Vec<RunId>) -> Result<Vec<RunId>> {
+/// Those that can go on.
+fn answered(tx: &mut Tx<'_>, runs: Vec<RunId>, now: Timestamp) -> Result<Vec<RunId>> {
     let mut answered = Vec::new();
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
-        if is_answered(tx, &run)? {
+        if is_answered(tx, &run, now)? {
             answered.push(id);
         }
     }
     Ok(answered)
 }
 
-/// Whether there is anything to go on with: a question that is no longer open.
-pub(crate) fn is_answered(tx: &mut Tx<'_>, run: &Run) -> Result<bool> {
+/// Whether there is anything to go on with: a question that is no longer open, or a limit that may have freed.
+pub(crate) fn is_answered(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<bool> {
     for called in run.snapshot.all() {
-        if let CallOutcome::Waiting { approval } = called.outcome
-            && approvals::find(tx, approval)?.is_none_or(|known| known.state != State::Pending)
-        {
-            return Ok(true);
+        if let CallOutcome::Waiting { approval, again_at } = called.outcome {
+            let due = match approvals::find(tx, approval)? {
+                Some(known) => match known.state {
+                    State::Pending => false,
+                    // One that has run out of time is ended by the sweep of questions.
+                    State::Granted => known.expires_at > now && again_at.is_none_or(|at| at <= now),
+                    State::Refused | State::Expired => true,
+                },
+                None => true,
+            };
+            if due {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

@@ -1,10 +1,12 @@
 //! What a run takes with it over a crash.
 
+use std::time::Duration;
+
 use munshi_llm::Message;
 use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
-use munshi_tools::Answer;
+use munshi_tools::{Answer, NotDone};
 use munshi_types::{ActId, ApprovalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +15,9 @@ use crate::event::Event;
 use crate::marks::Mark;
 use crate::purse::Drawn;
 use crate::state::Halt;
+
+/// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
+const AGAIN: Duration = Duration::from_secs(15 * 60);
 
 /// Everything that was paid for or done so far, and nothing that can be looked up again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +37,9 @@ pub struct Snapshot {
     pub masked: Option<Value>,
     /// What was taken out of the message's reservation.
     pub drawn: Drawn,
+    /// Of the tokens used, those that a model wrote; and whether some call had no price.
+    pub output: u64,
+    pub is_unpriced: bool,
     /// Calls of tools so far, and how often which failed, by tool and canonical arguments.
     pub calls: u32,
     pub failures: Vec<(String, u32)>,
@@ -43,8 +51,12 @@ pub struct Snapshot {
     /// Which beginning of the reply this is.
     pub generation: u32,
     pub started_at: Option<Timestamp>,
-    /// The epoch in which it last came to a pause: what was taken up before that broke nobody.
+    /// The epoch in which it last came further, or to a pause: what was taken up before that broke nobody.
     pub rested: i64,
+    /// Acts of which the person has heard that they wait for a limit.
+    pub told_delayed: Vec<ActId>,
+    /// Acts of which they have heard that their time is over.
+    pub told_expired: Vec<ActId>,
     /// Decided, and only this phrase is left to be said.
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
@@ -67,7 +79,7 @@ impl Snapshot {
     /// The questions that wait, as far as this knows.
     pub fn questions(&self) -> Vec<ApprovalId> {
         let waiting = |called: &Called| match called.outcome {
-            CallOutcome::Waiting { approval } => Some(approval),
+            CallOutcome::Waiting { approval, .. } => Some(approval),
             CallOutcome::Open | CallOutcome::Ended { .. } => None,
         };
         self.all().filter_map(waiting).collect()
@@ -81,10 +93,13 @@ impl Snapshot {
 
     /// Writes down what came of a call, and what follows from it for the calls to come. The same answer noted by the
     /// act's own transaction and by the turn leaves the same behind.
-    pub fn note(&mut self, (exchange, call): Place, answer: &Answer) {
+    pub fn note(&mut self, (exchange, call): Place, answer: &Answer, when: When) {
         let called = self.exchanges.get_mut(exchange).and_then(|exchange| exchange.calls.get_mut(call));
         let Some(called) = called else { return };
-        let outcome = outcome(answer);
+        let outcome = outcome(&called.outcome, answer, when.now);
+        if called.outcome != outcome && outcome != CallOutcome::Open {
+            self.rested = when.epoch;
+        }
         let ended = match &outcome {
             CallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
             CallOutcome::Open | CallOutcome::Waiting { .. } => None,
@@ -96,7 +111,7 @@ impl Snapshot {
         let Some((ok, result)) = ended else { return };
         if is_denied(answer) {
             self.denials += 1;
-        } else if !ok {
+        } else if !ok && !is_expired(&result) {
             self.failed(key);
             self.failed(tool.clone());
         }
@@ -121,12 +136,24 @@ pub fn key(tool: &str, arguments: &Value) -> String {
     format!("{tool} {}", canonical(arguments))
 }
 
-/// What is kept of an answer.
-fn outcome(answer: &Answer) -> CallOutcome {
-    match answer {
-        Answer::Waiting(approval) => CallOutcome::Waiting { approval: approval.id },
-        Answer::Running { .. } => CallOutcome::Open,
-        answer => CallOutcome::Ended {
+/// When something is noted, and by which take-up of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct When {
+    pub epoch: i64,
+    pub now: Timestamp,
+}
+
+/// What is kept of an answer. What a person has agreed to is not refused by what passes by itself: it waits for that.
+fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome {
+    match (before, answer) {
+        (_, Answer::Waiting(approval)) => CallOutcome::Waiting { approval: approval.id, again_at: None },
+        (_, Answer::Running { .. }) => CallOutcome::Open,
+        (CallOutcome::Waiting { approval, .. }, Answer::Refused(refusal)) if refusal.code.passes() => {
+            let latest = now.plus(AGAIN);
+            let again_at = Some(refusal.again_at.map_or(latest, |at| at.min(latest)));
+            CallOutcome::Waiting { approval: *approval, again_at }
+        }
+        (_, answer) => CallOutcome::Ended {
             ok: matches!(answer, Answer::Done(_) | Answer::Rehearsed(_)),
             result: answer.for_model(),
         },
@@ -137,9 +164,14 @@ fn outcome(answer: &Answer) -> CallOutcome {
 fn is_denied(answer: &Answer) -> bool {
     match answer {
         Answer::Refused(refusal) => refusal.code.phrase() == "not-permitted",
-        Answer::Dropped { .. } => true,
+        Answer::Dropped { why, .. } => *why == NotDone::Refused,
         _ => false,
     }
+}
+
+/// Whether nobody answered in time, or a yes came to nothing in its time: no mistake of the model's.
+fn is_expired(result: &Value) -> bool {
+    result["code"] == NotDone::Expired.code()
 }
 
 /// One model call that led to acts.
@@ -162,6 +194,18 @@ pub struct Called {
     pub outcome: CallOutcome,
 }
 
+impl Called {
+    /// Whether its question, or the yes to it, has run out of time.
+    pub fn has_expired(&self) -> bool {
+        matches!(&self.outcome, CallOutcome::Ended { result, .. } if is_expired(result))
+    }
+
+    /// Whether somebody agreed, and a limit stands in the way.
+    pub const fn is_delayed(&self) -> bool {
+        matches!(self.outcome, CallOutcome::Waiting { again_at: Some(_), .. })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum CallOutcome {
@@ -169,10 +213,10 @@ pub enum CallOutcome {
     Open,
     Waiting {
         approval: ApprovalId,
+        /// When it is tried next, where somebody has agreed and a limit stands in the way.
+        #[serde(default)]
+        again_at: Option<Timestamp>,
     },
     /// What the model is told of it.
-    Ended {
-        ok: bool,
-        result: Value,
-    },
+    Ended { ok: bool, result: Value },
 }

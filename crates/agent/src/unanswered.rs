@@ -77,13 +77,19 @@ fn tell(tx: &mut Tx<'_>, inner: &Inner, expiry: &Expiry) -> Result<()> {
     notices.iter().try_for_each(|notice| say(tx, inner, approval, &run, notice))
 }
 
-/// Whoever asked hears that it is not done. Where somebody had said yes, the run that is woken tells it; and whether
-/// something happened that nobody could see is not known any better for nobody having answered.
+/// Whoever asked hears that it is not done: from the run that waits for it and is woken, or from here where none does.
+/// Whether something happened that nobody could see is not known any better for nobody having answered.
 fn dropped(tx: &mut Tx<'_>, approval: &Approval, run: &Run) -> Result<Vec<Notice>> {
-    if approval.kind == Kind::Outcome || approval.answered_via.is_some() {
+    let session = sessions::living(tx, run.session)?;
+    let is_told = match &session {
+        Some(session) => {
+            runs::open_in(tx, session.id)?.iter().any(|open| open.snapshot.questions().contains(&approval.id))
+        }
+        None => false,
+    };
+    if approval.kind == Kind::Outcome || approval.answered_via.is_some() || is_told {
         return Ok(Vec::new());
     }
-    let session = sessions::living(tx, run.session)?;
     let notice = |session| Notice { session, phrases: ("approval-expired", None), asks: false };
     Ok(session.map(notice).into_iter().collect())
 }

@@ -34,4 +34,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0009_usage"),
     migration!("0010_acts"),
     migration!("0015_refusals"),
+    migration!("0018_left"),
 ];

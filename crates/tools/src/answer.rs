@@ -39,11 +39,30 @@ pub enum Answer {
     /// A person said no, or nobody answered in time.
     Dropped {
         act: ActId,
+        why: NotDone,
     },
     /// It is being done at this moment, by this process or another.
     Running {
         act: ActId,
     },
+}
+
+/// Why an act is not done that a person was asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotDone {
+    /// They said no, or the question was taken back.
+    Refused,
+    /// Nobody answered in time, or nobody could make use of the yes in time.
+    Expired,
+}
+
+impl NotDone {
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Refused => "not_approved",
+            Self::Expired => "expired",
+        }
+    }
 }
 
 impl Answer {
@@ -90,9 +109,14 @@ impl Answer {
                 false,
                 "It broke off and may have happened. Do not call it again; say that somebody will look.",
             ),
-            Self::Dropped { .. } => {
-                no("not_approved", false, "It was not approved. Do not try it another way.")
+            Self::Dropped { why: NotDone::Refused, .. } => {
+                no(NotDone::Refused.code(), false, "It was not approved. Do not try it another way.")
             }
+            Self::Dropped { why: NotDone::Expired, .. } => no(
+                NotDone::Expired.code(),
+                false,
+                "Its time was over. It is not done; do not try it another way.",
+            ),
             Self::Running { .. } => no("running", true, "It is being done. Wait for its result."),
         }
     }
@@ -168,7 +192,7 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Ans
             Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
         }
         State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
-        State::Dropped => Answer::Dropped { act: id },
+        State::Dropped => Answer::Dropped { act: id, why: why(tx, id)? },
         State::Refused => Answer::Failed {
             act: id,
             code: act.code.unwrap_or_default(),
@@ -183,4 +207,10 @@ pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Ans
         },
         State::Intended | State::Rehearsing => Answer::Running { act: id },
     })
+}
+
+fn why(tx: &mut Tx<'_>, act: ActId) -> Result<NotDone> {
+    let asked = approvals::of_act(tx, act)?;
+    let has_expired = asked.is_some_and(|approval| approval.state == approvals::State::Expired);
+    Ok(if has_expired { NotDone::Expired } else { NotDone::Refused })
 }

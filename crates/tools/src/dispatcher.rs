@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::inside;
 use crate::journal::Journal;
 use crate::registry::{Registry, Tool};
+use crate::underway::UnderWay;
 
 /// Calls tools through the safety pipeline. Clones share everything.
 #[derive(Clone)]
@@ -25,6 +26,7 @@ pub struct Dispatcher {
     pub(crate) office: Arc<Office>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) under_way: UnderWay,
 }
 
 /// One call as a turn wants it. Only `name` and `arguments` come from the model.
@@ -44,7 +46,7 @@ pub struct Want {
 
 impl Dispatcher {
     pub fn new(db: Db, office: Arc<Office>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
-        Self { db, office, registry, clock }
+        Self { db, office, registry, clock, under_way: UnderWay::default() }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -151,6 +153,7 @@ impl Dispatcher {
         tool: Option<Tool>,
         journal: Arc<dyn Journal>,
     ) -> Result<Answer> {
+        let _working = self.under_way.begin(proposal.act);
         let (office, clock, notes) = (self.office.clone(), self.clock.clone(), journal.clone());
         let begun = self.db.write(tenant, move |tx| -> Result<Begun> {
             let now = clock.now();

@@ -45,8 +45,9 @@ mod next;
 mod registry;
 mod result;
 mod sweep;
+mod underway;
 
-pub use answer::Answer;
+pub use answer::{Answer, NotDone};
 pub use body::{Body, Done, Failure, Far, Happened, Look, Looked, Undo, Write};
 pub use dispatcher::{Dispatcher, Want};
 pub use error::{Error, Result};

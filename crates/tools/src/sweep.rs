@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use munshi_safety::acts::{self, ACTS, Lapsed, Recovery, Unheard};
+use munshi_safety::acts::{self, ACTS, Lapsed, Left, Recovery, Unheard};
 use munshi_safety::approvals::{self, Expired, Expiry, Fate};
-use munshi_types::Timestamp;
+use munshi_types::{ActId, TenantId, Timestamp};
 
 use crate::attempts;
 use crate::body::Body;
 use crate::dispatcher::Dispatcher;
 use crate::error::Result;
-use crate::journal::Journal;
+use crate::journal::{Journal, NoJournal};
 
 /// So many are looked at in one go.
 const MOST: u32 = 100;
+/// More are not left by one process; the rest is found by the sweeps that follow.
+const MOST_LEFT: u32 = 10_000;
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +39,7 @@ impl Dispatcher {
         let (mut swept, now, platform) = (Swept::default(), self.clock.now(), self.db.platform(ACTS));
         let mut failed = None;
         for act in platform.read(move |tx| acts::lapsed(tx, MOST, now)).await? {
-            match self.take_over(act, journal.clone()).await {
+            match self.take_over(act, Left::Lapsed, journal.clone()).await {
                 Ok(Some(true)) => swept.ended += 1,
                 Ok(Some(false)) => swept.unknown += 1,
                 Ok(None) => {}
@@ -59,6 +61,28 @@ impl Dispatcher {
             }
         }
         failed.map_or(Ok(swept), Err)
+    }
+
+    /// Takes up all that a dead process left, whatever the leases say: for the one process there is, when it starts.
+    /// What it has begun itself is left alone.
+    pub async fn sweep_left(&self) -> Result<u32> {
+        let (mut taken, mut failed) = (0, None);
+        for act in self.db.platform(ACTS).read(|tx| acts::leased(tx, MOST_LEFT)).await? {
+            match self.take_over(act, Left::Surely, Arc::new(NoJournal)).await {
+                Ok(ended) => taken += u32::from(ended.is_some()),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(taken), Err)
+    }
+
+    /// Takes over an act of a run whose former holder is dead or has stopped, without waiting for the act's own lease.
+    /// Where the database has one process, nobody else can be at it; elsewhere that is known of its first try only. False
+    /// where it is somebody's.
+    pub async fn take_over_left(&self, tenant: TenantId, act: ActId) -> Result<bool> {
+        let left = if self.db.engine() == "sqlite" { Left::Surely } else { Left::ByRun };
+        let ended = self.take_over(Lapsed { tenant, act }, left, Arc::new(NoJournal)).await?;
+        Ok(ended.is_some())
     }
 
     async fn expire(
@@ -102,7 +126,11 @@ impl Dispatcher {
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
-    async fn take_over(&self, lapsed: Lapsed, journal: Arc<dyn Journal>) -> Result<Option<bool>> {
+    async fn take_over(&self, lapsed: Lapsed, left: Left, journal: Arc<dyn Journal>) -> Result<Option<bool>> {
+        if left != Left::Lapsed && self.under_way.has(lapsed.act) {
+            return Ok(None);
+        }
+        let _working = self.under_way.begin(lapsed.act);
         let (office, clock) = (self.office.clone(), self.clock.clone());
         let registry = self.registry.clone();
         let recovery = self.db.write(lapsed.tenant, move |tx| {
@@ -111,7 +139,7 @@ impl Dispatcher {
                 registry.get(&act.tool).filter(|tool| tool.known.spec.effect == act.effect).cloned()
             });
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
-            let recovery = acts::recover(tx, &office, lapsed.act, known, clock.now())?;
+            let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
         match recovery.await? {

@@ -6,10 +6,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use crate::error::{ApiError, Code};
+use crate::fields;
 
 /// A JSON body, as an argument of a handler or as its answer.
 ///
@@ -57,6 +58,13 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::new(Code::BadRequest, "The body is empty; this address reads JSON."));
     }
+    let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let is_other = !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok();
+    if let Some(fields) = fields::of::<T>().filter(|_| is_other) {
+        let named = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        let message = format!("The body must be a JSON object with these fields, as far as needed: {named}.");
+        return Err(ApiError::new(Code::Invalid, message));
+    }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
@@ -67,7 +75,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 }
 
 fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
-    let words = shorten(&error.to_string());
+    let words = shorten(&plain(&error.to_string()));
     match error.classify() {
         Category::Data if path == "." => {
             ApiError::new(Code::Invalid, format!("The body does not fit: {words}."))
@@ -77,6 +85,38 @@ fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
             ApiError::new(Code::BadRequest, format!("The body is not valid JSON: {words}."))
         }
     }
+}
+
+/// A complaint without the names that things have in the program.
+fn plain(complaint: &str) -> String {
+    let Some((before, expected)) = complaint.split_once("expected ") else {
+        return match complaint.find("any variant of untagged enum") {
+            Some(_) => "it has none of the forms that are read here".to_owned(),
+            None => complaint.to_owned(),
+        };
+    };
+    let (expected, place) = match expected.split_once(" at line ") {
+        Some((expected, place)) => (expected, format!(" at line {place}")),
+        None => (expected, String::new()),
+    };
+    let first = expected.split(' ').next().unwrap_or_default();
+    let expected = match first {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not below zero",
+        "f32" | "f64" => "a number",
+        "struct" | "tuple" | "internally" | "adjacently" => "an object",
+        "enum" => "one of the words that are known here",
+        "unit" => "null",
+        _ => match expected {
+            "a map" => "an object",
+            "a sequence" => "a list",
+            "a string" => "text",
+            "a boolean" => "true or false",
+            other => other,
+        },
+    };
+    let before = before.replace("invalid type: sequence", "invalid type: list").replace("map,", "object,");
+    format!("{before}expected {expected}{place}")
 }
 
 pub(crate) fn shorten(text: &str) -> String {
@@ -124,10 +164,28 @@ mod tests {
         let (code, message) = refusal(r#"{"items":[{"paise":1},{"paise":"ten"}]}"#);
         assert_eq!(code, Code::Invalid);
         assert!(message.starts_with("`items[1].paise` does not fit"), "{message}");
-        assert!(message.contains("expected i64"), "{message}");
+        assert!(message.contains("expected a whole number"), "{message}");
         let (code, message) = refusal("{}");
         assert_eq!(code, Code::Invalid);
         assert!(message.contains("missing field `items`"), "{message}");
+    }
+
+    #[test]
+    fn no_name_of_the_program_is_told() {
+        for body in ["[]", "7", r#""text""#, "[[1]]", "null"] {
+            let (code, message) = refusal(body);
+            assert_eq!(code, Code::Invalid, "{body}");
+            assert!(message.contains("object") && message.contains("`items`"), "{message}");
+        }
+        for body in
+            [r#"{"items":7}"#, r#"{"items":[7]}"#, r#"{"items":[{"paise":{}}]}"#, r#"{"items":[null]}"#]
+        {
+            let (_, message) = refusal(body);
+            assert!(
+                !["i64", "struct", "Item", "sequence", "elements"].iter().any(|word| message.contains(word)),
+                "{message}"
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
-//! - [`json`]: [`Json`], whose refusals say what was expected
+//! - [`json`]: [`Json`], whose refusals say what was expected; `fields`: what a body may hold
 //! - [`readiness`], [`metrics`]: what the probes tell
 //! - `document`: the OpenAPI document and the span names taken from it
 //! - [`telemetry`]: log lines and traces of the whole process
@@ -38,6 +38,7 @@ pub mod api;
 pub mod app;
 mod document;
 pub mod error;
+mod fields;
 pub mod json;
 pub mod metrics;
 mod middleware;

@@ -3,20 +3,28 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_identity::{Principal, persons};
 use munshi_llm::calls::StoredTab;
 use munshi_llm::gateway::{About, Account, Call, Route, Use};
 use munshi_llm::{ChatRequest, Message as Said};
+use munshi_pack::Scene;
 use munshi_safety::budget::{self, DurableBudget, Lane};
+use munshi_safety::pipeline::Door;
 use munshi_safety::privacy::{self, People, TokenVeil};
 use munshi_store::Tx;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{Id, PersonId, Script, TenantId};
+use munshi_types::{Id, PersonId, Script, TenantId, Timestamp};
 
 use super::summarise::{LONGEST, Material, Summariser};
 use crate::engine::{Engine, Inner};
+use crate::entities::Entities;
 use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::marks::Marks;
 use crate::messages::Speaker;
+use crate::sessions::Session;
+use crate::turn::whom;
 use crate::{routing, sessions};
 
 /// What it is asked. What was said comes after it as the person's message, and is nothing to be obeyed.
@@ -67,14 +75,19 @@ impl Cheap {
         let Answer::Bound(place) = inner.resolver.by_id(tenant, material.binding, None).await? else {
             return Ok(None);
         };
-        let (id, budgets) = (material.session, inner.office.clone());
-        let everybody = inner.clone();
+        let (id, budgets, everybody) = (material.session, inner.office.clone(), inner.clone());
+        let (at, now) = (place.clone(), inner.clock.now());
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
-            let person = sessions::find(tx, id)?.ok_or(Error::NoRun)?.person;
-            let people = everybody.people.met(tx, Some(person))?;
-            Ok((person, people, budget::plan(tx, budgets.governor.settings())?))
+            let session = sessions::find(tx, id)?.ok_or(Error::NoRun)?;
+            let mut people = everybody.people.met(tx, Some(session.person))?;
+            let scene = scene(tx, &session, &at, now)?;
+            for source in &everybody.house.contexts {
+                people.others.extend(source.gather(tx, &scene)?.people);
+            }
+            Ok((session, people, budget::plan(tx, budgets.governor.settings())?))
         };
-        let (person, people, plan) = inner.db.read(tenant, read).await?;
+        let (session, people, plan) = inner.db.read(tenant, read).await?;
+        let person = session.person;
         let own = routing::route(&place.agent.body, &inner.route, inner.gateway.targets());
         let route = Arc::new(Route { permitted: inner.settings.classes.permitted(plan), ..own });
         let request = ChatRequest {
@@ -87,7 +100,7 @@ impl Cheap {
             wanted: Use::Summariser,
             route,
             request: Arc::new(request),
-            veil: Some(Arc::new(self.veil(tenant, person, &people, material)?)),
+            veil: Some(Arc::new(self.veil(tenant, &session, &people, material)?)),
             account: self.account(tenant, &place, material, person),
         };
         match inner.gateway.complete(call).await {
@@ -99,11 +112,12 @@ impl Cheap {
         }
     }
 
-    /// Tokens of this one call: what comes back stands in the person's own words again.
+    /// Tokens of this one call: what comes back stands in the person's own words again. Hidden are all whom a turn would
+    /// hide: those the tenant and its packs know, those the conversation spoke of, those its tools named.
     fn veil(
         &self,
         tenant: TenantId,
-        person: PersonId,
+        session: &Session,
         people: &People,
         material: &Material,
     ) -> Result<TokenVeil> {
@@ -113,8 +127,19 @@ impl Cheap {
             _ => Script::Latin,
         };
         let known = self.0.people.of(tenant, people);
-        TokenVeil::new(known, privacy::Session::new(tenant, person), script)
-            .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
+        let veil = TokenVeil::new(known, privacy::Session::new(tenant, session.person), script)
+            .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()))?;
+        veil.meet(whom::spoken_of(&Entities::stored(&session.entities)));
+        for said in &material.messages {
+            let marks: Marks = serde_json::from_value(said.marks.clone()).unwrap_or_default();
+            for mark in marks.events {
+                if let Event::ToolResult { tool, result, .. } = mark.event {
+                    let tool = self.0.dispatcher.registry().get(&tool);
+                    veil.meet(whom::people(&result, tool.map_or("", |tool| &tool.known.spec.scope)));
+                }
+            }
+        }
+        Ok(veil)
     }
 
     fn account(
@@ -136,11 +161,28 @@ impl Cheap {
         Account {
             tenant,
             about: About { run: None, binding: Some(material.binding.as_uuid()) },
-            budget: Arc::new(DurableBudget { db: db.clone(), governor, tenant, account, clock }),
+            budget: Arc::new(DurableBudget { db: db.clone(), governor, tenant, account, run: None, clock }),
             tab: Arc::new(StoredTab::new(db)),
             prices: None,
         }
     }
+}
+
+/// What packs are asked with: whom they know does not hang on any one message.
+fn scene(tx: &mut Tx<'_>, session: &Session, place: &Resolution, now: Timestamp) -> Result<Scene> {
+    let person = persons::find(tx, session.person)?;
+    let principal = person.map_or_else(|| Principal::anonymous(tx.tenant()), |person| person.principal(tx));
+    Ok(Scene {
+        principal: Principal { person: Some(session.person), ..principal },
+        door: Door::from(place.binding.door),
+        binding: session.binding,
+        session: session.id,
+        channel: session.channel,
+        language: session.language.clone(),
+        message: String::new(),
+        now,
+        zone: place.zone.clone(),
+    })
 }
 
 /// The conversation as text, no longer than a cheap model reads well.

@@ -125,6 +125,9 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, Cover
     let messages = messages::between(tx, session, found.summarised + 1, to)?;
     let last = messages.last().filter(|message| message.number == to).map(|message| message.id);
     let covers = Covers { session, from: found.summarised, to, last };
+    // A summary goes to whatever model is asked later.
+    let kept = messages::that_stay(&messages);
+    let messages = messages.into_iter().filter(|said| !kept.contains(&said.run)).collect();
     let material = Material {
         binding: found.binding,
         session,

@@ -1,7 +1,8 @@
 //! Two threads become one, in the order of time, under whatever is under way in either.
 
+use munshi_safety::approvals;
 use munshi_store::{Tx, params};
-use munshi_types::{PersonId, SessionId, Timestamp};
+use munshi_types::{Id, PersonId, SessionId, Timestamp};
 
 use crate::error::Result;
 use crate::sessions::{self, Session};
@@ -13,6 +14,8 @@ const LONGEST_SUMMARY: usize = crate::keeping::LONGEST;
 /// one with the same binding, the two become one thread; else it only changes hands. Runs under way finish there.
 pub fn merge_threads(tx: &mut Tx<'_>, from: PersonId, into: PersonId, now: Timestamp) -> Result<()> {
     let held = hold(tx, from, into)?;
+    // Whoever asked can still say yes to it.
+    approvals::move_asker(tx, from, into)?;
     let (theirs, mine): (Vec<_>, Vec<_>) = held.into_iter().partition(|session| session.person == from);
     for gone in theirs {
         match mine.iter().find(|session| session.binding == gone.binding) {
@@ -82,6 +85,7 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
             crate::tainted::bits(&gone.tainted)
         ],
     )?;
+    approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
     lead(tx, gone.id, stays)
 }
 

@@ -43,6 +43,18 @@ pub fn take_up(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>
     )
 }
 
+/// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
+pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Stored<Option<Run>> {
+    tx.optional(
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4
+         WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
+         RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+        params![held.run, held.epoch, now.plus(LEASE)],
+        read,
+    )
+}
+
 /// Ends a run that waits for a person, since another run goes on with what it wanted. None where it does not wait.
 pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
     tx.optional(
@@ -99,7 +111,10 @@ pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) 
     // Who held a run before then held it for less long; who held it for longer went by another clock.
     let (latest, longest) = match due {
         Due::Lapsed => (now, Timestamp::MAX),
-        Due::All { since } => (since.plus(LEASE).minus(Duration::from_micros(1)), now.plus(LEASE)),
+        Due::All { since } => {
+            let latest = since.min(now).plus(LEASE).minus(Duration::from_micros(1));
+            (latest, now.plus(LEASE))
+        }
     };
     tx.all(
         across_tenants((

@@ -9,10 +9,10 @@ mod hold;
 mod view;
 
 pub(crate) use end::{End, end};
-pub(crate) use hold::advance;
 pub use hold::{
     CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, renew, supersede, take_up,
 };
+pub(crate) use hold::{advance, take_from_dead};
 pub use view::{RunView, Wanted, list};
 
 use std::str::FromStr;
@@ -93,6 +93,28 @@ pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
+    )
+}
+
+/// Those of a session that have not ended, the oldest first.
+pub(crate) fn open_in(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
+    tx.all(
+        "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at
+         FROM runs WHERE tenant_id = $1 AND session_id = $2 AND number > 0 AND ended_at IS NULL ORDER BY number",
+        params![session],
+        read,
+    )
+}
+
+/// The same without what it carries, for one of which that can't be read.
+pub(crate) fn find_bare(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
+    tx.optional(
+        "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
+                lease_until, reservation, reply_id, cancel_asked, began_at, ended_at
+         FROM runs WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        |row| read_with(row, Snapshot::default()),
     )
 }
 
@@ -218,6 +240,10 @@ pub(crate) fn seen(
 }
 
 fn read(row: &Row<'_>) -> Result<Run> {
+    read_with(row, json(row, "snapshot")?)
+}
+
+fn read_with(row: &Row<'_>, snapshot: Snapshot) -> Result<Run> {
     Ok(Run {
         id: row.get("id")?,
         session: row.get("session_id")?,
@@ -232,7 +258,7 @@ fn read(row: &Row<'_>) -> Result<Run> {
         halt: halt(row)?,
         epoch: row.get("epoch")?,
         lease_until: row.get("lease_until")?,
-        snapshot: json(row, "snapshot")?,
+        snapshot,
         reservation: row.get("reservation")?,
         reply: row.get("reply_id")?,
         cancel_asked: row.get("cancel_asked")?,

@@ -62,10 +62,12 @@ pub(super) fn asking_for(
     voice: Voice,
     book: &Phrasebook,
 ) -> Result<Option<String>, PhraseError> {
-    let own = spec.phrases.get(&voice.language).into_iter().flatten();
+    // A phrase with a slot says nothing to a person before somebody fills it.
+    let whole = |text: &&String| !text.contains(['{', '}']);
+    let own = spec.phrases.get(&voice.language).into_iter().flatten().filter(whole);
     let in_form = |text: &&String| voice.language == Language::English || form_of(text) == voice.form;
     let best = own.clone().find(in_form).or_else(|| own.clone().next());
-    let english = || spec.phrases.get(&Language::English).and_then(|phrases| phrases.first());
+    let english = || spec.phrases.get(&Language::English).into_iter().flatten().find(whole);
     let text = best.or_else(english).cloned().unwrap_or_else(|| spec.name.as_str().replace('_', " "));
     let Some(text) = fit(&capital(&text)) else { return Ok(None) };
     if !spec.effect.writes() {

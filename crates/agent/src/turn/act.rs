@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::Tab;
 use munshi_llm::{Message, Part};
-use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Caller, Concern, Wanted};
 use munshi_tiers::contract;
 use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::json;
 
-use super::choose::of_call;
+use super::choose::{Led, of_call};
 use super::journal::{CallJournal, body};
+use super::pause::{Delayed, Pause};
 use super::{Turn, evidence};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called, Exchange, Place, key};
+use crate::snapshot::{CallOutcome, Called, Exchange, Place, When, key};
 use crate::state::{Halt, RunState};
 
 /// The same call is not tried a third time.
@@ -37,8 +37,8 @@ pub(crate) enum Acted {
     On,
     /// The person is asked which one they mean.
     Asked,
-    /// A person is asked first.
-    Waiting(Vec<Approval>),
+    /// A person is asked first, or a limit is waited for.
+    Waiting(Pause),
     Halted(Halt),
 }
 
@@ -79,7 +79,7 @@ impl Turn {
     }
 
     async fn act_on_all(&mut self) -> Result<Acted> {
-        let mut waiting = Vec::new();
+        let (mut pause, mut questions) = (Pause::default(), Vec::new());
         let mut places = std::collections::VecDeque::from(self.snapshot.places());
         while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
@@ -93,25 +93,33 @@ impl Turn {
                 return Ok(Acted::Halted(Halt::Stuck(called.tool)));
             }
             match self.call_tool(place, &called).await? {
-                Answer::Waiting(approval) => waiting.push(*approval),
+                Answer::Waiting(approval) => pause.asked.push(*approval),
+                Answer::Refused(refusal) if self.snapshot.called(place).is_some_and(Called::is_delayed) => {
+                    pause.delayed.push(Delayed { act: called.act, until: refusal.again_at });
+                }
                 answer => {
-                    if let Some(led) = self.led_to(&called, &answer) {
-                        let known = self.snapshot.places();
-                        match self.follow_lead(&called, &answer, led) {
-                            Some(Ok(())) if waiting.is_empty() => return Ok(Acted::Asked),
-                            Some(Err(halt)) => return Ok(Acted::Halted(halt)),
-                            _ => {}
+                    let known = self.snapshot.places();
+                    let halt = match self.led_to(&called, &answer) {
+                        Some(Led::Call(tool, arguments)) => self.lead_on(&called, &answer, (tool, arguments)),
+                        // The other calls are made first: nothing of the wish is lost to a question.
+                        Some(Led::Ask(asked)) => {
+                            questions.push((called, asked));
+                            None
                         }
-                        places.extend(
-                            self.snapshot.places().into_iter().filter(|place| !known.contains(place)),
-                        );
-                    } else if let Some(halt) = self.is_enough(&called.tool) {
+                        None => self.is_enough(&called.tool),
+                    };
+                    if let Some(halt) = halt {
                         return Ok(Acted::Halted(halt));
                     }
+                    places.extend(self.snapshot.places().into_iter().filter(|place| !known.contains(place)));
                 }
             }
         }
-        Ok(if waiting.is_empty() { Acted::On } else { Acted::Waiting(waiting) })
+        Ok(match pause.is_empty() {
+            false => Acted::Waiting(pause),
+            true if self.ask_which_one(questions) => Acted::Asked,
+            true => Acted::On,
+        })
     }
 
     /// Whether going on would be trying the same for ever.
@@ -152,12 +160,27 @@ impl Turn {
             if !matches!(answer, Answer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
+            if self.taken_up.remove(&called.act) && self.take_over_left(called).await {
+                continue;
+            }
+            if self.stop.is_cancelled() {
+                return Ok((answer, is_stored));
+            }
             if begun.elapsed() > PATIENCE {
                 return Err(Error::Store(munshi_store::Error::Busy(format!("act {} goes on", called.act))));
             }
             self.timings.waited += PAUSE;
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
+    async fn take_over_left(&self, called: &Called) -> bool {
+        let taken = self.engine.dispatcher.take_over_left(self.tenant, called.act).await;
+        taken.unwrap_or_else(|error| {
+            tracing::warn!(act = %called.act, %error, "an act that was left could not be taken over yet");
+            false
+        })
     }
 
     async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
@@ -264,7 +287,8 @@ impl Turn {
 
     /// The turn's own record of what the act's transaction has written down already.
     fn observe(&mut self, place: Place, answer: &Answer) {
-        self.snapshot.note(place, answer);
+        let when = When { epoch: self.held.epoch, now: self.engine.clock.now() };
+        self.snapshot.note(place, answer, when);
         let Some(called) = self.snapshot.called(place).cloned() else { return };
         self.hide_people(&called);
         match (&called.outcome, answer) {

@@ -23,6 +23,10 @@ pub(crate) enum Led {
 impl Turn {
     /// A message that picks one of the choices that were shown last makes that call, and no model has to guess it.
     pub(crate) fn pick(&mut self) -> Option<End> {
+        // Who wrote before the choices were shown has picked none of them; the question stays.
+        if !self.has_seen_last() {
+            return None;
+        }
         let picked = self.entities.pick(&self.prepared.message.text)?;
         let arguments = picked.arguments?;
         self.wish(asking(&picked.tool, arguments)).map(End::Halted)
@@ -65,35 +69,58 @@ impl Turn {
         }
     }
 
-    /// Goes where a failure leads. Some where the turn ends with a question.
-    pub(crate) fn follow_lead(
+    /// Makes the call that a failure leads to.
+    pub(crate) fn lead_on(
         &mut self,
         called: &Called,
         answer: &Answer,
-        led: Led,
-    ) -> Option<Result<(), Halt>> {
-        match led {
-            Led::Call(tool, arguments) => {
-                let halt = self.wish(asking(&tool, arguments));
-                let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
-                if let (Answer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
-                    self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
-                }
-                halt.map(Err)
-            }
-            Led::Ask(asked) => {
-                let words = asked.words(&self.engine.book, self.prepared.tongue.voice);
-                match words {
-                    Ok(words) => self.reply.say(&words),
-                    Err(error) => {
-                        tracing::error!(%error, "a choice can't be put");
-                        return None;
-                    }
-                }
-                self.entities.ask(asked);
-                Some(Ok(()))
-            }
+        (tool, arguments): (String, Value),
+    ) -> Option<Halt> {
+        let halt = self.wish(asking(&tool, arguments));
+        let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
+        if let (Answer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
+            self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
         }
+        halt
+    }
+
+    /// Asks the person which one they mean, in our own words, where that is all there is to say: of several questions, and
+    /// of what else was looked up or failed, a model tells. What was done beside it is said with it.
+    pub(crate) fn ask_which_one(&mut self, mut questions: Vec<(Called, Asked)>) -> bool {
+        let (Some((failed, asked)), true) = (questions.pop(), questions.is_empty()) else { return false };
+        if !self.is_all_else_written(&failed) {
+            return false;
+        }
+        let words = match asked.words(&self.engine.book, self.prepared.tongue.voice) {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::error!(%error, "a choice can't be put");
+                return false;
+            }
+        };
+        let done = self.done(self.heard);
+        if !done.is_empty() {
+            let lead = self.phrase("done", &[]);
+            self.reply.say(&[lead].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
+        }
+        self.reply.say(&words);
+        self.entities.ask(asked);
+        true
+    }
+
+    /// Whether all that was called beside it was written, or led to it.
+    fn is_all_else_written(&self, failed: &Called) -> bool {
+        let led_here = |called: &Called| {
+            let search = self.searching.as_ref();
+            search.is_some_and(|(first, _, search)| first.act == called.act || *search == called.act)
+        };
+        let is_written = |called: &Called| {
+            let writes = self.spec(&called.tool).is_some_and(|spec| spec.effect.writes());
+            writes && matches!(called.outcome, CallOutcome::Ended { ok: true, .. })
+        };
+        let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
+        let mut others = unheard.filter(|called| called.act != failed.act);
+        others.all(|called| led_here(called) || is_written(called))
     }
 
     /// Takes in what the tools of this turn have named, also those of a process that died.

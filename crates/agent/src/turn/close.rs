@@ -15,22 +15,28 @@ use crate::state::Halt;
 use crate::turn::first_generation;
 
 impl Inner {
-    /// Says that something went wrong, in the language the session was in, and ends the run. Nobody is billed.
+    /// Says that something went wrong, or that it is stopped, in the language the session was in, and ends the run. Nobody
+    /// is billed.
     pub(crate) async fn close(&self, held: Held, halt: Halt) -> Result<Option<Held>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
-            let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+            let found = match runs::find(tx, held.run) {
+                Err(munshi_store::Error::Decode(_)) => runs::find_bare(tx, held.run),
+                found => found,
+            };
+            let run = found?.ok_or(Error::NoRun)?;
             let session = sessions::find(tx, run.session)?;
             Ok((run, session.and_then(|session| session.language)))
         };
         let (run, language) = self.db.read(held.tenant, read).await?;
-        let text = self.book.say("error", voice_of(language.as_ref(), None), &[]);
+        let phrase = if halt == Halt::Cancelled { "cancelled" } else { "error" };
+        let text = self.book.say(phrase, voice_of(language.as_ref(), None), &[]);
         let reply = Reply {
             id: self.ids.next(),
             text: text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?,
             language,
             tokens: 0,
             standing: Standing::Degraded,
-            generation: first_generation(held),
+            generation: self.hub.next_generation(held, first_generation(held)),
             marks: serde_json::Value::Null,
             suggestions: Vec::new(),
         };

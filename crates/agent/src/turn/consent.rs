@@ -1,14 +1,15 @@
 //! A message that answers a question of this conversation: yes, no, or which one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_lang::answers::{self, Reply as Bare};
-use munshi_llm::{Message, Part, Role, ToolCall};
+use munshi_llm::{Message as Asking, Part, Role, ToolCall};
 use munshi_safety::acts::{self, Act};
 use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
 use munshi_safety::pipeline::Taint;
 use munshi_store::Tx;
-use munshi_types::{ActId, ApprovalId, Id, RunId};
+use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
 use serde_json::Value;
 
 use super::{End, Turn, think};
@@ -16,12 +17,14 @@ use crate::commit::{self, Progress};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Shown, Which};
-use crate::messages::Speaker;
+use crate::messages::{Message, Speaker};
 use crate::purse::sum;
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
 use crate::state::RunState;
 
+/// Channels tell the time to the second, and by clocks of their own.
+const CLOCK_ERROR: Duration = Duration::from_secs(3);
 /// More are not offered to choose from.
 const MOST: usize = 9;
 
@@ -88,9 +91,20 @@ impl Turn {
     /// What stood in our last words, where the person had them before them when they wrote: only to those can a bare
     /// yes, no or number be an answer.
     fn said_last(&self) -> Option<Marks> {
-        let last = self.prepared.history.last()?;
-        let was_seen = last.speaker == Speaker::Persona && last.number < self.prepared.message.number;
-        was_seen.then(|| serde_json::from_value(last.marks.clone()).ok()).flatten()
+        let last = self.prepared.history.last().filter(|_| self.has_seen_last())?;
+        serde_json::from_value(last.marks.clone()).ok()
+    }
+
+    /// Whether the last thing that was said is ours and stood there when the person wrote.
+    pub(crate) fn has_seen_last(&self) -> bool {
+        let own = &self.prepared.message;
+        // A message that was long on its way was written before what it seems to answer.
+        let sent_at: Option<Timestamp> = serde_json::from_value(own.marks["sent_at"].clone()).ok().flatten();
+        let is_later = |last: &Message| sent_at.is_none_or(|sent| sent.plus(CLOCK_ERROR) >= last.said_at);
+        let last = self.prepared.history.last();
+        last.is_some_and(|last| {
+            last.speaker == Speaker::Persona && last.number < own.number && is_later(last)
+        })
     }
 
     fn ask_which(&mut self, pending: &[Approval], answer: Answer) {
@@ -225,7 +239,7 @@ impl Turn {
             let theirs = waiting.filter(|run| *run != held.run).map(|run| theirs(tx, run, id, answer, now));
             let theirs = theirs.transpose()?.flatten();
             let snapshot = match answer {
-                Answer::Yes => adopted(mine, theirs, act),
+                Answer::Yes => adopted(mine, theirs, act, id),
                 Answer::No => Snapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
             let progress =
@@ -256,13 +270,12 @@ fn theirs(
     run: RunId,
     answered: ApprovalId,
     answer: Answer,
-    now: munshi_types::Timestamp,
+    now: Timestamp,
 ) -> Result<Option<Snapshot>, Stop> {
     let Some(known) = runs::find(tx, run)? else { return Ok(None) };
-    let others = known
-        .snapshot
-        .all()
-        .any(|called| matches!(called.outcome, CallOutcome::Waiting { approval } if approval != answered));
+    let others = known.snapshot.all().any(
+        |called| matches!(called.outcome, CallOutcome::Waiting { approval, .. } if approval != answered),
+    );
     if answer == Answer::No && others {
         return Ok(None);
     }
@@ -270,13 +283,14 @@ fn theirs(
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
-fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act) -> Snapshot {
+fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act, approval: ApprovalId) -> Snapshot {
     let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act.id)) else {
         let asked = asking(&act.tool, act.arguments.clone());
         // What a pack read is nobody's own words.
         let is_read = act.rests_on.taint.own_words.is_empty() || mine.is_read;
         let taint = both(mine.taint, act.rests_on.taint);
-        let (tool, arguments, outcome) = (act.tool, act.arguments, CallOutcome::Open);
+        let outcome = CallOutcome::Waiting { approval, again_at: None };
+        let (tool, arguments) = (act.tool, act.arguments);
         let called = Called { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
         let exchanges = vec![Exchange { asked, calls: vec![called] }];
         return Snapshot { exchanges, calls: 1, is_read, taint, ..mine };
@@ -304,9 +318,9 @@ fn both(mine: Taint, theirs: Taint) -> Taint {
 const CALL: &str = "call-0";
 
 /// A model's message that calls one tool, made here.
-pub(crate) fn asking(tool: &str, arguments: Value) -> Message {
+pub(crate) fn asking(tool: &str, arguments: Value) -> Asking {
     let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
-    Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
+    Asking { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
 }
 
 /// A message that is a number and nothing more, in any script.

@@ -64,9 +64,9 @@ pub(super) fn purse(
     };
     let governor = Arc::new(engine.office.governor.clone());
     let (db, clock) = (engine.db.clone(), engine.clock.clone());
-    let more = DurableBudget { db, governor, tenant: place.tenant, account, clock };
+    let more = DurableBudget { db, governor, tenant: place.tenant, account, run: Some(run.id), clock };
     let limit = engine.office.governor.settings().run;
-    Purse::new(more, limit, aside, (snapshot.drawn, snapshot.used, snapshot.before))
+    Purse::new(more, limit, aside, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.

@@ -1,27 +1,52 @@
 //! What is said where a turn ends without an answer of its own, in the person's language.
 
 use munshi_lang::Fill;
+use munshi_safety::acts::in_plain_words;
 use serde_json::Value;
 
-use super::Turn;
-use crate::snapshot::CallOutcome;
+use super::{End, Turn};
+use crate::runs;
+use crate::snapshot::{CallOutcome, Called};
 use crate::state::Halt;
 
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
     pub(crate) fn excuse(&mut self, halt: &Halt) {
         let phrase = match halt {
+            // "Try again" would have it done twice.
+            _ if self.has_done_something() => "stopped",
             Halt::OverBudget(_) => "limit-reached",
             Halt::RunSpent(_) | Halt::ToolCap => "too-much",
             Halt::Stuck(_) if self.snapshot.denials > 0 => "not-permitted",
             Halt::Stuck(_) => "stuck",
             Halt::RefusedAtDoor(_) => "aadhaar-refused",
-            Halt::Cancelled if self.has_done_something() => "stopped",
             Halt::Cancelled => "cancelled",
             Halt::NoModel(_) | Halt::Broken(_) => "error",
         };
         let words = self.phrase(phrase, &[]);
-        self.reply.say(&words);
+        let done = self.done(0);
+        self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
+    }
+
+    /// What was surely written from an exchange on, a line each, in the words a question about it would have.
+    pub(crate) fn done(&self, from: usize) -> Vec<String> {
+        let is_done = |called: &&Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
+        let words = |called: &Called| {
+            let spec = self.spec(&called.tool).filter(|spec| spec.effect.writes())?;
+            Some(in_plain_words(spec, &called.arguments))
+        };
+        match self.run.kind == runs::REHEARSAL {
+            true => Vec::new(),
+            false => {
+                let calls = self.snapshot.exchanges.iter().skip(from).flat_map(|exchange| &exchange.calls);
+                calls.filter(is_done).filter_map(words).collect()
+            }
+        }
+    }
+
+    /// Whether what is said at the end is an excuse, which nobody is billed for. Where something was done, it is none.
+    pub(crate) fn is_excuse(&self, end: &End) -> bool {
+        matches!(end, End::Halted(halt) if is_degraded(halt)) && !self.has_done_something()
     }
 
     /// Whether anything may have changed in the world: what failed surely did not.
@@ -33,7 +58,10 @@ impl Turn {
         };
         self.snapshot.all().any(|called| match &called.outcome {
             CallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
-            CallOutcome::Open => self.begun.contains(&called.act) || self.taken_up.contains(&called.act),
+            CallOutcome::Open => {
+                let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
+                is_begun && wrote(&called.tool)
+            }
             CallOutcome::Waiting { .. } => false,
         })
     }
@@ -51,7 +79,7 @@ impl Turn {
     }
 }
 
-/// Whether what was said is an excuse, which nobody is billed for.
-pub(crate) const fn is_degraded(halt: &Halt) -> bool {
+/// Whether nothing was answered.
+const fn is_degraded(halt: &Halt) -> bool {
     !matches!(halt, Halt::Stuck(_) | Halt::ToolCap | Halt::Cancelled)
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::commit::{self, Progress};
 use crate::error::Error;
 use crate::runs::Held;
-use crate::snapshot::{CallOutcome, Called, Place, Snapshot};
+use crate::snapshot::{CallOutcome, Called, Place, Snapshot, When};
 use crate::state::RunState;
 use crate::steps::NewStep;
 
@@ -39,6 +39,10 @@ pub(crate) struct CallJournal {
 }
 
 impl CallJournal {
+    fn when(&self) -> When {
+        When { epoch: self.held.epoch, now: self.clock.now() }
+    }
+
     fn write(
         &self,
         tx: &mut Tx<'_>,
@@ -72,10 +76,14 @@ impl Journal for CallJournal {
         let mut snapshot = self.snapshot.clone();
         let state = match begun {
             Begun::Wait(approval, _) => {
-                snapshot.note(self.place, &Answer::Waiting(approval.clone()));
+                snapshot.note(self.place, &Answer::Waiting(approval.clone()), self.when());
                 RunState::Acting
             }
-            Begun::Go(_) => RunState::Acting,
+            Begun::Go(_) => {
+                // The wish is stored with it: no model is asked for it again.
+                snapshot.rested = self.held.epoch;
+                RunState::Acting
+            }
             Begun::Refused(_) | Begun::Past(_) => RunState::CheckingSafety,
         };
         self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
@@ -83,7 +91,7 @@ impl Journal for CallJournal {
 
     fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
         let mut snapshot = self.snapshot.clone();
-        snapshot.note(self.place, answer);
+        snapshot.note(self.place, answer, self.when());
         let observed = snapshot.called(self.place).map(|called| NewStep {
             state: RunState::Observing,
             body: body(called),
@@ -106,8 +114,12 @@ impl Journal for CallJournal {
 pub(crate) fn body(called: &Called) -> Value {
     let (ok, result) = match &called.outcome {
         CallOutcome::Ended { ok, result } => (*ok, result.clone()),
-        CallOutcome::Waiting { approval } => {
+        CallOutcome::Waiting { approval, again_at: None } => {
             (false, json!({ "ok": false, "code": "waiting_approval", "approval": approval }))
+        }
+        CallOutcome::Waiting { approval, again_at } => {
+            let code = "waiting_limit";
+            (false, json!({ "ok": false, "code": code, "approval": approval, "again_at": again_at }))
         }
         CallOutcome::Open => (false, Value::Null),
     };

@@ -14,13 +14,14 @@ mod ground;
 mod halt;
 mod journal;
 pub(crate) mod meter;
+mod pause;
 mod prepare;
 mod reply;
 mod respond;
 mod think;
 mod timings;
 mod tongue;
-mod whom;
+pub(crate) mod whom;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,7 +29,6 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::{MemoryTab, Route};
 use munshi_pack::Reading;
-use munshi_safety::approvals::Approval;
 use munshi_safety::budget::RunBudget;
 use munshi_safety::pipeline::{Concern, Source, Taint};
 use munshi_safety::privacy::TokenVeil;
@@ -46,6 +46,7 @@ pub use timings::Timings;
 pub(crate) use tongue::Tongue;
 
 use self::act::Acted;
+use self::pause::Pause;
 use self::prepare::Prepared;
 use self::reply::{Manner, Reply};
 use self::think::Thought;
@@ -67,7 +68,7 @@ use crate::steps::NewStep;
 #[derive(Debug)]
 pub(crate) enum End {
     Replied,
-    Waiting(Vec<Approval>),
+    Waiting(Pause),
     Halted(Halt),
 }
 
@@ -104,6 +105,8 @@ pub(crate) struct Turn {
     shown: HashSet<ActId>,
     /// What the conversation has spoken of.
     entities: Entities,
+    /// How many exchanges a model has seen, as far as this process knows.
+    heard: usize,
     /// A call that found nothing, what may help, and the search that is made for it.
     searching: Option<(Called, Next, ActId)>,
     /// What the model thinks may come next.
@@ -141,9 +144,14 @@ impl Turn {
             if leaves {
                 prepared.meet_everybody(tx, &everybody.people)?;
             }
-            Ok((run, prepared))
+            let is_left = held.epoch > 1 && munshi_safety::budget::is_held_for(tx, held.run)?;
+            Ok((run, prepared, is_left))
         };
-        let (run, prepared) = engine.db.read(held.tenant, read).await?;
+        let (run, prepared, is_left) = engine.db.read(held.tenant, read).await?;
+        if is_left {
+            let governor = engine.desk.governor.clone();
+            engine.db.write(held.tenant, move |tx| governor.let_go(tx, held.run)).await?;
+        }
         if run.cancel_asked {
             stop.cancel();
         }
@@ -211,6 +219,7 @@ impl Turn {
             taken_up: known.clone(),
             shown: known,
             entities,
+            heard: 0,
             searching: None,
             proposed: Vec::new(),
             which: None,
@@ -228,7 +237,7 @@ impl Turn {
         self.timings.ingest = ingest;
     }
 
-    /// How often it was taken up since it began, or since it last waited for a person.
+    /// How often it was taken up since it began, came further, or waited.
     pub(crate) fn tries(&self) -> i64 {
         self.held.epoch - self.snapshot.rested
     }
@@ -252,9 +261,10 @@ impl Turn {
                 return Ok(End::Halted(halt));
             }
             match self.act().await? {
+                Acted::On if self.has_only_expired() => return Ok(End::Replied),
                 Acted::On => {}
                 Acted::Asked => return Ok(End::Replied),
-                Acted::Waiting(approvals) => return Ok(End::Waiting(approvals)),
+                Acted::Waiting(pause) => return Ok(End::Waiting(pause)),
                 Acted::Halted(halt) => return Ok(End::Halted(halt)),
             }
             if let Some(halt) = self.may_go_on() {
@@ -360,6 +370,7 @@ impl Turn {
         self.snapshot.said = self.reply.raw().to_owned();
         self.snapshot.marks = self.reply.marks().to_vec();
         self.snapshot.drawn = self.purse.drawn();
+        (self.snapshot.output, self.snapshot.is_unpriced) = (self.purse.output(), !self.purse.is_priced());
         self.snapshot.generation = self.reply.generation();
         self.snapshot.masked = self.masked();
         let used = self.purse.used();

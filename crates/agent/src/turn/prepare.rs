@@ -43,6 +43,8 @@ pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     /// What was set aside with the message, as far as it still is.
     pub(crate) aside: Option<Aside>,
+    /// Whether a model beyond this machine may be asked.
+    pub(crate) leaves: bool,
 }
 
 pub(crate) fn read(
@@ -53,7 +55,10 @@ pub(crate) fn read(
     now: Timestamp,
 ) -> Result<Prepared> {
     let session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
-    let read = messages::newest(tx, run.session, i64::MAX, messages::READ)?;
+    let mut read = messages::newest(tx, run.session, run.number, messages::READ)?;
+    if session.messages > run.number {
+        read.extend(messages::answers_since(tx, run.session, run.number, messages::READ)?);
+    }
     let (message, history) = before(read, run).ok_or(Error::NoRun)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
@@ -92,12 +97,14 @@ pub(crate) fn read(
         pending,
         plan,
         aside,
+        leaves: false,
     })
 }
 
 impl Prepared {
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
     pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>, known: &KnownPeople) -> Result<()> {
+        self.leaves = true;
         let mut met = known.met(tx, Some(self.session.person))?;
         met.others.append(&mut self.people.others);
         self.people = met;
@@ -157,10 +164,30 @@ impl Prepared {
         approval.session == Some(self.session.id.as_uuid())
     }
 
-    /// What a model is told of what was said: excuses and what was refused are nothing that was said.
-    pub(crate) fn told(&self) -> impl Iterator<Item = &Message> {
-        let whole = |said: &&Message| said.standing == Standing::Whole && !said.text.is_empty();
-        let summarised = self.session.summarised;
-        self.history.iter().filter(move |said| said.number > summarised).filter(whole)
+    /// What a model is told of what was said. What was refused is nothing that was said; an excuse is: without it a
+    /// request that is made again reads as two. Where several messages came before the first was answered, each is told
+    /// with its answer.
+    pub(crate) fn told(&self) -> Vec<&Message> {
+        let is_told = |said: &&Message| {
+            said.number > self.session.summarised
+                && said.standing != Standing::Refused
+                && !said.text.is_empty()
+        };
+        let kept = if self.leaves { messages::that_stay(&self.history) } else { HashSet::new() };
+        let told: Vec<&Message> =
+            self.history.iter().filter(is_told).filter(|said| !kept.contains(&said.run)).collect();
+        let mut ordered: Vec<&Message> = Vec::with_capacity(told.len());
+        for said in &told {
+            if ordered.iter().any(|known| known.id == said.id) {
+                continue;
+            }
+            ordered.push(said);
+            if said.speaker == Speaker::Person {
+                let is_answer =
+                    |other: &&&Message| other.run == said.run && other.speaker == Speaker::Persona;
+                ordered.extend(told.iter().find(is_answer));
+            }
+        }
+        ordered
     }
 }

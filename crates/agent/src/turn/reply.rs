@@ -49,9 +49,9 @@ pub(crate) struct Manner {
 }
 
 impl Reply {
-    /// The first beginning of a take-up.
+    /// The first beginning of a take-up, or of another try within it.
     pub(crate) fn begin(room: Arc<Room>, held: Held, manner: Manner) -> Self {
-        let generation = first_generation(held);
+        let generation = room.next_generation(first_generation(held));
         room.begin(generation, "the reply was begun anew");
         let Manner { book, voice, rules, context } = manner;
         Self {

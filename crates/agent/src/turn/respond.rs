@@ -10,7 +10,7 @@ use munshi_types::MessageId;
 use munshi_types::tier::TierKind;
 use serde_json::{Value, json};
 
-use super::halt::is_degraded;
+use super::pause::Pause;
 use super::{End, Turn, meter};
 use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
@@ -33,6 +33,9 @@ impl Turn {
         self.enter(RunState::Responding);
         let end = self.say_end(end).await?;
         self.purse.quiet().await;
+        if self.is_silent(&end) {
+            return self.rest().await;
+        }
         self.has_spoken();
         let begun = Instant::now();
         let message: MessageId = self.engine.ids.next();
@@ -48,6 +51,10 @@ impl Turn {
             self.reply.note(event);
         }
         self.reply.room().end(self.engine.clock.now());
+        // It may go on elsewhere: what is said of it then is not in this room.
+        if matches!(end, End::Waiting(_)) {
+            self.engine.hub.forget(self.held);
+        }
         Ok(responded.and_then(|responded| responded.next))
     }
 
@@ -57,17 +64,22 @@ impl Turn {
             End::Replied => {
                 self.check().await?;
                 self.ask_outcomes().await?;
+                self.tell_expired().await?;
                 Ok(match self.reply.text().trim().is_empty() {
                     true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
                     false => End::Replied,
                 })
             }
-            End::Waiting(approvals) => {
+            End::Waiting(pause) => {
                 self.reply.finish();
-                self.ask_first(&approvals);
-                Ok(End::Waiting(approvals))
+                self.tell_expired().await?;
+                self.tell_pause(&pause).await?;
+                Ok(End::Waiting(pause))
             }
-            End::Halted(halt) => Ok(self.halted(halt)),
+            End::Halted(halt) => {
+                self.tell_expired().await?;
+                Ok(self.halted(halt))
+            }
         }
     }
 
@@ -77,7 +89,7 @@ impl Turn {
     }
 
     /// Whoever can say yes themselves is asked; others are told that somebody is.
-    fn ask_first(&mut self, approvals: &[Approval]) {
+    pub(crate) fn ask_first(&mut self, approvals: &[Approval]) {
         for approval in approvals {
             let words = self.confirming(approval).unwrap_or_else(|| approval.words.clone());
             self.reply.say(&words);
@@ -108,10 +120,11 @@ impl Turn {
 
     /// What the person may want to say next.
     fn suggestions(&self, end: &End) -> Vec<String> {
-        let may_say_yes =
-            |approvals: &[Approval]| approvals.iter().all(|approval| self.may_say_yes(approval));
+        let may_say_yes = |pause: &Pause| {
+            !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
+        };
         let waits = match (end, self.entities.asked()) {
-            (End::Waiting(approvals), _) if may_say_yes(approvals) => Waits::Approval,
+            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::Approval,
             (End::Replied, Some(asked)) => Waits::Choice(asked),
             _ => Waits::Nothing,
         };
@@ -140,18 +153,19 @@ impl Turn {
         begun: Instant,
     ) -> Response {
         self.sync();
-        let is_excuse = matches!(end, End::Halted(halt) if is_degraded(halt));
+        let is_excuse = self.is_excuse(end);
         let amount = self.purse.drawn().amount();
         let spent = if is_excuse { amount.degraded() } else { amount };
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.planned(last.to_vec()));
         let asked = match end {
-            End::Waiting(approvals) => approvals.iter().map(Shown::from).collect(),
+            End::Waiting(pause) => pause.asked.iter().map(Shown::from).collect(),
             End::Replied | End::Halted(_) => Vec::new(),
         };
         let state = std::mem::take(&mut self.state);
         let asks = std::mem::take(&mut self.asks);
-        let marks = Marks { events, state, asked, asks, which: self.which.take() };
+        let (which, stays) = (self.which.take(), self.snapshot.is_read);
+        let marks = Marks { events, state, asked, asks, which, stays };
         let reply = Reply {
             id: message,
             text: self.reply.text().to_owned(),
@@ -190,7 +204,7 @@ impl Turn {
     }
 
     /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
-    fn paused(&self) -> crate::snapshot::Snapshot {
+    pub(crate) fn paused(&self) -> crate::snapshot::Snapshot {
         let mut snapshot = self.snapshot.clone();
         (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
         snapshot.drawn = Default::default();
@@ -219,7 +233,8 @@ impl Turn {
             severity: "log".to_owned(),
             what: what.to_owned(),
         };
-        if matches!(end, End::Halted(Halt::ToolCap)) {
+        let most = u32::from(self.place.agent.body.limits.tool_calls);
+        if matches!(end, End::Halted(Halt::ToolCap)) || self.snapshot.calls > most {
             broken.push(own("tool-cap", "more calls of tools were wanted than the agent may make"));
         }
         broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
@@ -288,7 +303,7 @@ impl Turn {
             decision_id: self.held.run,
             usage: self.usage(),
             state: state(end).as_str().to_owned(),
-            degraded: matches!(end, End::Halted(halt) if is_degraded(halt)),
+            degraded: self.is_excuse(end),
         };
         let suggestions = suggestions.to_vec();
         match suggestions.is_empty() {
@@ -298,7 +313,7 @@ impl Turn {
     }
 
     /// Tries until it is stored, surely refused, or somebody else's. None where an earlier try turns out to have done it.
-    async fn store(&self, response: Response, message: MessageId) -> Result<Option<Responded>> {
+    pub(crate) async fn store(&self, response: Response, message: MessageId) -> Result<Option<Responded>> {
         let mut pause = PAUSE;
         for number in 1..=TRIES {
             let (desk, response) = (self.engine.desk.clone(), response.clone());
@@ -310,7 +325,7 @@ impl Turn {
                     let is_ours = found.is_some_and(|run| run.reply == Some(message));
                     return if is_ours { Ok(None) } else { Err(Error::LostRun(run)) };
                 }
-                Err(Error::Store(error)) if number < TRIES && may_pass(&error) => {
+                Err(error) if number < TRIES && error.may_pass() => {
                     tracing::warn!(run = %self.held.run, %error, "a reply could not be stored; trying again");
                     tokio::time::sleep(pause).await;
                 }
@@ -320,10 +335,6 @@ impl Turn {
         }
         Err(Error::LostRun(self.held.run))
     }
-}
-
-fn may_pass(error: &munshi_store::Error) -> bool {
-    error.is_retryable() || matches!(error, munshi_store::Error::OutcomeUnknown)
 }
 
 const fn state(end: &End) -> RunState {
@@ -344,9 +355,10 @@ const fn outcome(end: &End) -> &'static str {
 fn end_body(end: &End) -> Value {
     match end {
         End::Replied => Value::Null,
-        End::Waiting(approvals) => {
-            let ids: Vec<_> = approvals.iter().map(|approval| approval.id).collect();
-            json!({ "waits_for": ids })
+        End::Waiting(pause) => {
+            let ids: Vec<_> = pause.asked.iter().map(|approval| approval.id).collect();
+            let delayed: Vec<_> = pause.delayed.iter().map(|delayed| delayed.act).collect();
+            json!({ "waits_for": ids, "delayed": delayed })
         }
         End::Halted(halt) => json!({ "halt": halt }),
     }

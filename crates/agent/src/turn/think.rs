@@ -34,6 +34,7 @@ pub(crate) enum Thought {
 impl Turn {
     pub(crate) async fn think(&mut self) -> Result<Thought> {
         self.enter(RunState::Thinking);
+        self.heard = self.snapshot.exchanges.len();
         let begun = Instant::now();
         let thought = self.ask().await;
         self.timings.think += begun.elapsed();
@@ -191,7 +192,7 @@ impl Turn {
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
     fn give_back(&self, request: &mut ChatRequest) {
-        let Some(before) = self.prepared.told().last().filter(|said| said.speaker == Speaker::Persona) else {
+        let Some(before) = self.prepared.told().pop().filter(|said| said.speaker == Speaker::Persona) else {
             return;
         };
         let marks: Marks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
@@ -219,7 +220,7 @@ impl Turn {
             facts: gathered.facts,
             recall: gathered.recall,
             summary: prepared.session.summary.as_deref().map(Data::new),
-            history: prepared.told().map(spoke).collect(),
+            history: prepared.told().into_iter().map(spoke).collect(),
             message: Spoken::stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,

@@ -20,6 +20,7 @@ mod verdict;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_test_support::{Engine, TestDb, process};
@@ -40,6 +41,8 @@ const LONGEST_LIFE: Duration = Duration::from_secs(4);
 const PAUSES: [u64; 3] = [2, 20, 45];
 /// Within this, everything has an end once nobody kills any more.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Within this, whoever comes next has answered what was left, on a busy machine too.
+const AT_ONCE: Duration = Duration::from_secs(15);
 
 #[test]
 fn the_child_answers() {
@@ -95,14 +98,7 @@ async fn survive(engine: Engine) {
     let shop = Shop::found(&test).await;
     let world = World::start(random.clone()).await;
     let people = People::gather(&shop, &world, &random);
-    let mut part = Part {
-        url: match engine {
-            Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
-            Engine::Postgres => test.place.postgres_url("munshi_owner"),
-        },
-        world: world.port,
-        later: 0,
-    };
+    let mut part = part_in(&test, engine, &world);
     for _ in 0..kills {
         let living = start(&part).await;
         people.door(Some(living.port));
@@ -125,6 +121,67 @@ async fn survive(engine: Engine) {
     let later = SystemClock.now().plus(Duration::from_secs(part.later));
     verdict::books(&test.db, shop.tenant, &seen, later).await;
     println!("{engine:?}: {kills} kills, {figures}");
+}
+
+fn part_in(test: &TestDb, engine: Engine, world: &World) -> Part {
+    let url = match engine {
+        Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
+        Engine::Postgres => test.place.postgres_url("munshi_owner"),
+    };
+    Part { url, world: world.port, later: 0 }
+}
+
+/// Killed while the world outside is asked: whoever comes next waits for no act's lease, which is 37 s and more. On SQLite
+/// that is at once; on Postgres it is when the run's own lease is over.
+async fn go_on_at_once(engine: Engine) {
+    let test = TestDb::open(engine, &MIGRATIONS).await;
+    test.clock.set(SystemClock.now());
+    let shop = Shop::found(&test).await;
+    let world = World::start(Arc::new(SeededRandom::new(7))).await;
+    let mut part = part_in(&test, engine, &world);
+    for (number, tool) in ["fetch", "book", "order", "fax"].into_iter().enumerate() {
+        let living = start(&part).await;
+        world.is_mute.store(true, Ordering::SeqCst);
+        let (before, mut asked) = (*world.asked.borrow(), world.asked.clone());
+        let message = people::message((number, shop.staff[number]), &format!("P{number}"), &[tool]);
+        people::hand_in(living.port, &message).await.unwrap().unwrap();
+        asked.wait_for(|count| *count > before).await.unwrap();
+        living.kill();
+        world.is_mute.store(false, Ordering::SeqCst);
+        part.later += if engine == Engine::Sqlite { 0 } else { 31 };
+        let next = start(&part).await;
+        let is_answered = || {
+            let ledger = world.ledger.lock().unwrap();
+            ledger
+                .replies
+                .iter()
+                .any(|(_, to, text)| *to == format!("asha-{number}") && text.contains("It is done"))
+        };
+        let begun = tokio::time::Instant::now();
+        while !is_answered() {
+            assert!(begun.elapsed() < AT_ONCE, "{engine:?}: after a kill inside {tool} nobody is answered");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        println!(
+            "{engine:?}: killed inside {tool}, answered {} ms after the next start",
+            begun.elapsed().as_millis()
+        );
+        next.kill();
+        // What that process was at is over by then.
+        part.later += 60;
+    }
+    let effects = world.ledger.lock().unwrap().effects.clone();
+    assert!(effects.len() == 3 && effects.values().all(|keys| keys.len() == 1), "{effects:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_inside_a_far_tool_on_sqlite() {
+    go_on_at_once(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_inside_a_far_tool_on_postgres() {
+    go_on_at_once(Engine::Postgres).await;
 }
 
 /// Until a moment that nobody can foresee.

@@ -1,6 +1,7 @@
 //! The world outside, in the parent: it remembers what was done to it, and is slow at random.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub(crate) struct Ledger {
 pub(crate) struct World {
     pub(crate) port: u16,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
+    /// While this is so, nobody is told what came of anything: it happens, and then nothing more is heard.
+    pub(crate) is_mute: Arc<AtomicBool>,
     /// How much was asked of it so far.
     pub(crate) asked: watch::Receiver<usize>,
     _tasks: Arc<JoinSet<()>>,
@@ -52,7 +55,8 @@ impl World {
         let port = listener.local_addr().unwrap().port();
         let (ledger, mut tasks) = (Arc::<Mutex<Ledger>>::default(), JoinSet::new());
         let (count, asked) = watch::channel(0);
-        let desk = Desk { ledger: ledger.clone(), random, count: Arc::new(count) };
+        let is_mute = Arc::<AtomicBool>::default();
+        let desk = Desk { ledger: ledger.clone(), random, count: Arc::new(count), is_mute: is_mute.clone() };
         tasks.spawn(async move {
             let mut lines = JoinSet::new();
             while let Ok((socket, _)) = listener.accept().await {
@@ -60,7 +64,7 @@ impl World {
                 lines.spawn(async move { desk.serve(socket).await });
             }
         });
-        Self { port, ledger, asked, _tasks: Arc::new(tasks) }
+        Self { port, ledger, is_mute, asked, _tasks: Arc::new(tasks) }
     }
 }
 
@@ -69,6 +73,7 @@ struct Desk {
     ledger: Arc<Mutex<Ledger>>,
     random: Arc<SeededRandom>,
     count: Arc<watch::Sender<usize>>,
+    is_mute: Arc<AtomicBool>,
 }
 
 impl Desk {
@@ -82,6 +87,9 @@ impl Desk {
         let wish: Wish = serde_json::from_str(&line).unwrap();
         self.dawdle().await;
         let told = self.grant(wish);
+        while self.is_mute.load(Ordering::SeqCst) {
+            self.dawdle().await;
+        }
         self.dawdle().await;
         let mut answer = serde_json::to_string(&told).unwrap();
         answer.push('\n');

@@ -97,7 +97,7 @@ impl Writer {
         while !self.enough.load(Ordering::SeqCst) {
             let parcel = format!("P{}x{}", self.number, sent.messages.len());
             let tools: Vec<&'static str> = self.some_tools();
-            let inbound = self.inbound(&parcel, &tools);
+            let inbound = message((self.number, self.person), &parcel, &tools);
             let run = self.until_taken(&inbound, &mut sent.again).await;
             sent.messages.push(Message { parcel, tools, run });
             if self.random.below(5) == 0 {
@@ -117,21 +117,6 @@ impl Writer {
         (0..count)
             .map(|_| left.swap_remove(usize::try_from(self.random.below(left.len() as u64)).unwrap()))
             .collect()
-    }
-
-    fn inbound(&self, parcel: &str, tools: &[&str]) -> Inbound {
-        let address = format!("asha-{}", self.number);
-        Inbound {
-            channel: Channel::Telegram,
-            to: To::Address("handle:shop".parse().unwrap()),
-            from: Sender { person: Some(self.person), ..Sender::default() },
-            outside_id: parcel.to_owned(),
-            text: format!("Parcel {parcel} {}", tools.join(" ")),
-            attached: Vec::new(),
-            locale: None,
-            sent_at: None,
-            reply_to: Some(ReplyTo { channel: Channel::Telegram, address }),
-        }
     }
 
     async fn until_taken(&mut self, inbound: &Inbound, again: &mut usize) -> RunId {
@@ -163,8 +148,24 @@ impl Writer {
     }
 }
 
+/// What somebody writes about a parcel.
+pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: &[&str]) -> Inbound {
+    let address = format!("asha-{number}");
+    Inbound {
+        channel: Channel::Telegram,
+        to: To::Address("handle:shop".parse().unwrap()),
+        from: Sender { person: Some(person), ..Sender::default() },
+        outside_id: parcel.to_owned(),
+        text: format!("Parcel {parcel} {}", tools.join(" ")),
+        attached: Vec::new(),
+        locale: None,
+        sent_at: None,
+        reply_to: Some(ReplyTo { channel: Channel::Telegram, address }),
+    }
+}
+
 /// None where the line broke before the acknowledgement.
-async fn hand_in(port: u16, inbound: &Inbound) -> std::io::Result<Option<Ack>> {
+pub(crate) async fn hand_in(port: u16, inbound: &Inbound) -> std::io::Result<Option<Ack>> {
     let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
     let mut line = serde_json::to_string(inbound)?;
     line.push('\n');

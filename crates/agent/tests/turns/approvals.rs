@@ -127,7 +127,7 @@ on_both! {
     }
 
     async fn nobody_answers_in_time(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("Nobody agreed.")]).await;
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
         waits(&shop.outcome(&received).await);
         test.clock.advance(Duration::from_secs(40 * 24 * 3600));
@@ -135,7 +135,7 @@ on_both! {
         assert_eq!(shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 1);
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
-        assert_eq!(shop.outcome(&received).await.text, "Nobody agreed.");
+        assert!(shop.outcome(&received).await.text.starts_with("Nobody answered in time"));
         assert_eq!(shop.world.effects().len(), 0);
     }
 

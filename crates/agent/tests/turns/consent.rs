@@ -8,6 +8,7 @@ use munshi_pack::{House, Reader, Reading, Scene};
 use munshi_safety::approvals::{Answer, Answered};
 use munshi_safety::budget::Settings as Budgets;
 use munshi_test_support::models::Turn;
+use munshi_types::Clock;
 
 use crate::approvals::answer;
 use crate::support::{Plan, Shop, arguments};
@@ -50,6 +51,20 @@ on_both! {
         let second = shop.say("2", "ok").await;
         assert_eq!(shop.outcome(&first).await.state, RunState::WaitingApproval);
         assert_eq!(shop.outcome(&second).await.text, "All right.");
+        assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));
+    }
+
+    async fn a_yes_that_was_long_on_its_way_is_no_answer_either(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("drop", &arguments("all")), Turn::text("All right."), Turn::text("Gone.")]).await;
+        let asked_at = test.clock.now();
+        assert_eq!(shop.ask("1", "remove all").await.state, RunState::WaitingApproval);
+        test.clock.advance(Duration::from_secs(60));
+        let sent = |id: &str, ago: u64| {
+            let sent_at = Some(asked_at.plus(Duration::from_secs(30)).minus(Duration::from_secs(ago)));
+            munshi_types::Inbound { sent_at, ..shop.message(shop.staff, id, "yes") }
+        };
+        let late = shop.engine.receive(sent("2", 60)).await.unwrap();
+        assert_eq!(shop.outcome(&late).await.text, "All right.");
         assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));
     }
 

@@ -56,6 +56,14 @@ on_both! {
         assert_eq!(shop.number(recorded).await, 1);
     }
 
+    async fn calls_beyond_the_cap_are_noted_within_one_message_too(test: TestDb) {
+        let calls: Vec<_> = (0..8).map(|nth| ("count", json!({ "nth": nth }))).collect();
+        let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("There are none.")]).await;
+        let outcome = shop.ask("1", "count them eight times").await;
+        assert_eq!((outcome.text.as_str(), outcome.state), ("There are none.", RunState::Done));
+        assert_eq!(outcome.violations, ["tool-cap"]);
+    }
+
     async fn the_same_call_that_failed_twice_is_not_tried_again(test: TestDb) {
         let failing = || Turn::call("count", &json!({ "mood": "fails" }));
         let shop = Shop::open(&test, [failing(), failing(), failing()]).await;

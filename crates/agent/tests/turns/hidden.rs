@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{Due, Halt, RunState};
+use munshi_agent::keeping::Material;
+use munshi_agent::{Due, Halt, RunState, messages};
 use munshi_identity::{Person, persons};
+use munshi_pack::{ContextSource, Gathered, House, Reader, Reading, Scene};
+use munshi_safety::privacy::Entity;
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
@@ -12,7 +15,7 @@ use munshi_tools::NoJournal;
 use munshi_types::{Attached, Sender};
 use serde_json::json;
 
-use crate::support::{Shop, arguments};
+use crate::support::{Plan, Shop, arguments};
 
 /// A customer who has written before, and whoever the tools name.
 const PEOPLE: [&str; 5] = ["Lakshmi", "Iyer", "Zubeida", "Pratibha", "Menon"];
@@ -109,5 +112,55 @@ on_both! {
         other.engine.sweep(Due::Lapsed).await.unwrap();
         assert_eq!(other.outcome(&received).await.text, "It is noted.");
         assert_eq!(unseen(&other), 1);
+    }
+
+    async fn a_summary_tells_a_model_elsewhere_no_name(test: TestDb) {
+        let house = House { contexts: vec![Arc::new(Contacts)], ..House::default() };
+        let script = [
+            Turn::call("debtors", &json!({})), Turn::text("Zubeida owes 1,200."), Turn::text("They spoke of who owes."),
+        ];
+        let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
+        let received = shop.say("1", "Rajendra Prasad took 500 today, who else owes us").await;
+        shop.outcome(&received).await;
+        let (session, binding) = (received.session, shop.binding().await);
+        let read = move |tx: &mut munshi_store::Tx<'_>| messages::of_run(tx, received.run);
+        let messages = shop.db.read(shop.tenant, read).await.unwrap();
+        let material = Material { binding, session, language: None, before: None, messages };
+        let summary = shop.engine.summariser().unwrap().summarise(shop.tenant, &material).await;
+        assert_eq!(summary.as_deref(), Some("They spoke of who owes."));
+        assert_eq!(unseen(&shop), 3);
+        for asked in shop.model.requests() {
+            let whole = format!("{:?}", asked.request);
+            assert!(!whole.contains("Rajendra") && !whole.contains("Prasad"), "{whole}");
+        }
+    }
+
+    async fn what_a_pack_read_stays_here_in_later_turns_too(test: TestDb) {
+        let house = House { readers: vec![Arc::new(Bank)], ..House::default() };
+        let shop = Shop::open_with(&test, [Turn::text("Hello.")], Plan { house, ..Plan::default() }).await;
+        assert_eq!(shop.ask("1", "BANK: 500 credited to a/c 4711").await.text, "It is done.");
+        assert_eq!(shop.ask("2", "hello there").await.text, "Hello.");
+        let asked = format!("{:?}", shop.model.requests());
+        assert!(asked.contains("hello there") && !asked.contains("credited") && !asked.contains("It is done."), "{asked}");
+    }
+}
+
+/// Somebody in the books of a pack.
+struct Contacts;
+
+impl ContextSource for Contacts {
+    fn gather(&self, _: &mut munshi_store::Tx<'_>, _: &Scene) -> munshi_store::Result<Gathered> {
+        let people = vec![Entity { names: vec!["Rajendra Prasad".to_owned()], values: Vec::new() }];
+        Ok(Gathered { people, ..Gathered::default() })
+    }
+}
+
+/// Reads a bank's messages by itself.
+struct Bank;
+
+impl Reader for Bank {
+    fn read(&self, scene: &Scene) -> Option<Reading> {
+        let text = scene.message.strip_prefix("BANK: ")?;
+        Some(Reading::Call { tool: "count".to_owned(), arguments: arguments(text) })
     }
 }

@@ -97,6 +97,34 @@ on_both! {
         assert_eq!(shop.world.effects().len(), 1);
     }
 
+    async fn what_waits_for_a_tenant_that_rests_can_be_stopped(test: TestDb) {
+        let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
+        let script = [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
+        let received = shop.say("1", "wipe all of it").await;
+        let waiting = shop.outcome(&received).await;
+        grant(&test, &shop, &waiting).await;
+        set_status(&shop, TenantStatus::Paused).await;
+        shop.engine.cancel(received.tenant, received.run).await.unwrap();
+        let stopped = settled(&shop, &received).await;
+        assert_eq!(stopped.halt, Some(munshi_agent::Halt::Cancelled), "{stopped:?}");
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+
+    async fn what_is_queued_rests_with_its_tenant(test: TestDb) {
+        let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
+        let script = [Turn::text("First.").slow(Duration::from_millis(400)), Turn::text("Second.")];
+        let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
+        let first = shop.say("1", "the first thing").await;
+        let second = shop.say("2", "the second thing").await;
+        set_status(&shop, TenantStatus::Paused).await;
+        assert_eq!(shop.outcome(&first).await.text, "First.", "what is under way is finished");
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(shop.model.requests().len(), 1, "nothing more is begun");
+        set_status(&shop, TenantStatus::Active).await;
+        assert_eq!(shop.outcome(&second).await.text, "Second.");
+    }
+
     async fn a_plan_has_its_own_models(test: TestDb) {
         let targets = vec![Target::new("dear", Wire::OpenAi, "", "m"), Target::new("plain", Wire::OpenAi, "", "m")];
         let given = [("dear".to_owned(), ModelClass::Large), ("plain".to_owned(), ModelClass::Small)].into();

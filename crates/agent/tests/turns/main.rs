@@ -21,6 +21,7 @@ mod approvals;
 mod aside;
 mod consent;
 mod crashes;
+mod delayed;
 mod ends;
 mod following;
 mod guided;
@@ -30,6 +31,7 @@ mod limits;
 mod meter;
 mod offline;
 mod order;
+mod parted;
 mod plain;
 mod spent;
 mod support;
@@ -38,3 +40,4 @@ mod unanswered;
 /// A shop's tools with the words people use for them.
 #[path = "../../../offline/shop/mod.rs"]
 mod words;
+mod worn;

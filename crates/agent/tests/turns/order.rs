@@ -26,7 +26,7 @@ on_both! {
         assert_eq!(texts, ["First.", "Second.", "Third."]);
         let asked = shop.model.requests();
         let last: Vec<String> = asked[2].request.messages.iter().map(munshi_llm::Message::text).collect();
-        assert_eq!(last, ["the first thing", "the second thing", "First.", "Second.", "the third thing"]);
+        assert_eq!(last, ["the first thing", "First.", "the second thing", "Second.", "the third thing"]);
         assert_eq!(shop.events(&second, None).await.last().unwrap().1.name(), "done");
     }
 

@@ -200,7 +200,7 @@ fn registry(world: &Arc<World>) -> Registry {
     registry
 }
 
-const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
+pub(crate) const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
                       [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a shop.\"\n\
                      guardrails = [\"never-human\"]\n[speech]\nlanguages = [\"en\", \"hi\", \"hi-latn\"]\n\
@@ -226,6 +226,7 @@ pub(crate) struct Shop {
     pub(crate) office: Arc<Office>,
     pub(crate) dispatcher: Dispatcher,
     pub(crate) book: Arc<Phrasebook>,
+    plan: Plan,
 }
 
 /// What differs from shop to shop.
@@ -289,7 +290,7 @@ impl Shop {
     pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
         let model = Arc::new(Scripted::new(script));
         let known = (self.tenant, self.owner, self.staff);
-        Self::process(test, test.open_again().await, known, (model, self.world.clone()), Plan::default())
+        Self::process(test, test.open_again().await, known, (model, self.world.clone()), self.plan.clone())
     }
 
     fn process(
@@ -309,7 +310,7 @@ impl Shop {
         (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
         plan: Plan,
     ) -> Self {
-        let clock: Arc<dyn Clock> = test.clock.clone();
+        let (clock, kept): (Arc<dyn Clock>, Plan) = (test.clock.clone(), plan.clone());
         let registry = Arc::new(registry(&world));
         let governor = Governor::new(plan.budgets, test.ids.clone());
         let office = Arc::new(Office::new(test.ids.clone(), governor));
@@ -331,7 +332,10 @@ impl Shop {
             db: db.clone(),
             resolver,
             gateway,
-            route: Arc::new(Route { targets: [(Use::Default, names)].into(), ..Route::default() }),
+            route: Arc::new(Route {
+                targets: [(Use::Default, names.clone()), (Use::Summariser, names)].into(),
+                ..Route::default()
+            }),
             dispatcher: dispatcher.clone(),
             office: office.clone(),
             house: Arc::new(plan.house),
@@ -343,7 +347,7 @@ impl Shop {
             settings: plan.settings,
             senders: Vec::new(),
         });
-        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book }
+        Self { engine, model, world, db, tenant, owner, staff, office, dispatcher, book, plan: kept }
     }
 
     /// A message of somebody who works here.
@@ -393,6 +397,15 @@ impl Shop {
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))
         };
         self.db.read(self.tenant, count).await.unwrap()
+    }
+
+    pub(crate) async fn binding(&self) -> munshi_types::BindingId {
+        let find = |tx: &mut Tx<'_>| {
+            tx.one("SELECT id FROM tiers WHERE tenant_id = $1 AND kind = 'binding'", params![], |row| {
+                row.get(0)
+            })
+        };
+        self.db.read(self.tenant, find).await.unwrap()
     }
 
     /// One number out of the database.

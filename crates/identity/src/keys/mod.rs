@@ -12,7 +12,7 @@ mod text;
 pub use area::{Access, Area, Grant, GrantError};
 pub use authenticate::{Caller, authenticate};
 pub use cache::Keys;
-pub use rows::{add, by_handle, find, list, named, revoke, rotate};
+pub use rows::{add, by_handle, find, list, named, remove, remove_ended, revoke, rotate};
 pub use text::KeyText;
 
 use munshi_store::Door;

@@ -137,6 +137,29 @@ pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revok
     Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
 }
 
+/// Takes a key away with its row: for one that was made for a single use, so that the list stays one of keys people made.
+/// What it was stands in the audit.
+pub fn remove(tx: &mut Tx<'_>, id: KeyId) -> Result<bool> {
+    tx.execute("DELETE FROM api_key_secrets WHERE tenant_id = $1 AND key_id = $2", params![id])?;
+    let removed = tx.execute("DELETE FROM api_keys WHERE tenant_id = $1 AND id = $2", params![id])?;
+    Ok(removed > 0)
+}
+
+/// The same for all that have ended and whose name begins so: those that nobody came to take away.
+pub fn remove_ended(tx: &mut Tx<'_>, beginning: &str, now: Timestamp) -> Result<u64> {
+    let ended: Vec<KeyId> = tx.all(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND name LIKE $2
+           AND (expires_at <= $3 OR revoked_at IS NOT NULL)",
+        params![format!("{beginning}%"), now],
+        |row| row.get(0),
+    )?;
+    let mut removed = 0;
+    for id in ended {
+        removed += u64::from(remove(tx, id)?);
+    }
+    Ok(removed)
+}
+
 /// Gives a key another secret. The one before opens for `grace` longer, so that programs can be changed over; with none
 /// it ends at once. None where there is no such key, or it was revoked or has ended.
 pub fn rotate(

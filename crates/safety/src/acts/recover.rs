@@ -28,6 +28,28 @@ pub struct Lapsed {
     pub act: ActId,
 }
 
+/// On what ground an act is taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Its lease has passed.
+    Lapsed,
+    /// Whoever has the run that wanted it knows that its first try has nobody behind it any more; a later one may be a
+    /// sweep's, and is left to its lease.
+    ByRun,
+    /// Nobody else can be at it.
+    Surely,
+}
+
+impl Left {
+    pub(super) const fn is_before_its_lease(self, attempt: i64) -> bool {
+        match self {
+            Self::Lapsed => false,
+            Self::ByRun => attempt == 1,
+            Self::Surely => true,
+        }
+    }
+}
+
 /// What may be done about it.
 #[derive(Debug)]
 pub enum Recovery {
@@ -53,6 +75,18 @@ pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<
     )?)
 }
 
+/// All acts under way, of all tenants that are active: for the one process there is, when it starts.
+pub fn leased(tx: &mut PlatformTx<'_>, most: u32) -> Result<Vec<Lapsed>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
+             WHERE t.status = 'active' ORDER BY l.lease_until LIMIT $1",
+        ),
+        params![most],
+        |row| Ok(Lapsed { tenant: row.get(0)?, act: row.get(1)? }),
+    )?)
+}
+
 /// The door through which lapsed acts and approvals are found.
 pub const ACTS: Door = Door::new("acts");
 
@@ -60,7 +94,7 @@ pub const ACTS: Door = Door::new("acts");
 pub fn recover(
     tx: &mut Tx<'_>,
     office: &Office,
-    id: ActId,
+    (id, left): (ActId, Left),
     tool: Option<&Known>,
     now: Timestamp,
 ) -> Result<Recovery> {
@@ -76,7 +110,8 @@ pub fn recover(
     }
     let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
     let cost = tool.and_then(|tool| tool.spec.cost);
-    if act.state != State::Intended || !row::lease_again(tx, &act, now.plus(Office::lease(timeout)), now)? {
+    let until = now.plus(Office::lease(timeout));
+    if act.state != State::Intended || !row::lease_again(tx, &act, left, until, now)? {
         return Ok(Recovery::Gone);
     }
     if act.effect.writes() && !still_holds(tx, office, &act, tool, now)? {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::digest::Digest;
+use super::recover::Left;
 use crate::error::Result;
 use crate::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
 
@@ -244,12 +245,18 @@ pub(crate) fn note_answer(
     Ok(ended > 0)
 }
 
-/// Extends the lease of an act that lapsed; false when somebody else has.
-pub(super) fn lease_again(tx: &mut Tx<'_>, act: &Act, until: Timestamp, now: Timestamp) -> Result<bool> {
+/// Extends the lease of an act that was left; false when somebody else has.
+pub(super) fn lease_again(
+    tx: &mut Tx<'_>,
+    act: &Act,
+    left: Left,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<bool> {
     let taken = tx.execute(
         "UPDATE acts SET attempt = attempt + 1, lease_until = $3
-         WHERE tenant_id = $1 AND id = $2 AND state = 'intended' AND lease_until <= $4",
-        params![act.id, until, now],
+         WHERE tenant_id = $1 AND id = $2 AND state = 'intended' AND attempt = $5 AND (lease_until <= $4 OR $6)",
+        params![act.id, until, now, act.attempt, left.is_before_its_lease(act.attempt)],
     )?;
     if taken > 0 {
         set_lease(tx, act.id, Some(until))?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 const LONGEST: usize = 200;
 
 /// What the tool does, in its own first sentence, and with what.
-pub(super) fn plain(spec: &ToolSpec, arguments: &Value) -> String {
+pub fn plain(spec: &ToolSpec, arguments: &Value) -> String {
     let what = spec.description.split_inclusive(['.', '।']).next().unwrap_or_default().trim();
     let what = if what.is_empty() { spec.name.as_str() } else { what };
     let mut words = format!("{} ({})", what.trim_end_matches(['.', '।']), spec.name);

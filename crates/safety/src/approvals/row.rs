@@ -215,6 +215,22 @@ pub fn pending_in(tx: &mut Tx<'_>, session: Uuid) -> Result<Vec<Approval>> {
     )?)
 }
 
+/// Questions of one conversation become another's, after the two became one.
+pub fn move_session(tx: &mut Tx<'_>, from: Uuid, into: Uuid) -> Result<u64> {
+    Ok(tx.execute(
+        "UPDATE approvals SET session_id = $3 WHERE tenant_id = $1 AND session_id = $2",
+        params![from, into],
+    )?)
+}
+
+/// Who asked is known under another row by now. What was asked for stays as it was: only the asker's own yes goes by this.
+pub fn move_asker(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<u64> {
+    Ok(tx.execute(
+        "UPDATE approvals SET asked_by = $3 WHERE tenant_id = $1 AND asked_by = $2 AND state = 'pending'",
+        params![from, into],
+    )?)
+}
+
 fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let digest: Vec<u8> = row.get("digest")?;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use munshi_llm::Fault;
 use munshi_llm::gateway::{Budget, Spend};
 use munshi_store::Db;
-use munshi_types::{Clock, ReservationId, TenantId};
+use munshi_types::{Clock, ReservationId, RunId, TenantId};
 
 use super::account::Account;
 use super::amount::Amount;
@@ -23,6 +23,8 @@ pub struct DurableBudget {
     pub governor: Arc<Governor>,
     pub tenant: TenantId,
     pub account: Account,
+    /// Whose calls these are, where whoever takes that up is to let go of what a dead process held.
+    pub run: Option<RunId>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -34,8 +36,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 impl Budget for DurableBudget {
     async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
         let (governor, account, now) = (self.governor.clone(), self.account.clone(), self.clock.now());
-        let most = Amount::from(most);
-        let unit = move |tx: &mut munshi_store::Tx<'_>| governor.reserve(tx, &account, &most, now);
+        let (most, run) = (Amount::from(most), self.run);
+        let unit = move |tx: &mut munshi_store::Tx<'_>| governor.reserve_for(tx, (&account, run), &most, now);
         match self.db.write(self.tenant, unit).await {
             Ok(reserved) => Ok(reserved.id),
             Err(Error::OverBudget(refused)) => Err(Fault::OverBudget(refused.to_string())),

@@ -8,7 +8,7 @@
 //! # Layout
 //! - [`Plan`], [`ModelClasses`]: what a tenant has agreed to; [`Settings`]: what the installation has decided
 //! - [`Account`], [`Amount`]: who pays how much; `rates`: how rupees and unknown prices become dollars
-//! - [`Governor`]: `reserve`, `settle` and `release`; `counters`, `reservations`: the rows; `expire`: what nobody settled
+//! - [`Governor`]: `reserve`, `settle`, `release` and `let_go`; `counters`, `reservations`: the rows; `expire`: what nobody settled
 //! - `stored`: a tenant's plan and own limits; `usage`: reading the ledger
 //! - [`DurableBudget`]: the same for the gateway; [`RunBudget`]: a pure value for one run; [`rate`]: how often
 
@@ -40,6 +40,6 @@ pub use reservations::{Aside, aside};
 pub use reserve::{Governor, Reserved};
 pub use run::{RunBudget, RunSpent, RunUse};
 pub use settings::Settings;
-pub use settle::Settled;
+pub use settle::{Settled, is_held_for};
 pub use stored::{LimitOn, LimitTo, plan, set_limit, set_plan};
 pub use usage::{By, Line, Standing, Used, standings, unsettled, used};

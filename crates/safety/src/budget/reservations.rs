@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use munshi_llm::money::Cost;
 use munshi_store::{Tx, params};
-use munshi_types::{ReservationId, Timestamp};
+use munshi_types::{ReservationId, RunId, Timestamp};
 
 use super::account::{Account, Slot};
 use super::amount::{Amount, Figures};
@@ -14,6 +14,8 @@ use crate::error::Result;
 /// A reservation to be written down.
 pub(super) struct NewReservation<'a> {
     pub account: &'a Account,
+    /// Whose calls it is for, where whoever takes that up is to let it go.
+    pub run: Option<RunId>,
     pub day: Date,
     pub asked: &'a Figures,
     pub reserved: Reserved,
@@ -50,8 +52,8 @@ pub(super) fn add(tx: &mut Tx<'_>, new: &NewReservation<'_>) -> Result<()> {
     let (account, Figures([interactions, jobs, tokens, money])) = (new.account, new.asked);
     tx.execute(
         "INSERT INTO usage_reservations (tenant_id, id, lane, binding_id, person_id, day, interactions, jobs, tokens,
-           money, state, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'held', $11)",
+           money, state, expires_at, run_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'held', $11, $12)",
         params![
             new.reserved.id,
             account.lane.as_str(),
@@ -62,7 +64,8 @@ pub(super) fn add(tx: &mut Tx<'_>, new: &NewReservation<'_>) -> Result<()> {
             jobs,
             tokens,
             money,
-            new.reserved.expires_at
+            new.reserved.expires_at,
+            new.run
         ],
     )?;
     Ok(())
@@ -101,9 +104,9 @@ pub(super) fn hold_and_add(
              AND $13::bigint = (SELECT count(*) FROM rows AS fitting WHERE fitting.fits)
            RETURNING usage_counters.slot)
          INSERT INTO usage_reservations (tenant_id, id, lane, binding_id, person_id, day, interactions, jobs, tokens,
-           money, state, expires_at)
+           money, state, expires_at, run_id)
          SELECT $1, $14::uuid, $15::text, $16::uuid, $17::uuid, $18::text, $8::bigint, $9::bigint, $10::bigint,
-           $11::bigint, 'held', $19::timestamptz
+           $11::bigint, 'held', $19::timestamptz, $20::uuid
          WHERE EXISTS (SELECT 1 FROM held)",
         params![
             keys[0],
@@ -123,7 +126,8 @@ pub(super) fn hold_and_add(
             account.binding,
             account.person,
             new.day.to_string(),
-            new.reserved.expires_at
+            new.reserved.expires_at,
+            new.run
         ],
     )?;
     Ok(added > 0)

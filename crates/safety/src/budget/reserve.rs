@@ -5,7 +5,7 @@
 //! limits may have changed, somebody's reservation may have expired.
 
 use munshi_store::{Tx, params};
-use munshi_types::{Ids, ReservationId, Timestamp};
+use munshi_types::{Ids, ReservationId, RunId, Timestamp};
 
 use super::account::{Account, Slot, slots};
 use super::amount::{Amount, Figures, Measure};
@@ -55,11 +55,23 @@ impl Governor {
         most: &Amount,
         now: Timestamp,
     ) -> Result<Reserved> {
+        self.reserve_for(tx, (account, None), most, now)
+    }
+
+    /// The same for a call that a run makes: what its process leaves behind is [let go](Self::let_go) by whoever takes
+    /// the run up.
+    pub fn reserve_for(
+        &self,
+        tx: &mut Tx<'_>,
+        (account, run): (&Account, Option<RunId>),
+        most: &Amount,
+        now: Timestamp,
+    ) -> Result<Reserved> {
         let day = account.day(now);
         let slots = slots(account.lane, account.binding, account.person, day);
         let asked = most.figures(&self.settings.rates);
         let reserved = Reserved { id: self.ids.next(), expires_at: now.plus(self.settings.hold) };
-        let new = NewReservation { account, day, asked: &asked, reserved };
+        let new = NewReservation { account, run, day, asked: &asked, reserved };
         // One round trip less where one statement can write to both tables.
         if tx.engine() == "postgres" {
             if reservations::hold_and_add(tx, &slots, &new, self.stamp)? {

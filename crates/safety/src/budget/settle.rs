@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use munshi_store::{Row, Tx, params};
-use munshi_types::{BindingId, PersonId, ReservationId};
+use munshi_types::{BindingId, PersonId, ReservationId, RunId};
 
 use super::account::{Lane, Slot, slots};
 use super::amount::{Amount, Figures};
@@ -38,6 +38,21 @@ impl Governor {
     pub fn release(&self, tx: &mut Tx<'_>, id: ReservationId) -> Result<Settled> {
         self.settle(tx, id, &Amount::NOTHING)
     }
+
+    /// Lets go of what was set aside for calls of a run by a process that is thought dead. Nobody can tell what they
+    /// cost; where it was only slow, it can still book that.
+    pub fn let_go(&self, tx: &mut Tx<'_>, run: RunId) -> Result<usize> {
+        let left = tx.all(
+            "UPDATE usage_reservations SET state = 'expired' WHERE tenant_id = $1 AND run_id = $2 AND state = 'held'
+             RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
+            params![run],
+            Taken::read,
+        )?;
+        for one in &left {
+            counters::book(tx, &one.slots(), &one.held, &Figures::default(), 0)?;
+        }
+        Ok(left.len())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +69,16 @@ pub(crate) struct Taken {
     day: Date,
     pub(crate) held: Figures,
     pub(crate) state: State,
+}
+
+/// Whether anything is set aside for calls of a run.
+pub fn is_held_for(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
+    let found = tx.optional(
+        "SELECT 1 FROM usage_reservations WHERE tenant_id = $1 AND run_id = $2 AND state = 'held' LIMIT 1",
+        params![run],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
 }
 
 impl Taken {

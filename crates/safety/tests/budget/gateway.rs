@@ -22,6 +22,7 @@ on_both_engines! {
         let account = scene.person();
         scene.limit(on(Lane::People, Scope::Person, Period::Day, Measure::Money), LimitTo::AtMost(1_000)).await;
         let budget: Arc<dyn Budget> = Arc::new(DurableBudget {
+            run: None,
             db: scene.db.clone(),
             governor: scene.governor.clone(),
             tenant: scene.tenant,

@@ -138,7 +138,7 @@ on_both_engines! {
             set(&shop, &test, TenantStatus::Paused).await;
             let (office, now) = (shop.office.clone(), test.clock.now());
             let tool = shop.dispatcher.registry().get("book").unwrap().known.clone();
-            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, act, Some(&tool), now)).await.unwrap()
+            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, (act, acts::Left::Lapsed), Some(&tool), now)).await.unwrap()
         };
         let (ended, recovery) = tokio::join!(call, other);
         assert!(matches!(recovery, Recovery::Gone), "{recovery:?}");

@@ -1,12 +1,16 @@
 //! For whom a key may speak. A key that stands for a person speaks for them alone; one that stands for a role speaks for
 //! anybody who stands no higher.
 
+use std::fmt;
+
 use munshi_identity::{Address, Person, persons};
 use munshi_safety::budget::{self, Plan};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
 use munshi_types::{PersonId, Sender};
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Unexpected, Visitor};
 use utoipa::ToSchema;
 
 use super::access::Key;
@@ -15,13 +19,38 @@ use super::faults::missing;
 use crate::error::{ApiError, Code};
 
 /// Who speaks: an id, or one address.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Who {
     /// As an answer told it.
     #[schema(value_type = uuid::Uuid)]
     Id(PersonId),
     Address(WhoAt),
+}
+
+/// Told apart by what is there, so that what does not fit is named.
+impl<'de> Deserialize<'de> for Who {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reading;
+
+        impl<'de> Visitor<'de> for Reading {
+            type Value = Who;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a person's id, or an object with `phone`, `email`, `handle` or `visitor`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Who, E> {
+                text.parse().map(Who::Id).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Who, A::Error> {
+                WhoAt::deserialize(MapAccessDeserializer::new(map)).map(Who::Address)
+            }
+        }
+
+        deserializer.deserialize_any(Reading)
+    }
 }
 
 /// Exactly one of the four; whoever has it is found, or added.
@@ -53,6 +82,13 @@ pub(crate) struct Speaker {
     /// A browser's id is the web's; everything else came by the API.
     pub(crate) channel: Channel,
     address: Option<Address>,
+}
+
+impl Speaker {
+    /// Somebody new each time, of whom nothing is known.
+    pub(crate) fn is_nobody(&self) -> bool {
+        self.sender.person.is_none() && self.address.is_none()
+    }
 }
 
 /// What is known of them before anything is stored.

@@ -19,6 +19,7 @@ use super::ask::invalid;
 use super::streams::Place;
 use crate::error::{ApiError, Code};
 use crate::views::event::StreamEvent;
+use crate::views::outcome::Insides;
 
 /// Proxies cut lines that are silent for longer.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -63,6 +64,8 @@ pub(crate) struct Told {
     pub(crate) tenant: TenantId,
     pub(crate) person: PersonId,
     pub(crate) run: RunId,
+    /// Whether they may see what tools were given and gave.
+    pub(crate) insides: Insides,
     /// Comes first, on the stream of the message itself.
     pub(crate) first: Option<StreamEvent>,
 }
@@ -81,7 +84,7 @@ pub(crate) fn respond(
     let run = told.run;
     let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
     let opening = stream::iter(opening).map(move |event| sent(run, EventId::default(), &event));
-    let live = Live { following: Some(following), stopping, run, _place: place };
+    let live = Live { following: Some(following), stopping, run, insides: told.insides, _place: place };
     let events = opening.chain(stream::unfold(live, Live::next)).map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("still here")).into_response()
 }
@@ -90,6 +93,7 @@ struct Live {
     following: Option<Following>,
     stopping: CancellationToken,
     run: RunId,
+    insides: Insides,
     /// Given back when the client has gone.
     _place: Place,
 }
@@ -108,7 +112,8 @@ impl Live {
         };
         let (id, event) = next;
         self.following = (!event.is_last()).then_some(following);
-        Some((sent(self.run, id, &event.into()), self))
+        let event = StreamEvent::from(event).told_to(self.insides);
+        Some((sent(self.run, id, &event), self))
     }
 }
 

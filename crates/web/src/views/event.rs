@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::outcome::Usage;
+use super::outcome::{Insides, Usage};
 
 /// The `data` of a server-sent event, whose name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -124,6 +124,24 @@ impl StreamEvent {
             Self::Reset { .. } => "reset",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
+        }
+    }
+}
+
+impl StreamEvent {
+    /// As somebody may hear it: a tool's name and whether it went well are no secret, what went in and out may be.
+    pub(crate) fn told_to(self, insides: Insides) -> Self {
+        match (self, insides) {
+            (event, Insides::Shown) => event,
+            (Self::ToolCall { call, tool, .. }, _) => Self::ToolCall { call, tool, arguments: Value::Null },
+            (Self::ToolResult { call, tool, ok, .. }, _) => {
+                Self::ToolResult { call, tool, ok, result: Value::Null }
+            }
+            (Self::Done { run, message, decision_id, usage, state, degraded }, _) => {
+                let usage = Usage { cost_micros: None, ..usage };
+                Self::Done { run, message, decision_id, usage, state, degraded }
+            }
+            (event, _) => event,
         }
     }
 }

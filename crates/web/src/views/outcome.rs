@@ -2,6 +2,7 @@
 
 use munshi_agent::decisions::TierTokens;
 use munshi_agent::{CallView, Outcome as Told, Timings as Took};
+use munshi_identity::Role;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId};
 use serde::Serialize;
@@ -40,6 +41,35 @@ pub(crate) struct Outcome {
     pub(crate) timings: Timings,
     /// The rules that were broken.
     pub(crate) violations: Vec<String>,
+}
+
+/// Whether somebody may see what a turn was made of: what tools were given and gave, rules, cost. That is for those who work
+/// here; others get the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insides {
+    Shown,
+    Kept,
+}
+
+impl Insides {
+    pub(crate) const fn of(role: Option<Role>) -> Self {
+        match role {
+            Some(_) => Self::Shown,
+            None => Self::Kept,
+        }
+    }
+}
+
+impl Outcome {
+    pub(crate) fn told_to(self, insides: Insides) -> Self {
+        match insides {
+            Insides::Shown => self,
+            Insides::Kept => {
+                let usage = Usage { cost_micros: None, ..self.usage };
+                Self { calls: Vec::new(), violations: Vec::new(), usage, ..self }
+            }
+        }
+    }
 }
 
 /// A tool that was called.

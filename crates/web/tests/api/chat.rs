@@ -95,6 +95,54 @@ on_both! {
         assert_eq!(house.call("POST", &mine, &own, None).await.is(200)["cancelled"], false);
     }
 
+    async fn who_does_not_work_here_sees_the_reply_and_not_how_it_was_made(test: TestDb) {
+        let script = (0..2).flat_map(|_| [Turn::call("count", &json!({})), Turn::text("There are none yet.")]);
+        let house = Installation::open(&test, script.collect::<Vec<_>>()).await;
+        let customer = house.customer("Raju").await;
+        let own = house.key_with(house.shop.tenant, Carries::Person(customer), None, None).await;
+        let message = json!({ "binding": "counter", "text": "How many notes?" });
+        let body = house.post("/v1/chat", &own, message.clone()).await.is(200);
+        assert_eq!((&body["text"], &body["calls"], &body["violations"]), (&json!("There are none yet."), &json!([]), &json!([])));
+        assert_eq!((&body["usage"]["cost_micros"], &body["usage"]["tool_calls"]), (&json!(null), &json!(1)));
+        let told = house.stream(chat(&own, &message), usize::MAX).await.1;
+        let inside: Vec<_> = told.iter().filter(|event| event.name.starts_with("tool_")).collect();
+        assert_eq!(inside.len(), 2, "{told:?}");
+        for event in inside {
+            let shown = ["arguments", "result"].map(|name| event.data[name].clone());
+            assert_eq!((shown, &event.data["tool"]), ([json!(null), json!(null)], &json!("count")));
+        }
+        let staff = house.key(Role::Staff).await;
+        let asked = json!({ "binding": "counter", "text": "hello", "person": house.shop.staff });
+        assert!(house.post("/v1/chat", &staff, asked).await.is(200)["calls"].is_array());
+    }
+
+    async fn an_id_of_a_message_needs_somebody_who_gave_it(test: TestDb) {
+        let house = Installation::open(&test, [Turn::text("Yes.")]).await;
+        let key = house.key(Role::Staff).await;
+        let message = json!({ "binding": "counter", "text": "hi", "message_id": "1" });
+        let refused = house.post("/v1/chat", &key, message).await.refused(422, "invalid");
+        assert!(refused.contains("person") && refused.contains("who speaks"), "{refused}");
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM runs WHERE tenant_id = $1").await, 0);
+    }
+
+    async fn what_does_not_fit_is_said_in_plain_words(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        for path in ["/v1/chat", "/v1/persons", "/v1/keys"] {
+            let refused = house.post(path, &key, json!([])).await.refused(422, "invalid");
+            assert!(refused.contains("JSON object") && !refused.contains("struct"), "{path}: {refused}");
+        }
+        assert!(house.post("/v1/chat", &key, json!([])).await.refused(422, "invalid").contains("`text`"));
+        let with = |person: serde_json::Value| json!({ "binding": "counter", "text": "hi", "person": person });
+        for (person, named) in [
+            (json!("raju"), "a person's id, or an object with `phone`"), (json!({ "phonee": "1" }), "phonee"),
+            (json!({ "phone": 98 }), "person.phone"), (json!(7), "a person's id"),
+        ] {
+            let refused = house.post("/v1/chat", &key, with(person)).await.refused(422, "invalid");
+            assert!(refused.contains(named) && !refused.contains("enum"), "{refused}");
+        }
+    }
+
     async fn visitors_are_known_again(test: TestDb) {
         let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 10)).await;
         let key = house.key(Role::Staff).await;

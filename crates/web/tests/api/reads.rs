@@ -1,6 +1,7 @@
 //! Looking at what there is.
 
 use munshi_identity::Role;
+use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
@@ -71,5 +72,13 @@ on_both! {
         let by = house.get("/v1/usage?by=binding&since=2026-01-01", &key).await.is(200);
         assert_eq!(by["used"][0]["id"], json!(house.shop.binding));
         house.get("/v1/usage?since=yesterday", &key).await.refused(400, "bad_request");
+        // A key for some bindings hears of those alone.
+        let other = test.ids.next::<munshi_types::BindingId>();
+        let narrow = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![other])).await;
+        for path in ["/v1/usage", "/v1/usage?by=person"] {
+            house.get(path, &narrow).await.refused(403, "forbidden");
+        }
+        let told = house.get("/v1/usage?by=binding&since=2026-01-01", &narrow).await.is(200);
+        assert_eq!((&told["used"], &told["limits"]), (&json!([]), &json!([])));
     }
 }

@@ -4,15 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Engine, Event};
+use munshi_agent::{Engine, Event, Received};
 use munshi_config::Config;
 use munshi_jobs::Queue;
 use munshi_store::Db;
 use munshi_tiers::{Resolution, Resolver};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, Ids, Inbound, MessageId, RunId, Sender, SystemRandom, To};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use super::reply::{Listener, Told};
 use super::server::Server;
@@ -28,6 +26,8 @@ use crate::wiring::lock::Lock;
 /// How long another command may have the database, or a server be about to start.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often it is looked for what stands before a question.
+const CLEARING: Duration = Duration::from_secs(1);
 /// How long a turn that is told to stop may take to do so.
 const STOPPING: Duration = Duration::from_secs(5);
 
@@ -41,9 +41,6 @@ pub(super) struct Desk {
     server: Option<Server>,
     /// Held until the end, where this process answers from a SQLite file.
     _lock: Option<Lock>,
-    /// The engine taking up what was left behind, as every node does.
-    tasks: JoinSet<()>,
-    stop: CancellationToken,
     interrupted: AtomicBool,
 }
 
@@ -61,6 +58,10 @@ impl Desk {
         let actor = arguments.operator.known_in(context, &db, place.tenant).await?;
         let asking = Asking { actor, ids: ids.clone(), now: context.now(), language: arguments.language };
         let (lock, server) = match hold(&database).await? {
+            Held::Ours(_) if arguments.key.is_some() => {
+                return Err(Failure::refused("no server runs here, so a key opens nothing")
+                    .hint("start the server, or leave --key and MUNSHI_KEY out"));
+            }
             Held::Ours(lock) => (lock, None),
             Held::By(address) => {
                 let given = arguments.key.as_deref();
@@ -68,11 +69,6 @@ impl Desk {
             }
         };
         let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids)).await?;
-        let (mut tasks, stop) = (JoinSet::new(), CancellationToken::new());
-        if server.is_none() {
-            let (engine, stop) = (turns.engine.clone(), stop.clone());
-            tasks.spawn(async move { engine.serve(stop).await });
-        }
         Ok(Self {
             db,
             engine: turns.engine,
@@ -81,8 +77,6 @@ impl Desk {
             clock,
             server,
             _lock: lock,
-            tasks,
-            stop,
             interrupted: AtomicBool::new(false),
         })
     }
@@ -118,9 +112,11 @@ impl Desk {
     async fn here(&self, who: &Who, text: &str, listener: &mut dyn Listener) -> Result<RunId> {
         let received = self.engine.receive(self.inbound(who, text)).await?;
         let mut following = self.engine.follow(received.tenant, received.run, None).await?;
+        let mut clearing = std::pin::pin!(self.clear_the_way(&received));
         loop {
             let next = tokio::select! {
                 next = following.next() => next,
+                () = &mut clearing => continue,
                 failure = self.interruption() => {
                     self.give_up(received.run).await;
                     return Err(failure);
@@ -130,6 +126,17 @@ impl Desk {
                 Some((_, event)) => listener.hear(&event)?,
                 None => return Ok(received.run),
             }
+        }
+    }
+
+    /// What a dead process left in this conversation comes first. All else is for a server, which has what it takes: keys
+    /// of models, and time. Never ends.
+    async fn clear_the_way(&self, received: &Received) {
+        loop {
+            if let Err(error) = self.engine.sweep_session(received.tenant, received.session).await {
+                tracing::warn!(%error, "what is before this question could not be looked for; trying again");
+            }
+            tokio::time::sleep(CLEARING).await;
         }
     }
 
@@ -170,9 +177,8 @@ impl Desk {
         }
     }
 
-    pub(super) async fn close(mut self) {
-        self.stop.cancel();
-        while self.tasks.join_next().await.is_some() {}
+    pub(super) async fn close(self) {
+        self.engine.finish().await;
         if let Some(server) = &self.server {
             server.leave(&self.db, &self.place, &self.asking, self.clock.now()).await;
         }

@@ -1,6 +1,6 @@
 //! What came of a message: as JSON, and as people watch it come.
 
-use munshi_agent::{Event, Halt, Outcome, RunState};
+use munshi_agent::{Event, Halt, Outcome};
 use munshi_types::TenantName;
 use munshi_types::tier::TierName;
 use serde::Serialize;
@@ -44,11 +44,13 @@ pub(super) struct Watched {
     output: Output,
     /// Whether a line of the reply is open.
     open: bool,
+    /// The words that stand there.
+    shown: String,
 }
 
 impl Watched {
     pub(super) fn new(output: Output) -> Self {
-        Self { output, open: false }
+        Self { output, open: false, shown: String::new() }
     }
 
     fn beside(&mut self, text: &str) -> Result<()> {
@@ -61,10 +63,31 @@ impl Watched {
         if std::mem::take(&mut self.open) { self.output.piece("\n") } else { Ok(()) }
     }
 
+    /// Says what is missing of the reply: the stream may have broken off before its end.
+    fn complete(&mut self, whole: &str) -> Result<()> {
+        match left_of(whole, &self.shown) {
+            Some(rest) => self.say(rest),
+            None => {
+                self.beside("(what was said is void)")?;
+                self.say(whole)
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.shown.push_str(text);
+        self.open = !text.ends_with('\n');
+        self.output.piece(text)
+    }
+
     /// What is told once the reply is whole.
     pub(super) fn end(&mut self, told: &Told) -> Result<()> {
-        self.close()?;
         let outcome = &told.outcome;
+        self.complete(&outcome.text)?;
+        self.close()?;
         if let Some(halt) = &outcome.halt {
             let why = match halt {
                 // Which limit is for whoever runs this to know; the person was told when to come back.
@@ -88,17 +111,18 @@ impl Watched {
 impl Listener for Watched {
     fn hear(&mut self, event: &Event) -> Result<()> {
         match event {
-            Event::Token { text } if text.is_empty() => Ok(()),
-            Event::Token { text } => {
-                self.open = !text.ends_with('\n');
-                self.output.piece(text)
-            }
+            Event::Token { text } => self.say(text),
             Event::ToolCall { tool, arguments, .. } => self.beside(&format!("→ {tool} {}", short(arguments))),
             Event::ToolResult { tool, ok, result, .. } => {
                 let mark = if *ok { "←" } else { "✗" };
                 self.beside(&format!("{mark} {tool} {}", short(result)))
             }
-            Event::Reset { why } => self.beside(&format!("(what was said is void, it begins again: {why})")),
+            Event::Reset { why } => {
+                self.shown.clear();
+                self.beside(&format!("(what was said is void, it begins again: {why})"))
+            }
+            // The turn goes on without this stream; its end is read from the store.
+            Event::Error { retryable: true, .. } => Ok(()),
             Event::Error { message, .. } => {
                 self.close()?;
                 Err(Failure::failed(message.clone()))
@@ -109,6 +133,11 @@ impl Listener for Watched {
             | Event::Done { .. } => Ok(()),
         }
     }
+}
+
+/// What comes behind the words that were shown. None where those are not how the reply begins.
+fn left_of<'a>(whole: &'a str, shown: &str) -> Option<&'a str> {
+    whole.strip_prefix(shown)
 }
 
 fn short(value: &Value) -> String {
@@ -130,8 +159,19 @@ fn summary(outcome: &Outcome) -> String {
     };
     let calls = count(u64::from(usage.model_calls), "model call");
     let (input, output) = (usage.input_tokens, usage.output_tokens);
-    let excuse =
-        if outcome.degraded && outcome.state == RunState::Done { ", an excuse and no answer" } else { "" };
+    let excuse = if outcome.degraded { ", an excuse and no answer" } else { "" };
     let millis = outcome.timings.total / 1000;
     format!("({language}{calls}, {input} tokens in, {output} out, {cost}, {millis} ms{excuse})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_broken_stream_did_not_tell_is_known() {
+        assert_eq!(left_of("We open at nine.", "We open"), Some(" at nine."));
+        assert_eq!(left_of("We open at nine.", "We open at nine."), Some(""));
+        assert_eq!(left_of("Something went wrong.", "We open"), None);
+    }
 }

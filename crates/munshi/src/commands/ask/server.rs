@@ -26,6 +26,8 @@ use crate::failure::{Exit, Failure, Result};
 
 /// A key that nobody took back, because the machine went down, ends by itself.
 const GOOD_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// What the names of such keys begin with.
+const BEGINNING: &str = "ask-";
 /// The most of an event or an error that is read.
 const LONGEST: usize = 4 << 20;
 /// How often a server that wants a pause is asked again.
@@ -71,7 +73,7 @@ impl Server {
         let Some(id) = self.made else { return };
         let asking = Asking { now, ..asking.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
-            keys::revoke(tx, id, now)?;
+            keys::remove(tx, id)?;
             tell(tx, &asking, "api_key.revoked", id)
         };
         if let Err(failure) = db.write(place.tenant, unit).await {
@@ -130,7 +132,8 @@ impl Server {
 }
 
 fn make(tx: &mut Tx<'_>, asking: &Asking, binding: munshi_types::BindingId) -> Result<keys::Made> {
-    let name = format!("ask-{}", asking.ids.next::<MessageId>().as_uuid().simple());
+    keys::remove_ended(tx, BEGINNING, asking.now)?;
+    let name = format!("{BEGINNING}{}", asking.ids.next::<MessageId>().as_uuid().simple());
     let new = NewKey {
         name,
         carries: Carries::Role(Role::Owner),

@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::event::{Fate, ServerEvent, StreamEvent};
-use crate::views::outcome::Outcome;
+use crate::views::outcome::{Insides, Outcome};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -122,9 +122,14 @@ async fn inbound(
     message: ChatMessage,
     headers: &HeaderMap,
 ) -> Result<(Inbound, String), ApiError> {
+    let is_named = message.message_id.is_some() || headers.contains_key(IDEMPOTENCY_KEY);
     let outside_id = outside_id(key, message.message_id, headers)?;
     message.locale.as_deref().map(ask::locale).transpose()?;
     let speaker = Speaker::of(key, message.person)?;
+    if is_named && speaker.is_nobody() {
+        let what = "say who speaks, too: two strangers could give the same id, and get each other's answer";
+        return Err(invalid("person", what));
+    }
     let place = place(key, &message.binding).await?;
     let person = admit(key, &speaker, &place).await?;
     let mut from = speaker.sender;
@@ -234,8 +239,13 @@ async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, A
         fate: (&received.fate).into(),
         behind,
     };
-    let told =
-        Told { tenant: received.tenant, person: received.person, run: received.run, first: Some(first) };
+    let told = Told {
+        tenant: received.tenant,
+        person: received.person,
+        run: received.run,
+        insides: Insides::of(key.role()),
+        first: Some(first),
+    };
     Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
 }
 
@@ -245,7 +255,8 @@ async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
     match tokio::time::timeout(key.api.patience, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);
-            Ok(Json(ChatReply { received, person, fate, outcome: outcome?.into() }).into_response())
+            let outcome = Outcome::from(outcome?).told_to(Insides::of(key.role()));
+            Ok(Json(ChatReply { received, person, fate, outcome }).into_response())
         }
         Err(_) => {
             let accepted = ChatAccepted {

@@ -14,6 +14,7 @@ use crate::api::stream::{self, Told};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::views::event::ServerEvent;
+use crate::views::outcome::Insides;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +45,7 @@ pub(crate) async fn follow_run(
     let after = stream::seen(id, &headers, from.after.as_deref())?;
     let run = open_to(&key, id).await?;
     let following = key.api.engine.follow(key.tenant(), id, after).await?;
-    let told = Told { tenant: key.tenant(), person: run.person, run: id, first: None };
+    let insides = Insides::of(key.role());
+    let told = Told { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
     Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
 }

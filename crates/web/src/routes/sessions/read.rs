@@ -18,9 +18,9 @@ pub(crate) async fn read_session(key: Key, At(id): At<SessionId>) -> Result<Json
     Ok(Json(open_to(&key, id).await?.into()))
 }
 
-/// The session, if it is the tenant's and of a binding that the key reaches.
+/// The session, if it is the tenant's and of a binding that the key reaches. An old id leads to what it became part of.
 pub(crate) async fn open_to(key: &Key, id: SessionId) -> Result<Stored, ApiError> {
-    let found = key.api.db.read(key.tenant(), move |tx| sessions::find(tx, id)).await?;
+    let found = key.api.db.read(key.tenant(), move |tx| sessions::living(tx, id)).await?;
     let found = found.filter(|session| key.reaches(session.binding));
     found.ok_or_else(|| missing("session", &id.to_string()))
 }

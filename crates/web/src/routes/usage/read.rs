@@ -1,19 +1,20 @@
 //! `GET /v1/usage`: what was used, and what is left.
 
 use jiff::civil::Date;
-use munshi_safety::budget::{self, Account, By, Lane, standings, used};
+use munshi_safety::budget::{self, Account, By, Lane, Line, standings, used};
 use munshi_store::Tx;
+use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::access::Key;
 use crate::api::ask::Asked;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::usage::UsageReport;
 
 /// How what was used is told.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum UsageBy {
     #[default]
@@ -49,18 +50,28 @@ pub(crate) struct Which {
 #[utoipa::path(get, path = "/v1/usage", tag = "usage", params(Which),
     responses((status = 200, description = "What was used, and what is left.", body = UsageReport)))]
 pub(crate) async fn read_usage(key: Key, Asked(which): Asked<Which>) -> Result<Json<UsageReport>, ApiError> {
+    let is_narrow = key.caller.bindings.is_some();
+    if is_narrow && which.by != UsageBy::Binding {
+        let what = "This key reaches some bindings only, and this would tell of all.";
+        return Err(ApiError::new(Code::Forbidden, what).hint("Ask with `by=binding`, or with another key."));
+    }
     let (tenant, now) = (key.api.tenant(key.tenant()).await?, key.api.clock.now());
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
     let since = which.since.unwrap_or_else(|| today.first_of_month()).to_string();
     let (office, zone, by) = (key.api.office.clone(), tenant.zone.clone(), which.by.into());
+    let bindings = key.caller.bindings.clone();
+    let is_open = move |line: &Line| {
+        let reached = |ids: &Vec<BindingId>| ids.iter().any(|id| line.id == Some(id.as_uuid()));
+        bindings.as_ref().is_none_or(reached)
+    };
     let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<_> {
         let settings = office.governor.settings();
         let mut limits = Vec::new();
-        for lane in Lane::ALL {
+        for lane in Lane::ALL.iter().filter(|_| !is_narrow) {
             let account = Account { binding: None, person: None, lane: *lane, zone: zone.clone() };
             limits.extend(standings(tx, settings, &account, now)?.into_iter().map(Into::into));
         }
-        let lines = used(tx, &since, by)?.into_iter().map(Into::into).collect();
+        let lines = used(tx, &since, by)?.into_iter().filter(is_open).map(Into::into).collect();
         let plan = budget::plan(tx, settings)?.as_str();
         Ok(UsageReport { plan, since, limits, used: lines })
     };

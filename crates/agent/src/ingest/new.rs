@@ -1,0 +1,84 @@
+//! A message on its way to its rows.
+
+use munshi_identity::Person;
+use munshi_types::{Inbound, MessageId, ReservationId, RunId};
+use serde_json::Value;
+
+use super::{Fate, Incoming, Ingested};
+use crate::messages::{Message, Speaker, Standing};
+use crate::runs::NewRun;
+use crate::sessions::Session;
+
+/// What a message has become so far.
+pub(super) struct New {
+    pub(super) run: RunId,
+    pub(super) message: MessageId,
+    pub(super) session: Session,
+    pub(super) person: Person,
+    pub(super) reservation: Option<ReservationId>,
+}
+
+impl New {
+    pub(super) fn run<'a>(&self, incoming: &'a Incoming) -> NewRun<'a> {
+        let inbound = &incoming.inbound;
+        NewRun {
+            id: self.run,
+            session: self.session.id,
+            number: self.session.messages,
+            binding: incoming.binding,
+            person: self.person.id,
+            message: self.message,
+            kind: incoming.kind,
+            channel: inbound.channel,
+            outside_id: &inbound.outside_id,
+            reply_to: inbound.reply_to.as_ref(),
+            reservation: self.reservation,
+            now: incoming.now,
+        }
+    }
+
+    pub(super) fn message(&self, incoming: &Incoming, standing: Standing) -> Message {
+        let inbound = &incoming.inbound;
+        let keep = standing == Standing::Whole;
+        Message {
+            id: self.message,
+            session: self.session.id,
+            number: self.session.messages,
+            run: self.run,
+            binding: incoming.binding,
+            speaker: Speaker::Person,
+            channel: inbound.channel,
+            outside_id: Some(inbound.outside_id.clone()),
+            text: if keep { inbound.text.clone() } else { String::new() },
+            attached: if keep { inbound.attached.clone() } else { Vec::new() },
+            language: incoming.language.clone(),
+            tokens: if keep { incoming.tokens } else { 0 },
+            standing,
+            generation: 0,
+            marks: marks(inbound),
+            suggestions: Vec::new(),
+            said_at: incoming.now,
+        }
+    }
+
+    pub(super) fn ingested(&self, fate: Fate) -> Ingested {
+        Ingested {
+            run: self.run,
+            session: self.session.id,
+            message: self.message,
+            person: self.person.id,
+            fate,
+            begun: None,
+            halted: None,
+        }
+    }
+}
+
+/// What is known of a message beside its text: how the device it came from writes dates and numbers, and when the channel
+/// says that it was written.
+fn marks(inbound: &Inbound) -> Value {
+    match (&inbound.locale, inbound.sent_at) {
+        (None, None) => Value::Array(Vec::new()),
+        (locale, sent_at) => serde_json::json!({ "locale": locale, "sent_at": sent_at }),
+    }
+}

@@ -1,0 +1,138 @@
+//! What a turn waits for when it pauses, and what the person hears of it: a question to somebody, a limit in the way of
+//! what was agreed to, a question whose time is over.
+
+use jiff::Unit;
+use munshi_lang::Fill;
+use munshi_safety::approvals::{self, Approval};
+use munshi_store::Tx;
+use munshi_types::{ActId, MessageId, Timestamp};
+
+use super::{End, Turn};
+use crate::commit::{Ending, Response};
+use crate::error::Result;
+use crate::runs::Held;
+use crate::sessions::Learned;
+use crate::snapshot::Called;
+
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Questions to a person.
+    pub(crate) asked: Vec<Approval>,
+    /// What somebody agreed to, and a limit stands in the way of.
+    pub(crate) delayed: Vec<Delayed>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delayed {
+    pub(crate) act: ActId,
+    /// When the limit frees, where that is known.
+    pub(crate) until: Option<Timestamp>,
+}
+
+impl Pause {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asked.is_empty() && self.delayed.is_empty()
+    }
+}
+
+impl Turn {
+    /// What the person has to hear about a pause. What they have heard before is not said again.
+    pub(crate) async fn tell_pause(&mut self, pause: &Pause) -> Result<()> {
+        for delayed in &pause.delayed {
+            if self.snapshot.told_delayed.contains(&delayed.act) {
+                continue;
+            }
+            let Some(approval) = self.question_of(delayed.act).await? else { continue };
+            // Who is promised a time has it before the yes runs out.
+            let until = delayed.until.filter(|until| *until < approval.expires_at);
+            let words = format!("{}\n{}", approval.words, self.when_it_is_done(until));
+            self.reply.say(&words);
+            self.snapshot.told_delayed.push(delayed.act);
+        }
+        if !pause.asked.is_empty() {
+            self.ask_first(&pause.asked);
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing new to say: a limit is still in the way.
+    pub(crate) fn is_silent(&self, end: &End) -> bool {
+        matches!(end, End::Waiting(_)) && self.reply.text().trim().is_empty()
+    }
+
+    /// Pauses again without a word.
+    pub(crate) async fn rest(mut self) -> Result<Option<Held>> {
+        self.sync();
+        // To look whether a limit has freed is no step of the run's work.
+        self.snapshot.used.iterations = self.run.snapshot.used.iterations;
+        let spent = self.purse.drawn().amount();
+        let response = Response {
+            held: self.held,
+            session: self.run.session,
+            binding: self.run.binding,
+            channel: self.run.channel,
+            ending: Ending::Waiting(Box::new(self.paused())),
+            reply: None,
+            deliver: None,
+            settle: self.run.reservation.map(|reservation| (reservation, spent)),
+            learned: Learned::default(),
+            steps: std::mem::take(&mut self.steps),
+            calls: self.tab.take(),
+            violations: Vec::new(),
+            decision: None,
+            questions: Vec::new(),
+            now: self.engine.clock.now(),
+        };
+        let none: MessageId = self.engine.ids.next();
+        let responded = self.store(response, none).await?;
+        // Whoever follows it finds what was said before in the store.
+        self.engine.hub.forget(self.held);
+        Ok(responded.and_then(|responded| responded.next))
+    }
+
+    fn when_it_is_done(&self, until: Option<Timestamp>) -> String {
+        let local = until.map(|until| until.to_jiff().to_zoned(self.place.zone.to_jiff()));
+        // To the minute, and never too early.
+        let minute = local.and_then(|local| {
+            let full = local.round(Unit::Minute).ok()?;
+            if full < local { full.checked_add(jiff::Span::new().minutes(1)).ok() } else { Some(full) }
+        });
+        let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
+        let fills = [("date", Fill::Day(minute.date())), ("time", Fill::Time(minute.time()))];
+        let said = self.engine.book.say("waiting-limit", self.prepared.tongue.voice, &fills);
+        said.unwrap_or_else(|error| {
+            tracing::error!(%error, "a phrase can't be said");
+            self.phrase("waiting-limit-open", &[])
+        })
+    }
+
+    /// Whether nothing is left to say but that a question ran out of time: no model has to be asked for that.
+    pub(crate) fn has_only_expired(&self) -> bool {
+        let last = self.snapshot.exchanges.last();
+        let calls = last.map_or(&[][..], |exchange| exchange.calls.as_slice());
+        calls.iter().any(|called| self.is_untold(called)) && calls.iter().all(Called::has_expired)
+    }
+
+    fn is_untold(&self, called: &Called) -> bool {
+        called.has_expired() && !self.snapshot.told_expired.contains(&called.act)
+    }
+
+    /// Says what is not done because its time was over, once, in whatever the turn says at its end.
+    pub(crate) async fn tell_expired(&mut self) -> Result<()> {
+        let untold: Vec<ActId> =
+            self.snapshot.all().filter(|called| self.is_untold(called)).map(|called| called.act).collect();
+        for act in untold {
+            let Some(approval) = self.question_of(act).await? else { continue };
+            let was_agreed = approval.answered_via.is_some();
+            let phrase = self.phrase(if was_agreed { "approval-unused" } else { "approval-expired" }, &[]);
+            self.reply.say(&format!("{phrase}\n{}", approval.words));
+            self.snapshot.told_expired.push(act);
+        }
+        Ok(())
+    }
+
+    async fn question_of(&self, act: ActId) -> Result<Option<Approval>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::of_act(tx, act)?) };
+        self.engine.db.read(self.tenant, read).await
+    }
+}

@@ -1,0 +1,186 @@
+//! What a dead process left: acts and set-aside money are looked after with the run, and only what makes no progress
+//! wears a run out.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use munshi_agent::{Due, Halt, Received, RunState};
+use munshi_llm::Event as Said;
+use munshi_store::{Tx, params};
+use munshi_test_support::models::Turn;
+use munshi_test_support::{Engine, TestDb};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Plan, Shop, arguments};
+
+const REPLIES: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
+
+async fn until(mut is: impl FnMut() -> bool) {
+    for _ in 0..2_000 {
+        if is() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("it never came to that");
+}
+
+fn hanging() -> Turn {
+    Turn::events([Said::Started { request_id: None, model: None }]).hanging()
+}
+
+/// A process that takes the run up, comes so far as its script goes, and dies.
+async fn one_more(test: &TestDb, shop: &Shop, script: Vec<Turn>) {
+    let asked = script.len();
+    test.clock.advance(Duration::from_secs(31));
+    let next = shop.again(test, script).await;
+    assert_eq!(next.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+    until(|| next.model.requests().len() == asked).await;
+    next.engine.abandon();
+}
+
+async fn last(test: &TestDb, shop: &Shop, received: &Received, script: Vec<Turn>) -> munshi_agent::Outcome {
+    test.clock.advance(Duration::from_secs(31));
+    let next = shop.again(test, script).await;
+    assert_eq!(next.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+    next.outcome(received).await
+}
+
+on_both! {
+    async fn an_act_is_looked_after_with_its_run(test: TestDb) {
+        for (tool, ok) in [("book", true), ("order", true), ("fax", false)] {
+            let test = TestDb::open(test.engine(), &[
+                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+            ]).await;
+            let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
+            shop.world.hangs.store(true, Ordering::SeqCst);
+            let received = shop.say("1", "milk").await;
+            until(|| shop.world.effects().len() == 1).await;
+            shop.engine.abandon();
+            shop.world.hangs.store(false, Ordering::SeqCst);
+            // The run's lease is over; the act's is not, and nobody sweeps acts.
+            let outcome = last(&test, &shop, &received, vec![Turn::text("So it is.")]).await;
+            assert!(outcome.text.starts_with("So it is."), "{tool}: {outcome:?}");
+            assert_eq!((shop.world.effects().len(), outcome.calls.last().unwrap().ok), (1, ok), "{tool}: {:?}", outcome.calls);
+        }
+    }
+
+    async fn the_one_process_of_sqlite_waits_for_no_lease(test: TestDb) {
+        if test.engine() == Engine::Postgres {
+            return;
+        }
+        let shop = Shop::open(&test, [Turn::call("book", &arguments("milk"))]).await;
+        shop.world.hangs.store(true, Ordering::SeqCst);
+        let received = shop.say("1", "milk").await;
+        until(|| shop.world.effects().len() == 1).await;
+        shop.engine.abandon();
+        // Killed once more while it looks after the act.
+        for _ in 0..2 {
+            test.clock.advance(Duration::from_millis(1));
+            let next = shop.again(&test, []).await;
+            let calls = shop.world.calls.load(Ordering::SeqCst);
+            let stop = CancellationToken::new();
+            tokio::select! {
+                () = next.engine.serve(stop) => {}
+                () = until(|| shop.world.calls.load(Ordering::SeqCst) > calls) => {}
+            }
+            next.engine.abandon();
+        }
+        shop.world.hangs.store(false, Ordering::SeqCst);
+        test.clock.advance(Duration::from_millis(1));
+        let next = shop.again(&test, [Turn::text("Booked.")]).await;
+        let stop = CancellationToken::new();
+        let outcome = async {
+            let outcome = next.outcome(&received).await;
+            stop.cancel();
+            outcome
+        };
+        let (outcome, ()) = tokio::join!(outcome, next.engine.serve(stop.clone()));
+        assert_eq!((outcome.text.as_str(), shop.world.effects().len()), ("Booked.", 1));
+    }
+
+    async fn who_answers_one_question_looks_after_one_conversation(test: TestDb) {
+        let shop = Shop::open(&test, [hanging(), hanging()]).await;
+        let first = shop.say("1", "the first thing").await;
+        let others = shop.engine.receive(shop.message(shop.owner, "o1", "something else")).await.unwrap();
+        until(|| shop.model.requests().len() == 2).await;
+        shop.engine.abandon();
+        test.clock.advance(Duration::from_secs(if test.engine() == Engine::Sqlite { 1 } else { 31 }));
+        let asking = shop.again(&test, [Turn::text("First."), Turn::text("Second.")]).await;
+        let second = asking.say("2", "the second thing").await;
+        assert_eq!(second.fate, munshi_agent::Fate::Queued { behind: first.run });
+        assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 1);
+        assert_eq!(asking.outcome(&first).await.text, "First.");
+        assert_eq!(asking.outcome(&second).await.text, "Second.");
+        assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 0);
+        let epoch = move |tx: &mut Tx<'_>| munshi_agent::runs::find(tx, others.run);
+        assert_eq!(shop.db.read(shop.tenant, epoch).await.unwrap().unwrap().epoch, 1, "the other is for a server");
+    }
+
+    async fn what_came_further_each_time_is_not_worn_out(test: TestDb) {
+        let note = |number: usize| vec![Turn::call("note", &arguments(&format!("n{number}"))), hanging()];
+        let mut plan = Plan { agent: Plan::default().agent.replace("tool_calls = 6", "tool_calls = 20"), ..Plan::default() };
+        plan.budgets.run.iterations = 200;
+        let shop = Shop::open_with(&test, note(0), plan).await;
+        let received = shop.say("1", "note all of them").await;
+        until(|| shop.model.requests().len() == 2).await;
+        shop.engine.abandon();
+        for number in 1..12 {
+            one_more(&test, &shop, note(number)).await;
+        }
+        let outcome = last(&test, &shop, &received, vec![Turn::text("All noted.")]).await;
+        assert_eq!((outcome.text.as_str(), shop.notes().await), ("All noted.", 12), "{outcome:?}");
+    }
+
+    async fn what_breaks_everybody_ends_with_an_answer(test: TestDb) {
+        let shop = Shop::open(&test, [hanging()]).await;
+        let received = shop.say("1", "hello there").await;
+        until(|| shop.model.requests().len() == 1).await;
+        shop.engine.abandon();
+        for _ in 0..7 {
+            one_more(&test, &shop, vec![hanging()]).await;
+        }
+        let outcome = last(&test, &shop, &received, Vec::new()).await;
+        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!((outcome.state, shop.number(REPLIES).await), (RunState::Halted, 1));
+        assert!(!outcome.text.is_empty());
+    }
+
+    async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
+        for broken in ["UPDATE runs SET epoch = 30 WHERE tenant_id = $1", "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
+            let test = TestDb::open(test.engine(), &[
+                munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+            ]).await;
+            let shop = Shop::open(&test, [hanging()]).await;
+            let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
+            until(|| shop.model.requests().len() == 1).await;
+            shop.engine.abandon();
+            shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![])).await.unwrap();
+            let outcome = last(&test, &shop, &received, Vec::new()).await;
+            assert!(matches!(outcome.halt, Some(Halt::Broken(_))) && !outcome.text.is_empty(), "{outcome:?}");
+            assert_eq!(shop.number(REPLIES).await, 1);
+            let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
+            assert_eq!(shop.number(held).await, 0);
+        }
+    }
+
+    async fn what_was_set_aside_for_calls_of_a_dead_process_is_let_go(test: TestDb) {
+        // Who waited has nothing set aside with the message any more: each call asks for its own.
+        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("milk")), hanging()]).await;
+        let received = shop.say("1", "wipe milk").await;
+        let id = shop.outcome(&received).await.approval.unwrap();
+        crate::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
+        shop.engine.take_up(received.tenant, received.run).await.unwrap();
+        until(|| shop.model.requests().len() == 2).await;
+        shop.engine.abandon();
+        let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";
+        assert_eq!(shop.number(held).await, 1, "the second call has its own");
+        assert_eq!(last(&test, &shop, &received, vec![Turn::text("Wiped.")]).await.text, "Wiped.");
+        assert_eq!(shop.number(held).await, 0);
+        let counted = "SELECT CAST(COALESCE(SUM(held_interactions + held_jobs + held_tokens + held_money), 0) AS BIGINT)
+                       FROM usage_counters WHERE tenant_id = $1";
+        assert_eq!(shop.number(counted).await, 0);
+    }
+}

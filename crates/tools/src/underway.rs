@@ -1,0 +1,43 @@
+//! Which acts this process is at, so that none is taken for a dead one's.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use munshi_types::ActId;
+
+/// Shared by all clones of a dispatcher.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UnderWay(Arc<Mutex<HashMap<ActId, u32>>>);
+
+impl UnderWay {
+    /// Counts as under way until what this gives is dropped.
+    #[must_use]
+    pub(crate) fn begin(&self, act: ActId) -> Working {
+        *self.lock().entry(act).or_default() += 1;
+        Working { all: self.clone(), act }
+    }
+
+    pub(crate) fn has(&self, act: ActId) -> bool {
+        self.lock().contains_key(&act)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ActId, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct Working {
+    all: UnderWay,
+    act: ActId,
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let mut all = self.all.lock();
+        let left = all.get(&self.act).map_or(0, |count| count - 1);
+        match left {
+            0 => all.remove(&self.act),
+            left => all.insert(self.act, left),
+        };
+    }
+}
