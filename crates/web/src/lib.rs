@@ -9,6 +9,7 @@
 //! - [`mod@router`]: routes, document and middlewares put together
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
+//! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected
@@ -36,11 +37,13 @@
 
 pub mod api;
 pub mod app;
+mod assets;
 mod document;
 pub mod error;
 pub mod json;
 pub mod metrics;
 mod middleware;
+mod pages;
 pub mod readiness;
 pub mod router;
 mod routes;

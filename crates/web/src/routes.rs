@@ -1,5 +1,6 @@
 //! The route table. One route is one file: `routes/<resource>/<verb>.rs` holds `verb_resource`.
 
+use axum::routing::get;
 use utoipa_axum::routes;
 
 use crate::router::Routes;
@@ -9,6 +10,9 @@ mod approvals {
     pub(super) mod list;
     pub(super) mod read;
     pub(super) mod refuse;
+}
+mod assets {
+    pub(super) mod read;
 }
 mod bindings {
     pub(super) mod list;
@@ -85,6 +89,12 @@ pub fn routes() -> Routes {
         .routes(routes!(metrics::read::read_metrics))
         .routes(routes!(openapi::read::read_openapi))
         .merge(api())
+        .merge(pages())
+}
+
+/// What browsers ask for by themselves; no program needs to know of it.
+fn pages() -> Routes {
+    Routes::new().route("/assets/{name}", get(assets::read::read_asset))
 }
 
 /// Everything under `/v1`. What each needs stands in `api/access.rs`.

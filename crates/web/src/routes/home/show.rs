@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::HeaderMap;
-use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
+use askama::Template;
+use axum::http::header::{ACCEPT, VARY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::json::Json;
-
-const PAGE: &str = include_str!("show.html");
+use crate::pages::Page;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Home {
@@ -40,10 +40,11 @@ fn home() -> Home {
 }
 
 fn page() -> Response {
-    let headers = [
-        (CONTENT_TYPE, "text/html; charset=utf-8"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
-        (VARY, "accept"),
-    ];
-    (headers, PAGE).into_response()
+    let mut response = Page(HomePage).into_response();
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
+    response
 }
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage;
