@@ -43,6 +43,11 @@ impl Token {
         crate::base64url::write(hmac::sign(&key, purpose.as_bytes()).as_ref())
     }
 
+    /// The SHA-256 of what is derived: it can be shown first, and the derived text later proves whose it was (PKCE).
+    pub fn challenge(&self, purpose: &str) -> String {
+        crate::base64url::write(&Sha256::digest(self.derived(purpose).as_bytes()))
+    }
+
     /// Whether a text is what [`Token::derived`] gives, in a time that does not depend on where they differ.
     pub fn derives(&self, purpose: &str, text: &str) -> bool {
         use subtle::ConstantTimeEq;

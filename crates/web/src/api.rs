@@ -36,6 +36,7 @@ pub(crate) use self::faults::missing;
 
 use self::limits::Limits;
 use self::streams::Streams;
+use crate::account::Account;
 use crate::error::ApiError;
 
 /// More tenants than this are not remembered by name.
@@ -51,6 +52,8 @@ pub struct Parts {
     /// The same that acts are done with: an approval is answered through it.
     pub office: Arc<Office>,
     pub codes: Arc<dyn Codes>,
+    /// How operators sign in.
+    pub account: Account,
     /// The ways out; a code goes to a phone by one of them.
     pub senders: Vec<Arc<dyn Sender>>,
     pub clock: Arc<dyn Clock>,
@@ -79,6 +82,7 @@ pub struct Inner {
     pub(crate) resolver: Resolver,
     pub(crate) office: Arc<Office>,
     pub(crate) codes: Arc<dyn Codes>,
+    pub(crate) account: Account,
     pub(crate) senders: Vec<Arc<dyn Sender>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
@@ -102,6 +106,7 @@ impl Api {
             resolver: parts.resolver,
             office: parts.office,
             codes: parts.codes,
+            account: parts.account,
             senders: parts.senders,
             limits: Limits::new(parts.clock.clone(), parts.key_limit),
             clock: parts.clock,

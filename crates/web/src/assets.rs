@@ -34,7 +34,10 @@ macro_rules! file {
 }
 
 /// Style sheets, each the files it is made of.
-const SHEETS: &[(&str, &[&str])] = &[("style.css", &[file!("css/tokens.css"), file!("css/base.css")])];
+const SHEETS: &[(&str, &[&str])] = &[
+    ("style.css", &[file!("css/tokens.css"), file!("css/base.css")]),
+    ("account.css", &[file!("css/account.css")]),
+];
 
 /// Scripts, each the modules it is made of, those that are needed first.
 const SCRIPTS: &[(&str, &[&str])] = &[("theme.js", &[file!("js/theme.js")])];

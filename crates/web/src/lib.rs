@@ -10,6 +10,7 @@
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
+//! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected
@@ -35,6 +36,7 @@
 //!    is logged once, with the request id, and never sent.
 //! 4. Test it through [`router()`], and accept the changed snapshot of the document.
 
+pub mod account;
 pub mod api;
 pub mod app;
 mod assets;
@@ -43,6 +45,7 @@ pub mod error;
 pub mod json;
 pub mod metrics;
 mod middleware;
+pub mod outgoing;
 mod pages;
 pub mod readiness;
 pub mod router;
@@ -51,6 +54,7 @@ pub mod server;
 pub mod telemetry;
 mod views;
 
+pub use account::Account;
 pub use api::Api;
 pub use app::App;
 pub use error::{ApiError, Code, Error, ErrorBody, ErrorDetail};

@@ -1,10 +1,19 @@
 //! The route table. One route is one file: `routes/<resource>/<verb>.rs` holds `verb_resource`.
 
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa_axum::routes;
 
 use crate::router::Routes;
 
+mod account {
+    pub(super) mod show;
+}
+mod account_keys {
+    pub(super) mod add;
+    pub(super) mod list;
+    pub(super) mod revoke;
+    pub(super) mod rotate;
+}
 mod approvals {
     pub(super) mod grant;
     pub(super) mod list;
@@ -33,14 +42,34 @@ mod keys {
     pub(super) mod read;
     pub(super) mod revoke;
 }
+mod link {
+    pub(super) mod accept;
+    pub(super) mod show;
+    pub(super) mod use_up;
+}
 mod messages {
     pub(super) mod list;
 }
 mod metrics {
     pub(super) mod read;
 }
+mod oidc {
+    pub(super) mod finish;
+    pub(super) mod start;
+}
 mod openapi {
     pub(super) mod read;
+}
+mod operators {
+    pub(super) mod change;
+    pub(super) mod invite;
+    pub(super) mod list;
+    pub(super) mod recover;
+    pub(super) mod withdraw;
+}
+mod password {
+    pub(super) mod change;
+    pub(super) mod show;
 }
 mod persons {
     pub(super) mod add;
@@ -63,6 +92,15 @@ mod sessions {
     pub(super) mod list;
     pub(super) mod read;
 }
+mod sign_in {
+    pub(super) mod begin;
+    pub(super) mod end;
+    pub(super) mod show;
+}
+mod sign_ins {
+    pub(super) mod end;
+    pub(super) mod list;
+}
 mod stats {
     pub(super) mod read;
 }
@@ -79,6 +117,9 @@ mod tiers {
 mod usage {
     pub(super) mod read;
 }
+mod workspace {
+    pub(super) mod open;
+}
 
 /// Every route of the server. The binary may `merge` more before it serves them.
 pub fn routes() -> Routes {
@@ -90,6 +131,30 @@ pub fn routes() -> Routes {
         .routes(routes!(openapi::read::read_openapi))
         .merge(api())
         .merge(pages())
+        .merge(account())
+}
+
+/// How operators come in, and what they look after. Forms are read with `Posted` or `Sent`, which see that they are ours.
+fn account() -> Routes {
+    Routes::new()
+        .route("/account", get(account::show::show_account))
+        .route("/account/sign-in", get(sign_in::show::show_sign_in).post(sign_in::begin::begin_sign_in))
+        .route("/account/sign-out", post(sign_in::end::end_sign_in))
+        .route("/account/link/{token}", get(link::show::show_link).post(link::use_up::use_link))
+        .route("/account/link/{token}/accept", post(link::accept::accept_link))
+        .route("/account/workspace", post(workspace::open::open_workspace))
+        .route("/account/password", get(password::show::show_password).post(password::change::change_password))
+        .route("/account/sign-ins", get(sign_ins::list::list_sign_ins))
+        .route("/account/sign-ins/end", post(sign_ins::end::end_sign_ins))
+        .route("/account/keys", get(account_keys::list::list_account_keys).post(account_keys::add::add_account_key))
+        .route("/account/keys/{id}/revoke", post(account_keys::revoke::revoke_account_key))
+        .route("/account/keys/{id}/rotate", post(account_keys::rotate::rotate_account_key))
+        .route("/account/operators", get(operators::list::list_operators).post(operators::invite::invite_operator))
+        .route("/account/operators/{id}/role", post(operators::change::change_operator))
+        .route("/account/operators/{id}/link", post(operators::recover::recover_operator))
+        .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))
+        .route("/account/oidc/start", get(oidc::start::start_oidc))
+        .route("/account/oidc/back", get(oidc::finish::finish_oidc))
 }
 
 /// What browsers ask for by themselves; no program needs to know of it.

@@ -159,6 +159,15 @@ pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()>
     Ok(())
 }
 
+/// Lets somebody look after the installation.
+pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    tx.execute(
+        across_tenants("UPDATE operators SET keeper = TRUE WHERE id = $1 AND removed_at IS NULL"),
+        params![id],
+    )?;
+    Ok(())
+}
+
 /// Remembers who an account is elsewhere. False where it is tied to somebody already, or somebody else has that id.
 pub fn tie(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str) -> Result<bool> {
     let rows = tx.execute(

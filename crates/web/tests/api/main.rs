@@ -17,6 +17,13 @@ macro_rules! on_both {
 }
 
 mod access;
+mod account {
+    mod attacks;
+    mod brute;
+    mod links;
+    mod pages;
+    mod rights;
+}
 mod approvals;
 mod chat;
 mod door;
