@@ -7,7 +7,7 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
+use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -35,6 +35,7 @@ macro_rules! sections {
 
 sections! {
     server: Server,
+    sign_in: SignIn,
     data: Data,
     store: Store,
     jobs: Jobs,

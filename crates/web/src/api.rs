@@ -25,6 +25,7 @@ use async_trait::async_trait;
 use munshi_agent::Engine;
 use munshi_agent::outbox::Sender;
 use munshi_identity::codes::CodeKey;
+use munshi_identity::hosts::Hosts;
 use munshi_identity::keys::Keys;
 use munshi_safety::acts::Office;
 use munshi_store::{Db, PlatformTx, tenants};
@@ -54,6 +55,8 @@ pub struct Parts {
     pub codes: Arc<dyn Codes>,
     /// How operators sign in.
     pub account: Account,
+    /// What hosts say of their visitors.
+    pub hosts: Hosts,
     /// The ways out; a code goes to a phone by one of them.
     pub senders: Vec<Arc<dyn Sender>>,
     pub clock: Arc<dyn Clock>,
@@ -83,6 +86,7 @@ pub struct Inner {
     pub(crate) office: Arc<Office>,
     pub(crate) codes: Arc<dyn Codes>,
     pub(crate) account: Account,
+    hosts: Hosts,
     pub(crate) senders: Vec<Arc<dyn Sender>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
@@ -107,6 +111,7 @@ impl Api {
             office: parts.office,
             codes: parts.codes,
             account: parts.account,
+            hosts: parts.hosts,
             senders: parts.senders,
             limits: Limits::new(parts.clock.clone(), parts.key_limit),
             clock: parts.clock,
@@ -129,6 +134,11 @@ impl std::ops::Deref for Api {
 }
 
 impl Inner {
+    /// What hosts say of their visitors.
+    pub fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
     /// The tenant of a key, from memory where it was asked for before.
     pub(crate) async fn tenant(&self, id: TenantId) -> Result<Arc<Tenant>, ApiError> {
         if let Some(known) = self.tenants().get(&id) {

@@ -14,7 +14,7 @@ use munshi_web::Api;
 use munshi_web::api::{Codes, Parts};
 
 use super::engine::Turns;
-use super::vault;
+use super::{account, vault};
 use crate::failure::Result;
 
 pub(crate) async fn api(
@@ -31,6 +31,8 @@ pub(crate) async fn api(
         keys: Keys::new(db.clone(), clock.clone()),
         resolver,
         office: turns.office.clone(),
+        account: account::account(config, &vault).await?,
+        hosts: account::hosts(db, &vault)?,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
         clock: clock.clone(),

@@ -11,9 +11,11 @@
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
+//! - [`account`]: how operators sign in, and hosts' keys
 //! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
+pub(crate) mod account;
 mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;

@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_identity::codes::CodeKey;
+use munshi_identity::hosts::{self, Hosts};
 use munshi_identity::passwords::Passwords;
 use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
 use munshi_identity::{Person, Role, persons};
@@ -75,6 +76,19 @@ struct FixedCodes;
 impl Codes for FixedCodes {
     async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
         Ok(CodeKey::new(&[7; 32]))
+    }
+}
+
+struct NoHosts;
+
+#[async_trait]
+impl hosts::Source for NoHosts {
+    async fn secret(&self, _: TenantId, _: &str) -> Result<zeroize::Zeroizing<Vec<u8>>, String> {
+        Err("no vault here".to_owned())
+    }
+
+    async fn published(&self, _: &str) -> Result<String, String> {
+        Err("no network here".to_owned())
     }
 }
 
@@ -167,6 +181,7 @@ impl Installation {
             office,
             codes: Arc::new(FixedCodes),
             account,
+            hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
             senders: Vec::new(),
             clock,
             random: Arc::new(SystemRandom),

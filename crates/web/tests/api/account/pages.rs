@@ -8,8 +8,8 @@ const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
 
 #[track_caller]
 fn harmless(text: &str) {
-    for bad in ["<script>alert", "<img src=x", "\"><", "javascript:"] {
-        assert!(!text.contains(bad) || bad == "\"><" && !text.contains("\"><script>alert"), "`{bad}` in {text}");
+    for bad in ["<script>alert", "<img src=x", "javascript:alert"] {
+        assert!(!text.contains(bad), "`{bad}` in {text}");
     }
     assert!(!text.contains("onclick=") && !text.contains("style=\"") && !text.contains("<style"), "{text}");
     for script in text.split("<script").skip(1) {
@@ -25,7 +25,7 @@ on_both! {
         let path = format!("/account/link/{link}");
         harmless(&evil.post(&path, &[("name", EVIL), ("password", "x")]).await.says(422, "role=\"alert\""));
         evil.send("POST", &path, &[("origin", "http://munshi.example"), ("user-agent", EVIL)],
-            Some(&[("name", &EVIL[..60]), ("password", PASSWORD)])).await.moved("/account");
+            Some(&[("name", EVIL), ("password", PASSWORD)])).await.moved("/account");
         let shown = evil.get("/account").await.says(200, "&#60;script&#62;");
         harmless(&shown);
         harmless(&evil.get("/account/sign-ins").await.says(200, "&#60;script&#62;"));
@@ -90,9 +90,9 @@ on_both! {
         two.sign_in("asha@shop.example", PASSWORD).await.moved("/account");
         let page = asha.get("/account/sign-ins").await;
         let text = page.says(200, "198.51.100.9");
-        assert_eq!((text.matches("<li").count(), text.matches("this browser").count()), (3, 1));
+        assert_eq!((text.matches("<li ").count(), text.matches("this browser").count()), (3, 1));
         let mut evil = house.operator("evil@other.example", house.other.tenant, Role::Owner).await;
-        let part = text.split("<li").find(|part| part.contains("198.51.100.9")).unwrap();
+        let part = text.split("<li ").find(|part| part.contains("198.51.100.9")).unwrap();
         let id = part.split("name=\"id\" value=\"").nth(1).unwrap().split('"').next().unwrap();
         evil.submit("/account/sign-ins/end", &[("id", id)]).await.moved("/account/sign-ins");
         assert!(one.is_in().await, "another's is left alone");
