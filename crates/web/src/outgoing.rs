@@ -43,8 +43,16 @@ impl Outgoing {
 
     /// What stands at an address, if it answers with 200.
     pub async fn get(&self, address: &str) -> Result<String, String> {
-        let request = Request::get(safe(address)?).header(ACCEPT, "application/json").body(Full::default());
-        self.send(address, request).await.and_then(|(status, text)| match status {
+        self.get_as(address, None).await
+    }
+
+    /// The same with a token that lets us in.
+    pub(crate) async fn get_as(&self, address: &str, bearer: Option<&str>) -> Result<String, String> {
+        let mut request = Request::get(safe(address)?).header(ACCEPT, "application/json");
+        if let Some(token) = bearer {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        self.send(address, request.body(Full::default())).await.and_then(|(status, text)| match status {
             200 => Ok(text),
             other => Err(format!("{address} answered {other}")),
         })

@@ -79,7 +79,15 @@ pub(crate) enum NotIn {
 #[derive(Deserialize)]
 struct Answer {
     id_token: Option<String>,
+    access_token: Option<String>,
     error: Option<String>,
+}
+
+/// What a code was exchanged for.
+struct Exchanged {
+    id_token: Zeroizing<String>,
+    /// Opens what else is told of somebody.
+    access_token: Option<Zeroizing<String>>,
 }
 
 impl Oidc {
@@ -127,12 +135,31 @@ impl Oidc {
         if !token.derives(STATE, state) {
             return Err(NotIn::State);
         }
-        let id_token = self.exchange(token, code, back, now).await?;
-        let claims = self.believed(&id_token, now).await?;
+        let exchanged = self.exchange(token, code, back, now).await?;
+        let mut claims = self.believed(&exchanged.id_token, now).await?;
         if !claims.nonce.as_deref().is_some_and(|nonce| token.derives(NONCE, nonce)) {
             return Err(Distrust::Nonce.into());
         }
+        if let (None, Some(access)) = (&claims.email, &exchanged.access_token) {
+            self.tell_more(&mut claims, access, now).await?;
+        }
         self.admitted(claims)
+    }
+
+    /// Many services put the e-mail into no signed word, but tell it to whoever has the token. It has to be of the same
+    /// person.
+    async fn tell_more(&self, claims: &mut Claims, access: &str, now: Timestamp) -> Result<(), NotIn> {
+        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+        let Some(address) = &found.userinfo_endpoint else { return Ok(()) };
+        let text = self.outgoing.get_as(address, Some(access)).await.map_err(NotIn::Away)?;
+        let told: Claims =
+            serde_json::from_str(&text).map_err(|error| NotIn::Away(format!("{address}: {error}")))?;
+        if told.sub.is_none() || told.sub != claims.sub {
+            return Err(Distrust::Claims("what else is told is of somebody else".to_owned()).into());
+        }
+        (claims.email, claims.email_verified) = (told.email, told.email_verified);
+        claims.name = claims.name.take().or(told.name);
+        Ok(())
     }
 
     /// The code for the service's signed word.
@@ -142,7 +169,7 @@ impl Oidc {
         code: &str,
         back: &str,
         now: Timestamp,
-    ) -> Result<Zeroizing<String>, NotIn> {
+    ) -> Result<Exchanged, NotIn> {
         let found = self.provider.find(now).await.map_err(NotIn::Away)?;
         let verifier = Zeroizing::new(token.derived(VERIFIER));
         let mut pairs = vec![
@@ -165,7 +192,10 @@ impl Oidc {
         let answer: Answer = serde_json::from_str(&text)
             .map_err(|_| NotIn::Away(format!("the token endpoint answered {status} without JSON")))?;
         match (answer.id_token, answer.error) {
-            (Some(word), None) if status == 200 => Ok(Zeroizing::new(word)),
+            (Some(word), None) if status == 200 => Ok(Exchanged {
+                id_token: Zeroizing::new(word),
+                access_token: answer.access_token.map(Zeroizing::new),
+            }),
             (_, Some(error)) => Err(NotIn::Refused(crate::json::shorten(&error))),
             _ => Err(NotIn::Away(format!("the token endpoint answered {status} without an id_token"))),
         }

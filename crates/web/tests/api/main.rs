@@ -21,6 +21,7 @@ mod account {
     mod attacks;
     mod brute;
     mod links;
+    mod oidc;
     mod pages;
     mod rights;
 }

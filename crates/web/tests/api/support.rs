@@ -5,7 +5,7 @@ mod client;
 mod tools;
 
 pub(crate) use browser::{Browser, PASSWORD, encoded};
-pub(crate) use client::{Told, chat, follow, text_of};
+pub(crate) use client::{Reply, Told, chat, follow, text_of};
 pub(crate) use tools::{NOTES, World};
 
 use std::path::{Path, PathBuf};

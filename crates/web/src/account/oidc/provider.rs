@@ -34,6 +34,8 @@ pub(super) struct Found {
     issuer: String,
     pub(super) authorization_endpoint: String,
     pub(super) token_endpoint: String,
+    /// Where more is told of somebody than the signed word says.
+    pub(super) userinfo_endpoint: Option<String>,
     jwks_uri: String,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
