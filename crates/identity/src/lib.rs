@@ -46,4 +46,5 @@ pub use token::Token;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0006_persons"), migration!("0013_keys"), migration!("0019_operators")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0006_persons"), migration!("0013_keys"), migration!("0019_operators")];

@@ -36,7 +36,10 @@ pub enum Purpose {
 pub enum Place {
     /// Keeper of the installation.
     Everywhere,
-    Workspace { tenant: TenantId, role: Role },
+    Workspace {
+        tenant: TenantId,
+        role: Role,
+    },
 }
 
 /// A link as it is known: everything but its text.
@@ -190,10 +193,8 @@ pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Time
 
 /// Removes what ended a week ago; for the nightly job.
 pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
-    Ok(tx.execute(
-        across_tenants("DELETE FROM one_time_links WHERE made_at < $1"),
-        params![now.minus(KEPT)],
-    )?)
+    Ok(tx
+        .execute(across_tenants("DELETE FROM one_time_links WHERE made_at < $1"), params![now.minus(KEPT)])?)
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Link> {

@@ -196,13 +196,21 @@ mod tests {
     #[test]
     fn what_is_tried_first_is_refused() {
         for bad in [
-            "", "short", "aaaaaaaaaaaa", "1212121212", "1234567890", "qwertyuiop", "asha@shop.example", "Asha Devi",
+            "",
+            "short",
+            "aaaaaaaaaaaa",
+            "1212121212",
+            "1234567890",
+            "qwertyuiop",
+            "asha@shop.example",
+            "Asha Devi",
             "password12",
         ] {
             assert!(!fit(bad), "{bad}");
         }
         assert!(!fit(&"ab cd ef".repeat(200)));
-        for good in ["correct horse battery", "मेरी दुकान का ताला", "x9$kQ2!mZ0"] {
+        for good in ["correct horse battery", "मेरी दुकान का ताला", "x9$kQ2!mZ0"]
+        {
             assert!(fit(good), "{good}");
         }
     }

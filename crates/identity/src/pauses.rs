@@ -32,13 +32,17 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// One account from one address.
-const PAIR: Patience = Patience { free: 4, longest: MINUTE.saturating_mul(15), forgotten: HOUR.saturating_mul(24) };
+const PAIR: Patience =
+    Patience { free: 4, longest: MINUTE.saturating_mul(15), forgotten: HOUR.saturating_mul(24) };
 /// One account, from wherever. Its owner may be among those who try.
-const ACCOUNT: Patience = Patience { free: 10, longest: MINUTE.saturating_mul(5), forgotten: HOUR.saturating_mul(24) };
+const ACCOUNT: Patience =
+    Patience { free: 10, longest: MINUTE.saturating_mul(5), forgotten: HOUR.saturating_mul(24) };
 /// One address, for whichever accounts. An office may share one.
-const ADDRESS: Patience = Patience { free: 20, longest: MINUTE.saturating_mul(15), forgotten: HOUR.saturating_mul(2) };
+const ADDRESS: Patience =
+    Patience { free: 20, longest: MINUTE.saturating_mul(15), forgotten: HOUR.saturating_mul(2) };
 /// One account from a browser that is known.
-const BROWSER: Patience = Patience { free: 6, longest: MINUTE.saturating_mul(5), forgotten: HOUR.saturating_mul(24) };
+const BROWSER: Patience =
+    Patience { free: 6, longest: MINUTE.saturating_mul(5), forgotten: HOUR.saturating_mul(24) };
 
 /// After so long nothing of it matters.
 const KEPT: Duration = HOUR.saturating_mul(24);
@@ -118,7 +122,12 @@ impl Try {
                 across_tenants(
                     "UPDATE sign_in_pauses SET failures = $2, last_at = $3, free_at = $4 WHERE whose = $1",
                 ),
-                params![counter.whose, i64::from(*failures), now, now.plus(counter.patience.after(*failures))],
+                params![
+                    counter.whose,
+                    i64::from(*failures),
+                    now,
+                    now.plus(counter.patience.after(*failures))
+                ],
             )?;
         }
         Ok(Begun::Go { failures: counted.into_iter().max().unwrap_or(1) })
@@ -186,10 +195,8 @@ impl Patience {
 
 /// Removes counts that matter no more; for the nightly job.
 pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
-    Ok(tx.execute(
-        across_tenants("DELETE FROM sign_in_pauses WHERE last_at < $1"),
-        params![now.minus(KEPT)],
-    )?)
+    Ok(tx
+        .execute(across_tenants("DELETE FROM sign_in_pauses WHERE last_at < $1"), params![now.minus(KEPT)])?)
 }
 
 /// Whoever has an IPv6 network has all its addresses.

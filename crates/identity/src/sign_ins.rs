@@ -133,7 +133,10 @@ pub fn is_due(sign_in: &SignIn, now: Timestamp) -> bool {
 }
 
 pub fn note(tx: &mut PlatformTx<'_>, id: SignInId, now: Timestamp) -> Result<()> {
-    tx.execute(across_tenants("UPDATE sign_ins SET seen_at = $2 WHERE id = $1 AND seen_at < $2"), params![id, now])?;
+    tx.execute(
+        across_tenants("UPDATE sign_ins SET seen_at = $2 WHERE id = $1 AND seen_at < $2"),
+        params![id, now],
+    )?;
     Ok(())
 }
 
@@ -167,8 +170,10 @@ pub fn list(tx: &mut PlatformTx<'_>, operator: OperatorId, now: Timestamp) -> Re
 
 /// Ends one of somebody's own. False where there is no such.
 pub fn end(tx: &mut PlatformTx<'_>, operator: OperatorId, id: SignInId) -> Result<bool> {
-    let rows = tx
-        .execute(across_tenants("DELETE FROM sign_ins WHERE operator_id = $1 AND id = $2"), params![operator, id])?;
+    let rows = tx.execute(
+        across_tenants("DELETE FROM sign_ins WHERE operator_id = $1 AND id = $2"),
+        params![operator, id],
+    )?;
     Ok(rows > 0)
 }
 

@@ -50,6 +50,7 @@ impl Account {
     /// Whether the browser speaks TLS to us or to the proxy before us. A client that lies harms itself alone.
     pub(crate) fn is_secure(&self, headers: &axum::http::HeaderMap) -> bool {
         let forwarded = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
-        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://")) || forwarded == Some("https")
+        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
+            || forwarded == Some("https")
     }
 }

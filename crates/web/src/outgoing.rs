@@ -95,7 +95,8 @@ impl Outgoing {
 
 /// Nothing that matters goes over a line anybody can read or change; on this machine there is no such line.
 fn safe(address: &str) -> Result<&str, String> {
-    let here = ["http://127.0.0.1:", "http://127.0.0.1/", "http://localhost:", "http://localhost/", "http://[::1]:"];
+    let here =
+        ["http://127.0.0.1:", "http://127.0.0.1/", "http://localhost:", "http://localhost/", "http://[::1]:"];
     if address.starts_with("https://") || here.iter().any(|start| address.starts_with(start)) {
         return Ok(address);
     }
@@ -114,10 +115,14 @@ mod tests {
 
     #[test]
     fn nothing_goes_over_a_line_that_others_read() {
-        for good in ["https://id.example/x", "http://127.0.0.1:9/", "http://localhost:8080/a", "http://[::1]:1/"] {
+        for good in
+            ["https://id.example/x", "http://127.0.0.1:9/", "http://localhost:8080/a", "http://[::1]:1/"]
+        {
             assert!(safe(good).is_ok(), "{good}");
         }
-        for bad in ["http://id.example", "http://127.0.0.1.evil.example/", "http://localhost.evil/", "file:///x", ""] {
+        for bad in
+            ["http://id.example", "http://127.0.0.1.evil.example/", "http://localhost.evil/", "file:///x", ""]
+        {
             assert!(safe(bad).is_err(), "{bad}");
         }
     }

@@ -143,13 +143,22 @@ fn account() -> Routes {
         .route("/account/link/{token}", get(link::show::show_link).post(link::use_up::use_link))
         .route("/account/link/{token}/accept", post(link::accept::accept_link))
         .route("/account/workspace", post(workspace::open::open_workspace))
-        .route("/account/password", get(password::show::show_password).post(password::change::change_password))
+        .route(
+            "/account/password",
+            get(password::show::show_password).post(password::change::change_password),
+        )
         .route("/account/sign-ins", get(sign_ins::list::list_sign_ins))
         .route("/account/sign-ins/end", post(sign_ins::end::end_sign_ins))
-        .route("/account/keys", get(account_keys::list::list_account_keys).post(account_keys::add::add_account_key))
+        .route(
+            "/account/keys",
+            get(account_keys::list::list_account_keys).post(account_keys::add::add_account_key),
+        )
         .route("/account/keys/{id}/revoke", post(account_keys::revoke::revoke_account_key))
         .route("/account/keys/{id}/rotate", post(account_keys::rotate::rotate_account_key))
-        .route("/account/operators", get(operators::list::list_operators).post(operators::invite::invite_operator))
+        .route(
+            "/account/operators",
+            get(operators::list::list_operators).post(operators::invite::invite_operator),
+        )
         .route("/account/operators/{id}/role", post(operators::change::change_operator))
         .route("/account/operators/{id}/link", post(operators::recover::recover_operator))
         .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))

@@ -129,7 +129,9 @@ impl Hosts {
         for place in places {
             match self.published(&place.value, kid, now).await {
                 Ok(keys) => {
-                    let fits = |key: &&Key| key.algorithm() == place.algorithm && place.algorithm != Algorithm::Hs256;
+                    let fits = |key: &&Key| {
+                        key.algorithm() == place.algorithm && place.algorithm != Algorithm::Hs256
+                    };
                     if let Some(key) = keys.find(Some(kid)).filter(fits) {
                         return Ok((place.host, unverified.verify(key)?));
                     }

@@ -39,9 +39,8 @@ impl HostVisitor {
             kid,
             subject,
         };
-        Address::channel(CHANNEL, &visitor.id()).map_err(|_| {
-            Distrust::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned())
-        })?;
+        Address::channel(CHANNEL, &visitor.id())
+            .map_err(|_| Distrust::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned()))?;
         Ok(visitor)
     }
 
@@ -56,5 +55,7 @@ impl HostVisitor {
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.trim().is_empty() && !name.chars().any(is_unseen)
+    (1..=LONGEST_NAME).contains(&name.chars().count())
+        && !name.trim().is_empty()
+        && !name.chars().any(is_unseen)
 }

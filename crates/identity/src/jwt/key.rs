@@ -53,7 +53,10 @@ pub struct Key(Held);
 
 enum Held {
     Secret(hmac::Key),
-    Rsa { n: Vec<u8>, e: Vec<u8> },
+    Rsa {
+        n: Vec<u8>,
+        e: Vec<u8>,
+    },
     /// An uncompressed point of P-256.
     Ec(Vec<u8>),
     /// A point of Ed25519.
@@ -173,7 +176,9 @@ impl Keyring {
     /// The key of a name. A token that names none is looked at with the only one there is.
     pub fn find(&self, kid: Option<&str>) -> Option<&Key> {
         match kid {
-            Some(kid) => self.keys.iter().find(|(known, _)| known.as_deref() == Some(kid)).map(|(_, key)| key),
+            Some(kid) => {
+                self.keys.iter().find(|(known, _)| known.as_deref() == Some(kid)).map(|(_, key)| key)
+            }
             None if self.keys.len() == 1 => self.keys.first().map(|(_, key)| key),
             None => None,
         }

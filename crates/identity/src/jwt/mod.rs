@@ -80,8 +80,7 @@ impl<'t> Unverified<'t> {
             return Err(Distrust::Malformed);
         }
         let decoded = |part: &str| base64url::read(part).ok_or(Distrust::Malformed);
-        let header: Header =
-            serde_json::from_slice(&decoded(header)?).map_err(|_| Distrust::Malformed)?;
+        let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| Distrust::Malformed)?;
         if header.crit.is_some() || header.b64.is_some() {
             return Err(Distrust::Header("`crit` or `b64`"));
         }

@@ -59,7 +59,10 @@ fn every_kind_of_key_believes_its_own_tokens_and_no_others() {
             let answer = token.verify(key);
             if place == other {
                 let claims = answer.unwrap();
-                assert_eq!((claims.sub.as_deref(), claims.name.as_deref()), (Some("visitor-7"), Some("Asha")));
+                assert_eq!(
+                    (claims.sub.as_deref(), claims.name.as_deref()),
+                    (Some("visitor-7"), Some("Asha"))
+                );
                 assert_eq!(claims.check(&EXPECTED, at(1_700_000_100)), Ok(()));
             } else {
                 assert!(matches!(answer, Err(Distrust::Algorithm { .. })), "{answer:?}");

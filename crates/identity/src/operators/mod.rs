@@ -14,7 +14,8 @@ mod rows;
 
 pub(crate) use rows::spelled;
 pub use rows::{
-    Added, NewOperator, add, all, any, by_email, by_subject, find, make_keeper, password_of, remove, rename, set_password, tie,
+    Added, NewOperator, add, all, any, by_email, by_subject, find, make_keeper, password_of, remove, rename,
+    set_password, tie,
 };
 
 use munshi_store::Door;

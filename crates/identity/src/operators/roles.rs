@@ -71,7 +71,9 @@ pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<Wo
 /// Every role that was given to somebody.
 pub fn roles_of(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(TenantId, Role)>> {
     Ok(tx.all(
-        across_tenants("SELECT tenant_id, role FROM operator_roles WHERE operator_id = $1 ORDER BY tenant_id"),
+        across_tenants(
+            "SELECT tenant_id, role FROM operator_roles WHERE operator_id = $1 ORDER BY tenant_id",
+        ),
         params![operator],
         |row| Ok((row.get("tenant_id")?, role_at(row)?)),
     )?)

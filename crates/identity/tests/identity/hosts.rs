@@ -47,7 +47,9 @@ impl Source for World {
     async fn published(&self, address: &str) -> Result<String, String> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         match address {
-            "https://shop.example/keys" if self.empty.load(Ordering::SeqCst) => Ok(json!({ "keys": [] }).to_string()),
+            "https://shop.example/keys" if self.empty.load(Ordering::SeqCst) => {
+                Ok(json!({ "keys": [] }).to_string())
+            }
             "https://shop.example/keys" => {
                 let key = |algorithm: &str| {
                     let mut jwk = case(algorithm)["jwk"].clone();

@@ -13,7 +13,11 @@ use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Time
 /// Runs a unit through the operators' door.
 macro_rules! door {
     ($test:expr, |$tx:ident| $body:expr) => {
-        $test.db.platform(OPERATORS).write(move |$tx: &mut PlatformTx<'_>| -> Result<_, Error> { $body }).await
+        $test
+            .db
+            .platform(OPERATORS)
+            .write(move |$tx: &mut PlatformTx<'_>| -> Result<_, Error> { $body })
+            .await
     };
 }
 

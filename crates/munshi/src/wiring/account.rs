@@ -66,7 +66,10 @@ async fn oidc(config: &Config, vault: &Vault) -> Result<Option<Oidc>> {
         None => None,
         Some(role) => {
             let tenant = settings.oidc_newcomer_tenant.parse().map_err(|_| {
-                wrong("newcomers have a role, but in no tenant", "set sign_in.oidc_newcomer_tenant to its name")
+                wrong(
+                    "newcomers have a role, but in no tenant",
+                    "set sign_in.oidc_newcomer_tenant to its name",
+                )
             })?;
             Some((tenant, role))
         }
@@ -114,7 +117,8 @@ pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Op
         if operators::any(tx)? {
             return Ok(None);
         }
-        let (_, token) = links::make(tx, &Ids::system(), &SystemRandom, &Purpose::First, "munshi serve", now)?;
+        let (_, token) =
+            links::make(tx, &Ids::system(), &SystemRandom, &Purpose::First, "munshi serve", now)?;
         Ok(Some(token))
     };
     let token = db.platform(OPERATORS).write(unit).await?;

@@ -60,7 +60,9 @@ impl Arrival {
     ) -> Result<CameIn, ApiError> {
         let telling = Telling::of(api, operator.id);
         let now = telling.now;
-        if let Some((before, _)) = self.before.as_ref().map(|token| sign_ins::find(tx, token, now)).transpose()?.flatten() {
+        if let Some((before, _)) =
+            self.before.as_ref().map(|token| sign_ins::find(tx, token, now)).transpose()?.flatten()
+        {
             sign_ins::end(tx, before.operator, before.id)?;
         }
         let random = api.random.as_ref();
@@ -83,7 +85,8 @@ impl CameIn {
         let mut response = Redirect::to(path).into_response();
         let kept = cookies::keep(SIGN_IN, self.sign_in.reveal(), sign_ins::LIFE, self.secure);
         let browser = self.browser.as_ref();
-        let known = browser.and_then(|token| cookies::keep(BROWSER, token.reveal(), sign_ins::KNOWN, self.secure));
+        let known =
+            browser.and_then(|token| cookies::keep(BROWSER, token.reveal(), sign_ins::KNOWN, self.secure));
         let forgotten = cookies::forget(ELSEWHERE, self.secure);
         for header in [kept, known, forgotten].into_iter().flatten() {
             response.headers_mut().append(SET_COOKIE, header);

@@ -36,7 +36,8 @@ pub(crate) fn read<'h>(headers: &'h HeaderMap, name: &str, secure: bool) -> Opti
 pub(crate) fn keep(name: &str, value: &str, life: Duration, secure: bool) -> Option<HeaderValue> {
     let (name, end) = (full_name(name, secure), if secure { "; Secure" } else { "" });
     let seconds = life.as_secs();
-    HeaderValue::try_from(format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{end}")).ok()
+    HeaderValue::try_from(format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{end}"))
+        .ok()
 }
 
 pub(crate) fn forget(name: &str, secure: bool) -> Option<HeaderValue> {

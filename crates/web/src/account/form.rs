@@ -56,7 +56,9 @@ impl IntoResponse for NotTaken {
 
 fn refused(words: &'static str) -> NotTaken {
     let error = ApiError::new(Code::Forbidden, words);
-    NotTaken::Fault(error.hint("Nothing was changed. Open the page here again and send the form from it.").into())
+    NotTaken::Fault(
+        error.hint("Nothing was changed. Open the page here again and send the form from it.").into(),
+    )
 }
 
 fn unreadable(words: String) -> NotTaken {

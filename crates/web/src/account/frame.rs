@@ -43,14 +43,14 @@ impl Told {
 }
 
 impl Frame {
-    pub(crate) async fn of(
-        who: &SignedIn,
-        here: &'static str,
-        told: Option<Told>,
-    ) -> Result<Self, ApiError> {
+    pub(crate) async fn of(who: &SignedIn, here: &'static str, told: Option<Told>) -> Result<Self, ApiError> {
         let workspace = who.workspace().await?;
         let all = who.workspaces().await?;
-        let others = if all.len() > 1 { all.iter().map(|one| one.tenant.name.to_string()).collect() } else { Vec::new() };
+        let others = if all.len() > 1 {
+            all.iter().map(|one| one.tenant.name.to_string()).collect()
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             name: who.operator.name.clone(),
             email: who.operator.email.clone(),

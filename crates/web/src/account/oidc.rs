@@ -98,7 +98,8 @@ impl Oidc {
 
     /// What people know the service by: its host.
     pub(crate) fn name(&self) -> &str {
-        let rest = self.settings.issuer.split_once("://").map_or(self.settings.issuer.as_str(), |(_, rest)| rest);
+        let rest =
+            self.settings.issuer.split_once("://").map_or(self.settings.issuer.as_str(), |(_, rest)| rest);
         rest.split('/').next().unwrap_or(rest)
     }
 

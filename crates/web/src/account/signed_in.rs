@@ -87,12 +87,14 @@ impl SignedIn {
 
     /// The open tenant, for somebody who stands high enough to manage it.
     pub(crate) async fn managed(&self) -> Result<Workspace, Fault> {
-        let lacking = || Fault::from(ApiError::new(Code::Forbidden, "There is no workspace that you look after."));
+        let lacking =
+            || Fault::from(ApiError::new(Code::Forbidden, "There is no workspace that you look after."));
         let workspace = self.workspace().await?.ok_or_else(lacking)?;
         if workspace.role <= Role::Admin {
             return Ok(workspace);
         }
-        let words = format!("A {} of {} may not look after who comes in.", workspace.role, workspace.tenant.name);
+        let words =
+            format!("A {} of {} may not look after who comes in.", workspace.role, workspace.tenant.name);
         Err(ApiError::new(Code::Forbidden, words).hint("Ask an owner or admin of the workspace.").into())
     }
 

@@ -70,7 +70,10 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         db.write(tenant.id, unit).await
     })?;
     context.output.answer(&added, |added, _| {
-        format!("Added {} of {} for {}. Tokens say kid: {}.", added.kid, added.host, added.algorithm, added.kid)
+        format!(
+            "Added {} of {} for {}. Tokens say kid: {}.",
+            added.kid, added.host, added.algorithm, added.kid
+        )
     })
 }
 
@@ -96,11 +99,14 @@ async fn held(
         (None, Some(file), _) => public(file, arguments.algorithm),
         (None, None, Some(address)) => {
             let algorithm = arguments.algorithm.ok_or_else(|| {
-                Failure::usage("say for which algorithm the keys there are").hint("--algorithm RS256, ES256 or EdDSA")
+                Failure::usage("say for which algorithm the keys there are")
+                    .hint("--algorithm RS256, ES256 or EdDSA")
             })?;
             Ok((algorithm, Holds::Address, address.clone()))
         }
-        (None, None, None) => Err(Failure::usage("say where the key is").hint("--secret, --public-key or --jwks")),
+        (None, None, None) => {
+            Err(Failure::usage("say where the key is").hint("--secret, --public-key or --jwks"))
+        }
     }
 }
 

@@ -63,5 +63,6 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    Shown::of(&config, &token, link.ends_at).answer(context, &format!("Send this link to {}.", arguments.email))
+    Shown::of(&config, &token, link.ends_at)
+        .answer(context, &format!("Send this link to {}.", arguments.email))
 }

@@ -59,7 +59,10 @@ impl Shown {
 
     fn answer(&self, context: &Context, about: &str) -> Result<()> {
         context.output.answer(self, |shown, painter| {
-            format!("{about} It works once, for 15 minutes, and is not shown again:\n\n  {}\n", painter.bold(&shown.link))
+            format!(
+                "{about} It works once, for 15 minutes, and is not shown again:\n\n  {}\n",
+                painter.bold(&shown.link)
+            )
         })
     }
 }

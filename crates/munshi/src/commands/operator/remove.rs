@@ -32,7 +32,8 @@ struct Removed {
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let about = format!("The account of {} is closed for good and its browsers are signed out.", arguments.email);
+    let about =
+        format!("The account of {} is closed for good and its browsers are signed out.", arguments.email);
     Confirm { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
     let removed = context.block_on(async {
         let db = database.open().await?;

@@ -34,7 +34,10 @@ struct Wanted(Option<Role>);
 fn role(text: &str) -> Result<Wanted, String> {
     match text {
         "none" => Ok(Wanted(None)),
-        text => text.parse().map(|role| Wanted(Some(role))).map_err(|error: munshi_identity::RoleError| error.to_string()),
+        text => text
+            .parse()
+            .map(|role| Wanted(Some(role)))
+            .map_err(|error: munshi_identity::RoleError| error.to_string()),
     }
 }
 

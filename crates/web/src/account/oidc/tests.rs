@@ -122,7 +122,8 @@ async fn serve(listener: TcpListener, said: Arc<Mutex<Said>>) {
             }
         }
         .to_string();
-        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
         let _gone = stream.write_all(answer.as_bytes()).await;
     }
 }
@@ -136,8 +137,13 @@ fn with(mut claims: Value, name: &str, value: Value) -> Value {
 async fn a_true_word_is_believed() {
     let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
     let to = liar.service().start(&token, "http://here/back", NOW).await.unwrap();
-    assert!(to.starts_with(&format!("{}/auth?response_type=code&client_id=munshi&redirect_uri=http%3A%2F%2Fhere", liar.issuer)));
-    assert!(to.contains(&format!("state={}", token.derived(STATE))) && to.contains("code_challenge_method=S256"));
+    assert!(to.starts_with(&format!(
+        "{}/auth?response_type=code&client_id=munshi&redirect_uri=http%3A%2F%2Fhere",
+        liar.issuer
+    )));
+    assert!(
+        to.contains(&format!("state={}", token.derived(STATE))) && to.contains("code_challenge_method=S256")
+    );
     assert!(!to.contains(&token.derived(VERIFIER)) && !to.contains(token.reveal()), "{to}");
     let who = liar.finish(&token, liar.key.sign("one", &liar.claims(&token))).await.unwrap();
     assert_eq!((who.subject.as_str(), who.email.as_deref()), ("7", Some("asha@shop.example")));
@@ -169,7 +175,8 @@ async fn no_lie_is() {
         assert!(matches!(answer, Err(NotIn::Distrust(_))), "{name}: {value}: {answer:?}");
     }
     let stranger = ring_key::Signer::new();
-    for word in [stranger.sign("one", &good), stranger.sign("two", &good), "a.b.c".to_owned(), String::new()] {
+    for word in [stranger.sign("one", &good), stranger.sign("two", &good), "a.b.c".to_owned(), String::new()]
+    {
         assert!(matches!(liar.finish(&token, word.clone()).await, Err(NotIn::Distrust(_))), "{word}");
     }
     let unsigned = liar.key.sign("one", &good);
@@ -190,10 +197,12 @@ async fn no_lie_is() {
 async fn what_else_is_told_is_of_the_same_person() {
     let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
     let word = || liar.key.sign("one", &with(liar.claims(&token), "email", Value::Null));
-    liar.said.lock().unwrap().userinfo = json!({ "sub": "7", "email": "a@b.example", "email_verified": true, "name": "A" });
+    liar.said.lock().unwrap().userinfo =
+        json!({ "sub": "7", "email": "a@b.example", "email_verified": true, "name": "A" });
     let who = liar.finish(&token, word()).await.unwrap();
     assert_eq!((who.email.as_deref(), who.name.as_deref()), (Some("a@b.example"), Some("A")));
-    liar.said.lock().unwrap().userinfo = json!({ "sub": "8", "email": "a@b.example", "email_verified": true });
+    liar.said.lock().unwrap().userinfo =
+        json!({ "sub": "8", "email": "a@b.example", "email_verified": true });
     assert!(matches!(liar.finish(&token, word()).await, Err(NotIn::Distrust(_))));
 }
 

@@ -52,7 +52,8 @@ fn invalid(words: impl Into<String>) -> ApiError {
 }
 
 async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made, Fault> {
-    let role: Role = form.role.parse().map_err(|error: munshi_identity::RoleError| invalid(error.to_string()))?;
+    let role: Role =
+        form.role.parse().map_err(|error: munshi_identity::RoleError| invalid(error.to_string()))?;
     if role < workspace.role {
         return Err(ApiError::new(Code::Forbidden, "A key can't stand higher than you do.").into());
     }
@@ -108,7 +109,8 @@ fn days(text: &str) -> Result<Option<u32>, ApiError> {
         "" => Ok(None),
         text => {
             let days: Option<u32> = text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
-            days.map(Some).ok_or_else(|| invalid("A key is good for 1 to 3650 days; leave it empty for no end."))
+            days.map(Some)
+                .ok_or_else(|| invalid("A key is good for 1 to 3650 days; leave it empty for no end."))
         }
     }
 }

@@ -31,10 +31,7 @@ pub(crate) struct Answer {
     password: String,
 }
 
-pub(crate) async fn use_link(
-    Path(text): Path<String>,
-    posted: Sent<Answer>,
-) -> Result<Response, Fault> {
+pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> Result<Response, Fault> {
     let Sent { api, headers, extensions, form } = posted;
     let arrival = Arrival::of(&api, &headers, address(&extensions), How::Link);
     match answer(&api, &text, form.clone(), arrival).await {
@@ -68,8 +65,9 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
             Purpose::Invitation { email, place } => invited(tx, &inside, (&email, &form.name), place, hash)?,
             Purpose::Recovery { operator } => recovered(tx, &inside, operator, &hash)?,
         };
+        let came = arrival.begin(tx, &inside, &operator)?;
         tell_used(tx, &inside, &operator, opened.link.id)?;
-        arrival.begin(tx, &inside, &operator)
+        Ok(came)
     };
     Ok(api.db.platform(OPERATORS).write(unit).await?)
 }

@@ -3,21 +3,23 @@
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use munshi_identity::Token;
 use munshi_identity::links::{self, Place, Purpose};
 use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
 use munshi_identity::sign_ins::How;
-use munshi_identity::Token;
 use munshi_store::{PlatformTx, tenants};
-use munshi_types::LinkId;
+use munshi_types::{LinkId, TenantId};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::start::{as_fault, back, service};
 use crate::account::come_in::Arrival;
 use crate::account::cookies::{self, ELSEWHERE};
 use crate::account::fault::Fault;
-use crate::account::oidc::{Elsewhere, NotIn};
 use crate::account::local;
+use crate::account::oidc::{Elsewhere, NotIn};
 use crate::account::signed_in::address;
+use crate::account::telling::Telling;
 use crate::api::{Api, Inner};
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -51,8 +53,18 @@ pub(crate) async fn finish_oidc(
     let invitation = next.strip_prefix("/account/link/").and_then(Token::parse);
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let operator = admit(tx, &inside, &who, invitation.as_ref())?;
-        arrival.begin(tx, &inside, &operator)
+        let (operator, by) = admit(tx, &inside, &who, invitation.as_ref())?;
+        let came = arrival.begin(tx, &inside, &operator)?;
+        match by {
+            By::Account => {}
+            By::Invitation(link) => tell_used(tx, &inside, &operator, link)?,
+            By::Newcomer(tenant) => {
+                let payload = json!({ "how": "newcomer" });
+                let telling = Telling::of(&inside, operator.id);
+                telling.tell(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
+            }
+        }
+        Ok(came)
     };
     let came = api.db.platform(OPERATORS).write(unit).await?;
     let next = if next.starts_with("/account/link/") { "/account" } else { local::path(Some(&next)) };
@@ -69,6 +81,15 @@ fn kept(api: &Inner, headers: &HeaderMap) -> Option<(Token, String)> {
     Some((Token::parse(token)?, local::path(Some(&next)).to_owned()))
 }
 
+/// What let somebody in besides the service's word.
+enum By {
+    /// They had an account.
+    Account,
+    Invitation(LinkId),
+    /// The settings let newcomers into this tenant.
+    Newcomer(TenantId),
+}
+
 /// The account of somebody another service knows: the one that is tied to them, the one with their e-mail, or a new one
 /// where they were invited or newcomers are let in.
 fn admit(
@@ -76,7 +97,7 @@ fn admit(
     api: &Api,
     who: &Elsewhere,
     invitation: Option<&Token>,
-) -> Result<Operator, ApiError> {
+) -> Result<(Operator, By), ApiError> {
     let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
     let found = match (tied, &who.email) {
         (Some(operator), _) => Some(operator),
@@ -93,15 +114,10 @@ fn admit(
                 operators::make_keeper(tx, operator.id)?;
             }
             accept(tx, api, &operator, place)?;
-            tell_used(tx, api, &operator, link)?;
-            Ok(operator)
+            Ok((operator, By::Invitation(link)))
         }
-        (Some(operator), None) => Ok(operator),
-        (None, Some((link, place))) => {
-            let operator = join(tx, api, &new(who), place)?;
-            tell_used(tx, api, &operator, link)?;
-            Ok(operator)
-        }
+        (Some(operator), None) => Ok((operator, By::Account)),
+        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link))),
         (None, None) => newcomer(tx, api, who),
     }
 }
@@ -112,8 +128,11 @@ fn by_email(tx: &mut PlatformTx<'_>, who: &Elsewhere, email: &str) -> Result<Opt
     if operators::tie(tx, operator.id, &who.issuer, &who.subject)? {
         return Ok(Some(operator));
     }
-    Err(ApiError::new(Code::Forbidden, "This e-mail's account belongs to somebody else at the other service.")
-        .hint("Ask whoever runs this installation."))
+    Err(ApiError::new(
+        Code::Forbidden,
+        "This e-mail's account belongs to somebody else at the other service.",
+    )
+    .hint("Ask whoever runs this installation."))
 }
 
 fn invited(
@@ -131,7 +150,7 @@ fn invited(
     Ok(won.then_some((opened.link.id, place)))
 }
 
-fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere) -> Result<Operator, ApiError> {
+fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere) -> Result<(Operator, By), ApiError> {
     let uninvited = || {
         ApiError::new(Code::Forbidden, "There is no account here for who you are at the other service.")
             .hint("Ask an owner of the workspace to invite you.")
@@ -140,7 +159,7 @@ fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere) -> Result<Opera
     let (name, role) = service.newcomers().filter(|_| who.email.is_some()).ok_or_else(uninvited)?;
     let tenant = tenants::find_by_name(tx, name)?.ok_or_else(uninvited)?;
     let operator = join(tx, api, &new(who), Place::Workspace { tenant: tenant.id, role: *role })?;
-    Ok(operator)
+    Ok((operator, By::Newcomer(tenant.id)))
 }
 
 fn new(who: &Elsewhere) -> NewOperator {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::account::cookies::{self, ELSEWHERE};
 use crate::account::fault::Fault;
-use crate::account::oidc::{LIFE, NotIn, Oidc};
 use crate::account::local;
+use crate::account::oidc::{LIFE, NotIn, Oidc};
 use crate::api::Inner;
 use crate::app::App;
 use crate::error::{ApiError, Code};

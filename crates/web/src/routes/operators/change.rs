@@ -31,12 +31,13 @@ pub(crate) async fn change_operator(
 ) -> Result<Response, Fault> {
     let Posted { who, form, .. } = posted;
     let workspace = who.managed().await?;
-    let role: Option<Role> = match form.role.as_str() {
-        "none" => None,
-        text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
-            ApiError::new(Code::Invalid, error.to_string())
-        })?),
-    };
+    let role: Option<Role> =
+        match form.role.as_str() {
+            "none" => None,
+            text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
+                ApiError::new(Code::Invalid, error.to_string())
+            })?),
+        };
     if let Some(role) = role {
         may_give(&workspace, role)?;
     }

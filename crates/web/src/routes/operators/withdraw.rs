@@ -32,5 +32,6 @@ pub(crate) async fn withdraw_invitation(
         telling.tell(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
-    page(&who, &workspace, None, Told::done("The invitation is good for nothing any more."), StatusCode::OK).await
+    page(&who, &workspace, None, Told::done("The invitation is good for nothing any more."), StatusCode::OK)
+        .await
 }

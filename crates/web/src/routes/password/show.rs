@@ -1,7 +1,7 @@
 //! `GET /account/password`
 
 use askama::Template;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 
 use crate::account::fault::Fault;
@@ -16,8 +16,14 @@ struct PasswordPage {
     has_password: bool,
 }
 
-pub(crate) async fn show_password(who: SignedIn) -> Result<Response, Fault> {
-    page(&who, None, StatusCode::OK).await
+pub(crate) async fn show_password(who: SignedIn, uri: Uri) -> Result<Response, Fault> {
+    let done = uri.query() == Some("done=1");
+    let told = if done {
+        Told::done("Your password is changed, and your other browsers are signed out.")
+    } else {
+        None
+    };
+    page(&who, told, StatusCode::OK).await
 }
 
 pub(super) async fn page(who: &SignedIn, told: Option<Told>, status: StatusCode) -> Result<Response, Fault> {

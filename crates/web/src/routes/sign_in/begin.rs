@@ -100,8 +100,10 @@ async fn candidate(
 
 async fn waiting(api: &Api, email: &str, next: &str, wait: Duration) -> Result<Response, Fault> {
     let seconds = wait.as_millis().div_ceil(1000).max(1);
-    let long = if seconds > 90 { format!("{} minutes", seconds.div_ceil(60)) } else { format!("{seconds} s") };
-    let words = format!("There were too many wrong tries. Try again in {long}; a one-time link works at once.");
+    let long =
+        if seconds > 90 { format!("{} minutes", seconds.div_ceil(60)) } else { format!("{seconds} s") };
+    let words =
+        format!("There were too many wrong tries. Try again in {long}; a one-time link works at once.");
     let page = SignInPage::of(api, email, next, Told::not_done(words)).await?;
     let mut response = sent(&page, StatusCode::TOO_MANY_REQUESTS);
     if let Ok(value) = seconds.to_string().parse() {

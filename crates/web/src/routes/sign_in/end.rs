@@ -15,7 +15,8 @@ use crate::error::ApiError;
 
 pub(crate) async fn end_sign_in(posted: Posted<Nothing>) -> Result<Response, Fault> {
     let Posted { who, headers, .. } = posted;
-    let (telling, operator, id) = (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+    let (telling, operator, id) =
+        (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         if sign_ins::end(tx, operator.id, id)? {
             let tenants = concerned(tx, &operator)?;

@@ -30,12 +30,7 @@ pub(crate) struct SignInPage {
 }
 
 impl SignInPage {
-    pub(crate) async fn of(
-        api: &Inner,
-        email: &str,
-        next: &str,
-        told: Option<Told>,
-    ) -> Result<Self, Fault> {
+    pub(crate) async fn of(api: &Inner, email: &str, next: &str, told: Option<Told>) -> Result<Self, Fault> {
         let anybody = api.db.platform(OPERATORS).read(operators::any).await?;
         Ok(Self {
             email: email.to_owned(),

@@ -23,7 +23,8 @@ pub(crate) async fn end_sign_ins(posted: Posted<Which>) -> Result<Response, Faul
     let Posted { who, form, .. } = posted;
     let missing = |_| ApiError::new(Code::NotFound, "There is no such sign-in of yours.");
     let one: Option<SignInId> = form.id.map(|id| id.parse()).transpose().map_err(missing)?;
-    let (telling, operator, own) = (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+    let (telling, operator, own) =
+        (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let ended = match one {
             Some(id) => u64::from(sign_ins::end(tx, operator.id, id)?),

@@ -35,7 +35,8 @@ impl Item {
             How::Link => "with a one-time link",
             How::Oidc => "with another service",
         };
-        let browser = if one.browser.is_empty() { "A browser without a name".to_owned() } else { one.browser };
+        let browser =
+            if one.browser.is_empty() { "A browser without a name".to_owned() } else { one.browser };
         Self {
             id: one.id.to_string(),
             browser,

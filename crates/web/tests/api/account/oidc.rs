@@ -42,7 +42,12 @@ async fn house(test: &TestDb, settings: Settings) -> Installation {
 }
 
 /// One request to the provider, with the cookies it gave: status, where to go on, and the page.
-async fn ask(cookies: &mut BTreeMap<String, String>, method: &str, url: &str, form: &str) -> (u16, String, String) {
+async fn ask(
+    cookies: &mut BTreeMap<String, String>,
+    method: &str,
+    url: &str,
+    form: &str,
+) -> (u16, String, String) {
     let client: Client<_, Full<bytes::Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let jar: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let request = hyper::Request::builder()

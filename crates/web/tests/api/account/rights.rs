@@ -7,7 +7,8 @@ use crate::support::{Browser, Installation};
 /// The id under which somebody stands on the page of people.
 async fn id_of(browser: &mut Browser<'_>, name: &str) -> String {
     let text = browser.get("/account/operators").await.text();
-    let part = text.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role of {name}\"")));
+    let part =
+        text.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role of {name}\"")));
     part.unwrap_or_else(|| panic!("{name} is not in {text}")).split('/').next().unwrap().to_owned()
 }
 

@@ -111,7 +111,8 @@ impl<'h> Browser<'h> {
     ) -> Reply {
         let mut request = Request::builder().method(method).uri(path).header("host", HOST);
         if !self.cookies.is_empty() {
-            let pairs: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let pairs: Vec<String> =
+                self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
             request = request.header("cookie", pairs.join("; "));
         }
         for (name, value) in headers {
@@ -120,7 +121,12 @@ impl<'h> Browser<'h> {
         let body = match form {
             Some(form) => {
                 request = request.header("content-type", "application/x-www-form-urlencoded");
-                Body::from(form.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&"))
+                Body::from(
+                    form.iter()
+                        .map(|(name, value)| format!("{name}={}", encoded(value)))
+                        .collect::<Vec<_>>()
+                        .join("&"),
+                )
             }
             None => Body::empty(),
         };
@@ -148,7 +154,9 @@ impl<'h> Browser<'h> {
 
 pub(crate) fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric();
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 impl Reply {
