@@ -41,7 +41,7 @@ on_both! {
         harmless(&evil.get("/account/operators").await.says(200, "&#60;script"));
         harmless(&evil.submit("/account/workspace", &[("workspace", EVIL)]).await.says(404, "no such workspace"));
         harmless(&evil.submit("/account/operators/x/role", &[("role", EVIL)]).await.says(422, "&#60;"));
-        for id in ["%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "x"] {
+        for id in ["%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E", "x"] {
             harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "no such key"));
             harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "nobody of that id"));
             harmless(&house.browser().get(&format!("/account/link/{id}")).await.says(410, "not good"));
