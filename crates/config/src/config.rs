@@ -7,7 +7,7 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
+use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault, Web};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -45,6 +45,7 @@ sections! {
     budget: Budget,
     log: Log,
     telemetry: Telemetry,
+    web: Web,
 }
 
 impl Config {

@@ -12,6 +12,7 @@ mod server;
 mod store;
 mod telemetry;
 mod vault;
+mod web;
 
 pub use audit::Audit;
 pub use budget::{Budget, TenantPlan};
@@ -24,3 +25,4 @@ pub use server::Server;
 pub use store::Store;
 pub use telemetry::Telemetry;
 pub use vault::Vault;
+pub use web::Web;
