@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
 use crate::sections::{
-    Audit, Budget, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault,
+    Audit, Budget, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault, Web,
 };
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
@@ -48,6 +48,7 @@ sections! {
     budget: Budget,
     log: Log,
     telemetry: Telemetry,
+    web: Web,
 }
 
 impl Config {

@@ -39,6 +39,7 @@ use self::limits::Limits;
 use self::streams::Streams;
 use crate::account::Account;
 use crate::error::ApiError;
+use crate::visitor::Visits;
 
 /// More tenants than this are not remembered by name.
 const MANY: usize = 10_000;
@@ -94,6 +95,8 @@ pub struct Inner {
     pub(crate) patience: Duration,
     pub(crate) limits: Limits,
     pub(crate) streams: Streams,
+    /// What people at pages are received with.
+    pub(crate) visits: Visits,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
     /// A tenant keeps its name and zone.
@@ -102,6 +105,11 @@ pub struct Inner {
 
 impl Api {
     pub fn new(parts: Parts) -> Self {
+        Self::receiving(parts, Visits::default())
+    }
+
+    /// With what people at pages are received with.
+    pub fn receiving(parts: Parts, visits: Visits) -> Self {
         let ids = Ids::new(parts.clock.clone(), parts.random.clone());
         Self(Arc::new(Inner {
             db: parts.db,
@@ -119,6 +127,7 @@ impl Api {
             ids,
             patience: parts.patience,
             streams: Streams::default(),
+            visits,
             tasks: TaskTracker::new(),
             tenants: Mutex::default(),
         }))

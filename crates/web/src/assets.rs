@@ -34,19 +34,63 @@ macro_rules! file {
 }
 
 /// Style sheets, each the files it is made of.
-const SHEETS: &[(&str, &[&str])] = &[
-    ("style.css", &[file!("css/tokens.css"), file!("css/base.css")]),
-    ("account.css", &[file!("css/account.css")]),
-];
+const SHEETS: &[(&str, &[&str])] = &[(
+    "style.css",
+    &[
+        file!("css/tokens.css"),
+        file!("css/base.css"),
+        file!("css/chat.css"),
+        file!("css/room.css"),
+        file!("css/start.css"),
+        file!("css/account.css"),
+    ],
+)];
+
+/// What the widget wears, in its own script: no page has to let a style sheet in.
+const WORN: &[&str] = &[file!("css/tokens.css"), file!("css/chat.css"), file!("css/widget.css")];
 
 /// Scripts, each the modules it is made of, those that are needed first.
-const SCRIPTS: &[(&str, &[&str])] = &[("theme.js", &[file!("js/theme.js")])];
+const SCRIPTS: &[(&str, &[&str])] = &[
+    ("theme.js", &[file!("js/theme.js")]),
+    ("start.js", &[file!("js/start.js")]),
+    (
+        "chat.js",
+        &[
+            file!("js/dom.js"),
+            file!("js/markdown.js"),
+            file!("js/proof.js"),
+            file!("js/events.js"),
+            file!("js/door.js"),
+            file!("js/view.js"),
+            file!("js/chat.js"),
+            file!("js/page.js"),
+        ],
+    ),
+    (
+        WIDGET,
+        &[
+            file!("js/dom.js"),
+            file!("js/markdown.js"),
+            file!("js/proof.js"),
+            file!("js/events.js"),
+            file!("js/door.js"),
+            file!("js/view.js"),
+            file!("js/chat.js"),
+            file!("js/widget.js"),
+        ],
+    ),
+];
+
+const WIDGET: &str = "widget.js";
 
 const PICTURES: &[(&str, &str)] = &[("mark.svg", file!("img/mark.svg"))];
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let sheets = SHEETS.iter().map(|(name, parts)| Asset::new(name, STYLE, bundle::style(parts)));
-    let scripts = SCRIPTS.iter().map(|(name, parts)| Asset::new(name, SCRIPT, bundle::script(parts)));
+    let scripts = SCRIPTS.iter().map(|(name, parts)| {
+        let worn = if *name == WIDGET { Some(bundle::style(WORN)) } else { None };
+        Asset::new(name, SCRIPT, bundle::script(parts, worn.as_deref()))
+    });
     let pictures = PICTURES.iter().map(|(name, text)| Asset::new(name, PICTURE, (*text).to_owned()));
     sheets.chain(scripts).chain(pictures).collect()
 });
@@ -150,6 +194,19 @@ mod tests {
         assert_ne!(one.path, other.path);
         assert!(one.path.starts_with("/assets/a-") && one.path.ends_with(".css"), "{}", one.path);
         assert!(path("style.css").starts_with("/assets/style-") && path("nothing.css").is_empty());
+    }
+
+    fn weight(name: &str) -> usize {
+        let asset = ASSETS.iter().find(|asset| asset.name == name).unwrap();
+        asset.packed.as_ref().unwrap_or(&asset.plain).len()
+    }
+
+    #[test]
+    fn a_slow_phone_has_little_to_load() {
+        assert!(weight(WIDGET) < 15 * 1024, "the widget weighs {}", weight(WIDGET));
+        let page = weight("style.css") + weight("theme.js") + weight("chat.js") + weight("mark.svg");
+        // With the page itself, which a test of its own weighs.
+        assert!(page < 40 * 1024, "what a chat loads weighs {page}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! - [`mod@router`]: routes, document and middlewares put together
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
+//! - [`visitor`]: the door for people at pages
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
 //! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
 //! - `middleware`: what every request passes through, in one list
@@ -53,6 +54,7 @@ mod routes;
 pub mod server;
 pub mod telemetry;
 mod views;
+pub mod visitor;
 
 pub use account::Account;
 pub use api::Api;
@@ -65,3 +67,4 @@ pub use readiness::{Check, Readiness};
 pub use router::{Routes, router};
 pub use routes::routes;
 pub use server::{Options, Peer, Server, Stopped};
+pub use visitor::Visits;

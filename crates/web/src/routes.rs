@@ -15,10 +15,10 @@ mod account_keys {
     pub(super) mod rotate;
 }
 mod approvals {
-    pub(super) mod grant;
-    pub(super) mod list;
-    pub(super) mod read;
-    pub(super) mod refuse;
+    pub(crate) mod grant;
+    pub(crate) mod list;
+    pub(crate) mod read;
+    pub(crate) mod refuse;
 }
 mod assets {
     pub(super) mod read;
@@ -28,13 +28,14 @@ mod bindings {
     pub(super) mod read;
 }
 mod chat {
-    pub(super) mod send;
+    pub(crate) mod send;
 }
 mod health {
     pub(super) mod check;
 }
 mod home {
-    pub(super) mod show;
+    pub(super) mod doors;
+    pub(crate) mod show;
 }
 mod keys {
     pub(super) mod add;
@@ -72,21 +73,21 @@ mod password {
     pub(super) mod show;
 }
 mod persons {
-    pub(super) mod add;
-    pub(super) mod change;
-    pub(super) mod confirm;
-    pub(super) mod link;
-    pub(super) mod list;
-    pub(super) mod read;
+    pub(crate) mod add;
+    pub(crate) mod change;
+    pub(crate) mod confirm;
+    pub(crate) mod link;
+    pub(crate) mod list;
+    pub(crate) mod read;
 }
 mod readiness {
     pub(super) mod check;
 }
 mod runs {
-    pub(super) mod cancel;
-    pub(super) mod follow;
-    pub(super) mod list;
-    pub(super) mod read;
+    pub(crate) mod cancel;
+    pub(crate) mod follow;
+    pub(crate) mod list;
+    pub(crate) mod read;
 }
 mod sessions {
     pub(super) mod list;
@@ -104,6 +105,10 @@ mod sign_ins {
 mod stats {
     pub(super) mod read;
 }
+mod start {
+    pub(super) mod open;
+    pub(super) mod try_key;
+}
 mod test {
     pub(super) mod run;
 }
@@ -117,8 +122,40 @@ mod tiers {
 mod usage {
     pub(super) mod read;
 }
+mod visit_approvals {
+    pub(super) mod grant;
+    pub(super) mod read;
+    pub(super) mod refuse;
+}
+mod visit_links {
+    pub(super) mod ask;
+    pub(super) mod confirm;
+}
+mod visit_messages {
+    pub(crate) mod send;
+}
+mod visit_runs {
+    pub(super) mod cancel;
+    pub(super) mod follow;
+}
+mod visits {
+    pub(super) mod read;
+    pub(crate) mod show;
+}
+mod widget {
+    pub(super) mod read;
+}
+mod words {
+    pub(super) mod read;
+}
 mod workspace {
     pub(super) mod open;
+}
+
+#[cfg(test)]
+pub(crate) mod pages {
+    pub(crate) use super::home::show::HomePage;
+    pub(crate) use super::visits::show::ChatPage;
 }
 
 /// Every route of the server. The binary may `merge` more before it serves them.
@@ -166,9 +203,24 @@ fn account() -> Routes {
         .route("/account/oidc/back", get(oidc::finish::finish_oidc))
 }
 
-/// What browsers ask for by themselves; no program needs to know of it.
+/// Pages, what they load, and what people at them may ask for.
 fn pages() -> Routes {
-    Routes::new().route("/assets/{name}", get(assets::read::read_asset))
+    Routes::new()
+        .routes(routes!(assets::read::read_asset))
+        .routes(routes!(widget::read::read_widget))
+        .routes(routes!(words::read::read_words))
+        .routes(routes!(start::open::open_start))
+        .routes(routes!(start::try_key::try_start))
+        .routes(routes!(visits::show::show_visit))
+        .routes(routes!(visits::read::read_visit))
+        .routes(routes!(visit_messages::send::send_visit_message))
+        .routes(routes!(visit_runs::follow::follow_visit_run))
+        .routes(routes!(visit_runs::cancel::cancel_visit_run))
+        .routes(routes!(visit_approvals::read::read_visit_approval))
+        .routes(routes!(visit_approvals::grant::grant_visit_approval))
+        .routes(routes!(visit_approvals::refuse::refuse_visit_approval))
+        .routes(routes!(visit_links::ask::ask_visit_link))
+        .routes(routes!(visit_links::confirm::confirm_visit_link))
 }
 
 /// Everything under `/v1`. What each needs stands in `api/access.rs`.

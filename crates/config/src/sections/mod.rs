@@ -13,6 +13,7 @@ mod sign_in;
 mod store;
 mod telemetry;
 mod vault;
+mod web;
 
 pub use audit::Audit;
 pub use budget::{Budget, TenantPlan};
@@ -26,3 +27,4 @@ pub use sign_in::{NewcomerRole, SignIn};
 pub use store::Store;
 pub use telemetry::Telemetry;
 pub use vault::Vault;
+pub use web::Web;

@@ -12,10 +12,13 @@ use munshi_tiers::Resolver;
 use munshi_types::{Clock, SystemRandom, TenantId};
 use munshi_web::Api;
 use munshi_web::api::{Codes, Parts};
+use munshi_web::visitor::proofs::NoProofs;
+use munshi_web::visitor::{Challenged, Visits};
 
 use super::engine::Turns;
-use super::{account, vault};
-use crate::failure::Result;
+use super::starting::Start;
+use super::{account, installed, packs, vault};
+use crate::failure::{Failure, Result};
 
 pub(crate) async fn api(
     config: &Config,
@@ -25,7 +28,8 @@ pub(crate) async fn api(
     turns: &Turns,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
-    Ok(Api::new(Parts {
+    let visits = visits(config, db, clock)?;
+    let parts = Parts {
         db: db.clone(),
         engine: turns.engine.clone(),
         keys: Keys::new(db.clone(), clock.clone()),
@@ -40,7 +44,27 @@ pub(crate) async fn api(
         // Room for the answer to leave before the request's time is over.
         patience: config.server.request_timeout.mul_f64(0.8),
         key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
-    }))
+    };
+    Ok(Api::receiving(parts, visits))
+}
+
+/// What people at pages are received with.
+fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> Result<Visits> {
+    let house = packs::house(clock.clone())?;
+    let mut book = house.book.clone();
+    munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+    let few = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Visits {
+        book: Arc::new(book),
+        tools: installed::tools()?,
+        proofs: Arc::new(NoProofs),
+        starting: Some(Arc::new(Start::new(config, db, clock, &house)?)),
+        challenge: Challenged {
+            after: few(config.web.challenge_after),
+            bits: few(config.web.challenge_bits),
+        },
+        proxies: config.web.proxies.clone(),
+    })
 }
 
 /// Keys of one-time codes, made of each tenant's own.

@@ -12,6 +12,7 @@
 //! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
 //! - [`account`]: how operators sign in, and hosts' keys
+//! - `starting`: what the start page does, `ready`: the tenants it offers; [`trial`]: a model asked whether it answers
 //! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
@@ -30,10 +31,13 @@ pub(crate) mod models;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
+mod ready;
 pub(crate) mod server;
+mod starting;
 pub(crate) mod telemetry;
 pub(crate) mod tiers;
 pub(crate) mod tools;
+pub(crate) mod trial;
 pub(crate) mod vault;
 
 use munshi_store::Migrations;

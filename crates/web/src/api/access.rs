@@ -113,7 +113,7 @@ async fn authenticate(
     })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = sent.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())

@@ -4,8 +4,13 @@
 //! line, no text goes over a line's end, and no name stands at the top of two modules of a bundle. A test sees to it.
 
 /// A script of its own scope, so that nothing of it is seen by others on the page.
-pub(super) fn script(modules: &[&str]) -> String {
+pub(super) fn script(modules: &[&str], style: Option<&str>) -> String {
     let mut out = String::from("(()=>{\"use strict\";\n");
+    if let Some(style) = style {
+        // A text in JSON is one in JavaScript.
+        let text = serde_json::Value::from(style);
+        out.push_str(&format!("const STYLE={text};\n"));
+    }
     for line in modules.iter().flat_map(|module| module.lines()).map(str::trim) {
         if line.is_empty() || line.starts_with("//") || line.starts_with("import ") {
             continue;
@@ -44,7 +49,7 @@ mod tests {
     #[test]
     fn modules_become_one_script() {
         let one = "// Why.\nimport { b } from \"./b.js\";\n\nexport function a() {\n  return b();\n}\n";
-        let joined = script(&["export const b = () => 1;\n", one]);
+        let joined = script(&["export const b = () => 1;\n", one], None);
         let wanted =
             "(()=>{\"use strict\";\nconst b = () => 1;\nfunction a() {\nreturn b();\n}\n})();\n";
         assert_eq!(joined, wanted);
