@@ -6,6 +6,7 @@
 //! - `signed_in`: who has this browser; `caller`: the same for the routes under `/v1`
 //! - `form`: what a form sent, once it is sure that it is ours; `origin`: whose page it came from
 //! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
+//! - [`proofs`]: who is signed in, and whom a host vouches for, at the door for people
 //! - `telling`: what the audit hears; `frame`: what every page shows; `fault`: a no as a page
 
 pub(crate) mod caller;
@@ -17,6 +18,7 @@ pub(crate) mod frame;
 pub(crate) mod local;
 pub mod oidc;
 pub(crate) mod origin;
+pub mod proofs;
 pub(crate) mod signed_in;
 pub(crate) mod telling;
 
@@ -47,10 +49,13 @@ impl Account {
         }
     }
 
-    /// Whether the browser speaks TLS to us or to the proxy before us. A client that lies harms itself alone.
     pub(crate) fn is_secure(&self, headers: &axum::http::HeaderMap) -> bool {
-        let forwarded = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
-        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
-            || forwarded == Some("https")
+        is_secure(self.public_url.as_deref(), headers)
     }
+}
+
+/// Whether the browser speaks TLS to us or to the proxy before us. A client that lies harms itself alone.
+fn is_secure(public_url: Option<&str>, headers: &axum::http::HeaderMap) -> bool {
+    let forwarded = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
+    public_url.is_some_and(|url| url.starts_with("https://")) || forwarded == Some("https")
 }

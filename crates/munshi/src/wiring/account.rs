@@ -29,7 +29,7 @@ pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<Account> {
     })
 }
 
-fn public_url(config: &Config) -> Option<String> {
+pub(crate) fn public_url(config: &Config) -> Option<String> {
     config.server.public_url.as_ref().map(|url| url.reveal().trim_end_matches('/').to_owned())
 }
 

@@ -9,10 +9,11 @@ use munshi_identity::keys::Keys;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tiers::Resolver;
-use munshi_types::{Clock, SystemRandom, TenantId};
+use munshi_types::{Clock, Ids, SystemRandom, TenantId};
 use munshi_web::Api;
+use munshi_web::account::proofs::Proven;
 use munshi_web::api::{Codes, Parts};
-use munshi_web::visitor::proofs::NoProofs;
+use munshi_web::visitor::proofs::Proofs;
 use munshi_web::visitor::{Challenged, Visits};
 
 use super::engine::Turns;
@@ -28,7 +29,15 @@ pub(crate) async fn api(
     turns: &Turns,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
-    let visits = visits(config, db, clock)?;
+    let hosts = account::hosts(db, &vault)?;
+    let proofs = Proven {
+        db: db.clone(),
+        clock: clock.clone(),
+        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        hosts: hosts.clone(),
+        public_url: account::public_url(config),
+    };
+    let visits = visits(config, db, clock, Arc::new(proofs))?;
     let parts = Parts {
         db: db.clone(),
         engine: turns.engine.clone(),
@@ -36,7 +45,7 @@ pub(crate) async fn api(
         resolver,
         office: turns.office.clone(),
         account: account::account(config, &vault).await?,
-        hosts: account::hosts(db, &vault)?,
+        hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
         clock: clock.clone(),
@@ -49,7 +58,7 @@ pub(crate) async fn api(
 }
 
 /// What people at pages are received with.
-fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> Result<Visits> {
+fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proofs>) -> Result<Visits> {
     let house = packs::house(clock.clone())?;
     let mut book = house.book.clone();
     munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
@@ -57,7 +66,7 @@ fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> Result<Visits> {
     Ok(Visits {
         book: Arc::new(book),
         tools: installed::tools()?,
-        proofs: Arc::new(NoProofs),
+        proofs,
         starting: Some(Arc::new(Start::new(config, db, clock, &house)?)),
         challenge: Challenged {
             after: few(config.web.challenge_after),

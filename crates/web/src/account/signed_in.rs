@@ -144,10 +144,16 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-/// The address a request comes from. None for this machine itself, which may be a proxy that stands for everybody.
-pub(crate) fn address(extensions: &axum::http::Extensions) -> Option<std::net::IpAddr> {
-    let peer = extensions.get::<crate::server::Peer>().map(|peer| peer.0.ip().to_canonical());
-    peer.filter(|address| !address.is_loopback())
+/// The address a request comes from, as a proxy of ours tells it. None for this machine itself, which may be a proxy
+/// that stands for everybody.
+pub(crate) fn address(
+    api: &Inner,
+    extensions: &axum::http::Extensions,
+    headers: &HeaderMap,
+) -> Option<std::net::IpAddr> {
+    let peer = extensions.get::<crate::server::Peer>()?.0.ip();
+    let address = crate::visitor::guest::asked_from(peer, headers, &api.visits.proxies).to_canonical();
+    (!address.is_loopback()).then_some(address)
 }
 
 impl Inner {

@@ -72,7 +72,8 @@ async fn proved(
 ) -> Result<Proved, ApiError> {
     if let Some(text) = bearer(headers) {
         if !Token::is_meant(text) {
-            return Ok(Proved::Person(api.visits.proofs.host(place.tenant, text).await?));
+            let person = api.visits.proofs.host(place.tenant, place.binding_name.as_str(), text).await?;
+            return Ok(Proved::Person(person));
         }
         // One that can't be ours is as good as none: its browser gets another.
         return Ok(Token::parse(text).map_or(Proved::Nothing, Proved::Browser));
@@ -158,7 +159,9 @@ mod tests {
             let name = axum::http::HeaderName::from_static("x-forwarded-for");
             HeaderMap::from_iter([(name, axum::http::HeaderValue::from_static(text))])
         };
-        let from = |peer: &str, told: &'static str| asked_from(ip(peer), &headers(told), &[ip("10.0.0.1"), ip("10.0.0.2")]);
+        let from = |peer: &str, told: &'static str| {
+            asked_from(ip(peer), &headers(told), &[ip("10.0.0.1"), ip("10.0.0.2")])
+        };
         assert_eq!(from("192.0.2.7", "203.0.113.1"), ip("192.0.2.7"), "anybody can write that");
         assert_eq!(from("10.0.0.1", "203.0.113.1"), ip("203.0.113.1"));
         assert_eq!(from("10.0.0.1", "198.51.100.9, 203.0.113.1, 10.0.0.2"), ip("203.0.113.1"));

@@ -9,9 +9,9 @@ use crate::error::ApiError;
 /// The seam to sign-in and to the hosts of widgets.
 #[async_trait]
 pub trait Proofs: Send + Sync + 'static {
-    /// The person whom a token names that the host of a page has signed for this tenant; they are added where they are
-    /// new. One that is forged, stale or of another tenant is refused in words for the host's developer.
-    async fn host(&self, tenant: TenantId, token: &str) -> Result<PersonId, ApiError>;
+    /// The person whom a token names that the host of a page has signed for this tenant and binding; they are added where
+    /// they are new. One that is forged, stale or of another tenant is refused in words for the host's developer.
+    async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError>;
 
     /// The person of this tenant who is signed in here, by what their browser sent; none for anybody else. Asked only for
     /// requests of our own pages.
@@ -26,7 +26,7 @@ pub struct NoProofs;
 
 #[async_trait]
 impl Proofs for NoProofs {
-    async fn host(&self, _: TenantId, _: &str) -> Result<PersonId, ApiError> {
+    async fn host(&self, _: TenantId, _: &str, _: &str) -> Result<PersonId, ApiError> {
         Err(ApiError::new(crate::Code::Unauthenticated, "No host signs for visitors of this workspace.")
             .hint("Leave `token` out: then they talk as visitors."))
     }

@@ -33,7 +33,7 @@ pub(crate) struct Answer {
 
 pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> Result<Response, Fault> {
     let Sent { api, headers, extensions, form } = posted;
-    let arrival = Arrival::of(&api, &headers, address(&extensions), How::Link);
+    let arrival = Arrival::of(&api, &headers, address(&api, &extensions, &headers), How::Link);
     match answer(&api, &text, form.clone(), arrival).await {
         Ok(came) => Ok(came.go_on("/account")),
         Err(fault) if fault.is_about_input() => {

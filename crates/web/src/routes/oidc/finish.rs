@@ -41,7 +41,7 @@ pub(crate) async fn finish_oidc(
     request: Request,
 ) -> Result<Response, Fault> {
     let api = app.api()?.clone();
-    let (headers, from) = (request.headers(), address(request.extensions()));
+    let (headers, from) = (request.headers(), address(&api, request.extensions(), request.headers()));
     let (token, next) = kept(&api, headers).ok_or_else(|| as_fault(NotIn::State))?;
     if let Some(error) = brought.error {
         return Err(as_fault(NotIn::Refused(error)));

@@ -44,7 +44,7 @@ struct Candidate {
 pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Fault> {
     let Sent { api, headers, extensions, form } = posted;
     let next = local::path(form.next.as_deref()).to_owned();
-    let from = address(&extensions);
+    let from = address(&api, &extensions, &headers);
     let arrival = Arrival::of(&api, &headers, from, How::Password);
     let candidate = candidate(&api, &form.email, &arrival, from).await?;
     let failures = match candidate.begun {
