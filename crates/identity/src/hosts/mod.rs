@@ -170,7 +170,7 @@ impl Hosts {
 
 /// A name from outside, as an answer may repeat it.
 fn shown(text: &str) -> String {
-    text.chars().filter(|c| c.is_ascii_graphic()).take(60).collect()
+    text.chars().filter(char::is_ascii_graphic).take(60).collect()
 }
 
 impl fmt::Debug for Hosts {

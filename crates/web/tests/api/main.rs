@@ -23,6 +23,7 @@ mod account {
     mod links;
     mod oidc;
     mod pages;
+    mod proofs;
     mod rights;
 }
 mod approvals;
