@@ -7,7 +7,9 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Audit, Budget, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
+use crate::sections::{
+    Audit, Budget, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault, Web,
+};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 
@@ -35,6 +37,7 @@ macro_rules! sections {
 
 sections! {
     server: Server,
+    sign_in: SignIn,
     data: Data,
     store: Store,
     jobs: Jobs,
@@ -45,6 +48,7 @@ sections! {
     budget: Budget,
     log: Log,
     telemetry: Telemetry,
+    web: Web,
 }
 
 impl Config {

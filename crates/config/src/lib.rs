@@ -40,8 +40,9 @@ pub use names::OFFLINE;
 pub use problem::{Place, Problem, Problems};
 pub use secret::{Secret, Url};
 pub use sections::{
-    Audit, Budget, Data, Jobs, JsonMode, Log, LogFormat, Model, ModelSize, ModelWire, Models, OutputLimit,
-    Provider, Routes, Server, Store, Strategy, Telemetry, TenantPlan, ThinkingMode, Vault,
+    Audit, Budget, Data, Jobs, JsonMode, Log, LogFormat, Model, ModelSize, ModelWire, Models, NewcomerRole,
+    OutputLimit, Provider, Routes, Server, SignIn, Store, Strategy, Telemetry, TenantPlan, ThinkingMode,
+    Vault,
 };
 pub use show::{Entry, Show, Shown};
 pub use sources::Sources;

@@ -20,6 +20,10 @@ pub enum Error {
     /// A key of that name is in use.
     #[error("there is a key called {0} already")]
     NameTaken(String),
+
+    /// More passwords are being looked at than can be.
+    #[error("too many sign in at once: try again in a moment")]
+    Busy,
 }
 
 /// Why two persons can't become one.

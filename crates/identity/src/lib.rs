@@ -1,8 +1,10 @@
 //! Who somebody is to a tenant: persons, how they are reached, their roles and what these permit; the keys that let
 //! programs in, and the codes that prove an address.
 //!
-//! Not here: what may be done at all (the safety pipeline asks this crate about one person's part of it), sessions, and
-//! how a code reaches a phone.
+//! Operators, who look after tenants through the web, and the ways they come in; hosts, who vouch for their visitors.
+//!
+//! Not here: what may be done at all (the safety pipeline asks this crate about one person's part of it), conversations,
+//! cookies, and how a code reaches a phone.
 //!
 //! # Layout
 //! - [`Role`], [`Standing`]: what somebody is; [`Principal`]: for whom something is done
@@ -10,18 +12,29 @@
 //! - [`persons`]: the people as the store keeps them, met, and merged; [`Address`]: how they are reached
 //! - [`keys`]: API keys, made, shown once, and told again from a request
 //! - [`codes`]: one-time codes, asked for and answered
+//! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`pauses`]: how they come in
+//! - [`jwt`]: signed tokens of others; [`hosts`]: what a host says of its visitors
 //!
 //! To add an area of the API, add a line to `areas!` in `keys/area.rs`; to add a purpose of codes, one to `Purpose` and,
 //! in a new migration, to the table's check.
 
 mod address;
+mod base64url;
 pub mod codes;
 mod error;
+pub mod hosts;
+pub mod jwt;
 pub mod keys;
+pub mod links;
+pub mod operators;
+pub mod passwords;
+pub mod pauses;
 mod permission;
 pub mod persons;
 mod principal;
 mod role;
+pub mod sign_ins;
+mod token;
 
 pub use address::{Address, AddressError, AddressKind};
 pub use error::{Error, Result, Unmergeable};
@@ -29,8 +42,13 @@ pub use permission::{Lacking, RoleRules, Rules, may_approve, permits};
 pub use persons::Person;
 pub use principal::{Principal, Standing};
 pub use role::{Role, RoleError};
+pub use token::Token;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0006_persons"), migration!("0013_keys"), migration!("0023_people_changes")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0006_persons"),
+    migration!("0013_keys"),
+    migration!("0019_operators"),
+    migration!("0023_people_changes"),
+];

@@ -187,6 +187,7 @@ impl From<munshi_identity::Error> for Failure {
             Error::Invalid(_) => Self::usage(text),
             Error::NoPerson(_) => Self::not_found(text).hint("`munshi person list` shows everybody"),
             Error::Unmergeable(_) => Self::refused(text),
+            Error::Busy => Self::failed(text),
             Error::NameTaken(_) => Self::already_there(text)
                 .hint("use another name, or revoke that one: `munshi key revoke NAME`"),
         }

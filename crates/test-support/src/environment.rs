@@ -16,3 +16,8 @@ pub fn model() -> String {
 pub fn official_clients() -> PathBuf {
     variable("MUNSHI_TEST_CLIENTS").into()
 }
+
+/// Where a certified OpenID provider is: `scripts/oidc/provider.mjs`.
+pub fn openid_provider() -> String {
+    variable("MUNSHI_TEST_OIDC")
+}

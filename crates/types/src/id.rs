@@ -104,6 +104,12 @@ macro_rules! for_each_id {
             ApprovalId = "approval";
             /// One entry of a tenant's audit.
             EntryId = "entry";
+            /// Somebody who looks after tenants through the web, with an account of the installation.
+            OperatorId = "operator";
+            /// One browser in which an operator is signed in.
+            SignInId = "sign-in";
+            /// A one-time link, from being made to being used.
+            LinkId = "link";
             /// What was set aside of a budget, until it is settled.
             ReservationId = "reservation";
         }

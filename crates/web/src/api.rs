@@ -25,6 +25,7 @@ use async_trait::async_trait;
 use munshi_agent::Engine;
 use munshi_agent::outbox::Sender;
 use munshi_identity::codes::CodeKey;
+use munshi_identity::hosts::Hosts;
 use munshi_identity::keys::Keys;
 use munshi_safety::acts::Office;
 use munshi_store::{Db, PlatformTx, tenants};
@@ -36,7 +37,9 @@ pub(crate) use self::faults::missing;
 
 use self::limits::Limits;
 use self::streams::Streams;
+use crate::account::Account;
 use crate::error::ApiError;
+use crate::visitor::Visits;
 
 /// More tenants than this are not remembered by name.
 const MANY: usize = 10_000;
@@ -51,6 +54,10 @@ pub struct Parts {
     /// The same that acts are done with: an approval is answered through it.
     pub office: Arc<Office>,
     pub codes: Arc<dyn Codes>,
+    /// How operators sign in.
+    pub account: Account,
+    /// What hosts say of their visitors.
+    pub hosts: Hosts,
     /// The ways out; a code goes to a phone by one of them.
     pub senders: Vec<Arc<dyn Sender>>,
     pub clock: Arc<dyn Clock>,
@@ -79,6 +86,8 @@ pub struct Inner {
     pub(crate) resolver: Resolver,
     pub(crate) office: Arc<Office>,
     pub(crate) codes: Arc<dyn Codes>,
+    pub(crate) account: Account,
+    hosts: Hosts,
     pub(crate) senders: Vec<Arc<dyn Sender>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
@@ -86,6 +95,8 @@ pub struct Inner {
     pub(crate) patience: Duration,
     pub(crate) limits: Limits,
     pub(crate) streams: Streams,
+    /// What people at pages are received with.
+    pub(crate) visits: Visits,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
     /// A tenant keeps its name and zone.
@@ -94,6 +105,11 @@ pub struct Inner {
 
 impl Api {
     pub fn new(parts: Parts) -> Self {
+        Self::receiving(parts, Visits::default())
+    }
+
+    /// With what people at pages are received with.
+    pub fn receiving(parts: Parts, visits: Visits) -> Self {
         let ids = Ids::new(parts.clock.clone(), parts.random.clone());
         Self(Arc::new(Inner {
             db: parts.db,
@@ -102,6 +118,8 @@ impl Api {
             resolver: parts.resolver,
             office: parts.office,
             codes: parts.codes,
+            account: parts.account,
+            hosts: parts.hosts,
             senders: parts.senders,
             limits: Limits::new(parts.clock.clone(), parts.key_limit),
             clock: parts.clock,
@@ -109,6 +127,7 @@ impl Api {
             ids,
             patience: parts.patience,
             streams: Streams::default(),
+            visits,
             tasks: TaskTracker::new(),
             tenants: Mutex::default(),
         }))
@@ -124,6 +143,11 @@ impl std::ops::Deref for Api {
 }
 
 impl Inner {
+    /// What hosts say of their visitors.
+    pub fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
     /// The tenant of a key, from memory where it was asked for before.
     pub(crate) async fn tenant(&self, id: TenantId) -> Result<Arc<Tenant>, ApiError> {
         if let Some(known) = self.tenants().get(&id) {

@@ -9,6 +9,9 @@
 //! - [`mod@router`]: routes, document and middlewares put together
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
+//! - [`visitor`]: the door for people at pages
+//! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
+//! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected; `fields`: what a body may hold
@@ -34,21 +37,27 @@
 //!    is logged once, with the request id, and never sent.
 //! 4. Test it through [`router()`], and accept the changed snapshot of the document.
 
+pub mod account;
 pub mod api;
 pub mod app;
+mod assets;
 mod document;
 pub mod error;
 mod fields;
 pub mod json;
 pub mod metrics;
 mod middleware;
+pub mod outgoing;
+mod pages;
 pub mod readiness;
 pub mod router;
 mod routes;
 pub mod server;
 pub mod telemetry;
 mod views;
+pub mod visitor;
 
+pub use account::Account;
 pub use api::Api;
 pub use app::App;
 pub use error::{ApiError, Code, Error, ErrorBody, ErrorDetail};
@@ -59,3 +68,4 @@ pub use readiness::{Check, Readiness};
 pub use router::{Routes, router};
 pub use routes::routes;
 pub use server::{Options, Peer, Server, Stopped};
+pub use visitor::Visits;

@@ -10,6 +10,7 @@ mod measure;
 mod observe;
 mod secure;
 mod shape;
+mod share;
 
 pub use identify::RequestId;
 
@@ -39,6 +40,7 @@ pub(crate) fn wrap(router: Router, app: &App, options: &Options, document: &Arc<
         from_fn(secure::secure),
         compress::layer(),
         from_fn(shape::shape),
+        from_fn_with_state(app.clone(), share::share),
         CatchPanicLayer::custom(shape::after_panic),
         from_fn_with_state(options.request_timeout, limit_time::limit_time),
         from_fn_with_state(options.body_limit, limit_body::limit_body),

@@ -1,27 +1,41 @@
 //! The route table. One route is one file: `routes/<resource>/<verb>.rs` holds `verb_resource`.
 
+use axum::routing::{get, post};
 use utoipa_axum::routes;
 
 use crate::router::Routes;
 
-mod approvals {
-    pub(super) mod grant;
+mod account {
+    pub(super) mod show;
+}
+mod account_keys {
+    pub(super) mod add;
     pub(super) mod list;
+    pub(super) mod revoke;
+    pub(super) mod rotate;
+}
+mod approvals {
+    pub(crate) mod grant;
+    pub(crate) mod list;
+    pub(crate) mod read;
+    pub(crate) mod refuse;
+}
+mod assets {
     pub(super) mod read;
-    pub(super) mod refuse;
 }
 mod bindings {
     pub(super) mod list;
     pub(super) mod read;
 }
 mod chat {
-    pub(super) mod send;
+    pub(crate) mod send;
 }
 mod health {
     pub(super) mod check;
 }
 mod home {
-    pub(super) mod show;
+    pub(super) mod doors;
+    pub(crate) mod show;
 }
 mod keys {
     pub(super) mod add;
@@ -29,38 +43,71 @@ mod keys {
     pub(super) mod read;
     pub(super) mod revoke;
 }
+mod link {
+    pub(super) mod accept;
+    pub(super) mod show;
+    pub(super) mod use_up;
+}
 mod messages {
     pub(super) mod list;
 }
 mod metrics {
     pub(super) mod read;
 }
+mod oidc {
+    pub(super) mod finish;
+    pub(super) mod start;
+}
 mod openapi {
     pub(super) mod read;
 }
-mod persons {
-    pub(super) mod add;
+mod operators {
     pub(super) mod change;
-    pub(super) mod confirm;
-    pub(super) mod link;
+    pub(super) mod invite;
     pub(super) mod list;
-    pub(super) mod read;
+    pub(super) mod recover;
+    pub(super) mod withdraw;
+}
+mod password {
+    pub(super) mod change;
+    pub(super) mod show;
+}
+mod persons {
+    pub(crate) mod add;
+    pub(crate) mod change;
+    pub(crate) mod confirm;
+    pub(crate) mod link;
+    pub(crate) mod list;
+    pub(crate) mod read;
 }
 mod readiness {
     pub(super) mod check;
 }
 mod runs {
-    pub(super) mod cancel;
-    pub(super) mod follow;
-    pub(super) mod list;
-    pub(super) mod read;
+    pub(crate) mod cancel;
+    pub(crate) mod follow;
+    pub(crate) mod list;
+    pub(crate) mod read;
 }
 mod sessions {
     pub(super) mod list;
     pub(super) mod read;
 }
+mod sign_in {
+    pub(super) mod begin;
+    pub(super) mod end;
+    pub(super) mod show;
+}
+mod sign_ins {
+    pub(super) mod end;
+    pub(super) mod list;
+}
 mod stats {
     pub(super) mod read;
+}
+mod start {
+    pub(super) mod open;
+    pub(super) mod try_key;
 }
 mod test {
     pub(super) mod run;
@@ -75,6 +122,41 @@ mod tiers {
 mod usage {
     pub(super) mod read;
 }
+mod visit_approvals {
+    pub(super) mod grant;
+    pub(super) mod read;
+    pub(super) mod refuse;
+}
+mod visit_links {
+    pub(super) mod ask;
+    pub(super) mod confirm;
+}
+mod visit_messages {
+    pub(crate) mod send;
+}
+mod visit_runs {
+    pub(super) mod cancel;
+    pub(super) mod follow;
+}
+mod visits {
+    pub(super) mod read;
+    pub(crate) mod show;
+}
+mod widget {
+    pub(super) mod read;
+}
+mod words {
+    pub(super) mod read;
+}
+mod workspace {
+    pub(super) mod open;
+}
+
+#[cfg(test)]
+pub(crate) mod pages {
+    pub(crate) use super::home::show::HomePage;
+    pub(crate) use super::visits::show::ChatPage;
+}
 
 /// Every route of the server. The binary may `merge` more before it serves them.
 pub fn routes() -> Routes {
@@ -85,6 +167,60 @@ pub fn routes() -> Routes {
         .routes(routes!(metrics::read::read_metrics))
         .routes(routes!(openapi::read::read_openapi))
         .merge(api())
+        .merge(pages())
+        .merge(account())
+}
+
+/// How operators come in, and what they look after. Forms are read with `Posted` or `Sent`, which see that they are ours.
+fn account() -> Routes {
+    Routes::new()
+        .route("/account", get(account::show::show_account))
+        .route("/account/sign-in", get(sign_in::show::show_sign_in).post(sign_in::begin::begin_sign_in))
+        .route("/account/sign-out", post(sign_in::end::end_sign_in))
+        .route("/account/link/{token}", get(link::show::show_link).post(link::use_up::use_link))
+        .route("/account/link/{token}/accept", post(link::accept::accept_link))
+        .route("/account/workspace", post(workspace::open::open_workspace))
+        .route(
+            "/account/password",
+            get(password::show::show_password).post(password::change::change_password),
+        )
+        .route("/account/sign-ins", get(sign_ins::list::list_sign_ins))
+        .route("/account/sign-ins/end", post(sign_ins::end::end_sign_ins))
+        .route(
+            "/account/keys",
+            get(account_keys::list::list_account_keys).post(account_keys::add::add_account_key),
+        )
+        .route("/account/keys/{id}/revoke", post(account_keys::revoke::revoke_account_key))
+        .route("/account/keys/{id}/rotate", post(account_keys::rotate::rotate_account_key))
+        .route(
+            "/account/operators",
+            get(operators::list::list_operators).post(operators::invite::invite_operator),
+        )
+        .route("/account/operators/{id}/role", post(operators::change::change_operator))
+        .route("/account/operators/{id}/link", post(operators::recover::recover_operator))
+        .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))
+        .route("/account/oidc/start", get(oidc::start::start_oidc))
+        .route("/account/oidc/back", get(oidc::finish::finish_oidc))
+}
+
+/// Pages, what they load, and what people at them may ask for.
+fn pages() -> Routes {
+    Routes::new()
+        .routes(routes!(assets::read::read_asset))
+        .routes(routes!(widget::read::read_widget))
+        .routes(routes!(words::read::read_words))
+        .routes(routes!(start::open::open_start))
+        .routes(routes!(start::try_key::try_start))
+        .routes(routes!(visits::show::show_visit))
+        .routes(routes!(visits::read::read_visit))
+        .routes(routes!(visit_messages::send::send_visit_message))
+        .routes(routes!(visit_runs::follow::follow_visit_run))
+        .routes(routes!(visit_runs::cancel::cancel_visit_run))
+        .routes(routes!(visit_approvals::read::read_visit_approval))
+        .routes(routes!(visit_approvals::grant::grant_visit_approval))
+        .routes(routes!(visit_approvals::refuse::refuse_visit_approval))
+        .routes(routes!(visit_links::ask::ask_visit_link))
+        .routes(routes!(visit_links::confirm::confirm_visit_link))
 }
 
 /// Everything under `/v1`. What each needs stands in `api/access.rs`.

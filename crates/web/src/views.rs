@@ -1,6 +1,7 @@
 //! What routes answer with: each resource as a client sees it, with what the document says about it.
 
 pub(crate) mod approval;
+pub(crate) mod attachment;
 pub(crate) mod event;
 pub(crate) mod key;
 pub(crate) mod message;
@@ -11,3 +12,4 @@ pub(crate) mod session;
 pub(crate) mod stats;
 pub(crate) mod tier;
 pub(crate) mod usage;
+pub(crate) mod visit;

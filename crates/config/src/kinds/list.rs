@@ -1,5 +1,7 @@
 //! Lists. A variable holds one with commas, or in the form it has in the file.
 
+use std::net::IpAddr;
+
 use toml::de::DeValue;
 
 use super::{Fault, Home, Kind, Quoted, Raw, Text, Word};
@@ -16,6 +18,34 @@ pub enum Places {}
 /// Sayings in any script: words, or several of them.
 #[derive(Debug)]
 pub enum Sayings {}
+
+/// Addresses of machines, each once.
+#[derive(Debug)]
+pub enum IpAddresses {}
+
+impl Kind for IpAddresses {
+    type Value = Vec<IpAddr>;
+
+    fn expects() -> String {
+        "a list of addresses such as [\"10.0.0.5\", \"fd00::5\"]; in a variable, with commas".to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Vec<IpAddr>, Fault> {
+        let mut addresses = Vec::new();
+        for item in items(raw, ",")? {
+            let text = Text::read(&item, home)?;
+            let address = text.parse::<IpAddr>();
+            let address =
+                address.map_err(|_| Fault::new(format!("{} is no address of a machine", Quoted(&text))))?;
+            addresses.push(address.to_canonical());
+        }
+        Ok(addresses)
+    }
+
+    fn show(value: &Vec<IpAddr>) -> Shown {
+        Shown::List(value.iter().map(ToString::to_string).collect())
+    }
+}
 
 impl Kind for Sayings {
     type Value = Vec<String>;

@@ -1,4 +1,4 @@
-use crate::kinds::{Address, Count, Kibibytes, Seconds};
+use crate::kinds::{Address, Count, Endpoint, Kibibytes, Seconds};
 use crate::section::section;
 
 section! {
@@ -6,6 +6,9 @@ section! {
     Server in "server" {
         /// The address and port to listen on. 127.0.0.1 serves this machine only; 0.0.0.0 serves the network.
         listen: Address = "127.0.0.1:8400",
+        /// The address people open in a browser, such as `https://munshi.example`, for links that are sent to them. With
+        /// https, cookies are for TLS alone. Empty means the address it listens on.
+        public_url: Endpoint = "",
         /// How long a request may take before it is answered with a timeout.
         request_timeout ("request_timeout_seconds"): Seconds<1, 3600> = 30,
         /// The largest request body that is read.

@@ -70,6 +70,24 @@ impl CodeKey {
         hmac::sign(&self.0, &message(ties, code)).as_ref().to_vec()
     }
 
+    /// A seal over some words, for what is told to somebody and must come back as it was. It is never that of a code:
+    /// a purpose stands before it.
+    pub fn seal(&self, purpose: &str, words: &[&str]) -> Vec<u8> {
+        hmac::sign(&self.0, &sealed(purpose, words)).as_ref().to_vec()
+    }
+
+    /// Whether this, written in hexadecimal digits, is the seal over these words. In a time that does not depend on where
+    /// they differ.
+    pub fn is_seal(&self, purpose: &str, words: &[&str], sent: &str) -> bool {
+        let pairs = sent.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+        let bytes: Option<Vec<u8>> = pairs
+            .map(|pair| {
+                pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
+            })
+            .collect();
+        bytes.is_some_and(|bytes| hmac::verify(&self.0, &sealed(purpose, words), &bytes).is_ok())
+    }
+
     /// In a time that does not depend on where they differ.
     pub(super) fn fits(&self, ties: Ties<'_>, code: &CodeText, hash: &[u8]) -> bool {
         hmac::verify(&self.0, &message(ties, code), hash).is_ok()
@@ -84,6 +102,18 @@ fn message(ties: Ties<'_>, code: &CodeText) -> Zeroizing<Vec<u8>> {
     for word in [ties.purpose.as_str(), ties.asker, address.kind().as_str(), address.as_str(), code.reveal()]
     {
         // With its length before it, no word can be taken for part of the next.
+        bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(word.as_bytes());
+    }
+    bytes
+}
+
+/// Sixteen bytes that are no tenant's id, so that no seal is the hash of a code.
+const SEALED: &[u8; 16] = b"sealed, no code:";
+
+fn sealed(purpose: &str, words: &[&str]) -> Vec<u8> {
+    let mut bytes = SEALED.to_vec();
+    for word in [purpose].iter().chain(words) {
         bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
         bytes.extend_from_slice(word.as_bytes());
     }

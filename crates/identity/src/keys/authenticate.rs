@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{Db, Json, PlatformTx, Row, across_tenants, params, tenants};
-use munshi_types::{BindingId, KeyId, TenantId, TenantStatus, Timestamp};
+use munshi_types::{BindingId, KeyId, OperatorId, TenantId, TenantStatus, Timestamp};
 
 use super::area::{Access, Area, Grant, least, reaches};
 use super::rows::carries;
@@ -18,14 +18,18 @@ use crate::role::Role;
 /// The use of a key is written down no more often than this.
 const NOTED_EVERY: Duration = Duration::from_secs(60);
 
-/// Who sent a request, as its key proves.
+/// Who sent a request, as its key proves, or the browser of an operator who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub tenant: TenantId,
     /// Active or paused; an archived tenant's keys open nothing.
     pub tenant_status: TenantStatus,
+    /// Of an operator's browser, the id of their sign-in stands here.
     pub key: KeyId,
+    /// Of an operator's browser, their e-mail.
     pub key_name: String,
+    /// None for a key.
+    pub operator: Option<OperatorId>,
     pub principal: Principal,
     /// None where the key opens all that the standing reaches.
     pub areas: Option<Vec<Grant>>,
@@ -141,6 +145,7 @@ fn look_up(
         tenant_status: tenant.status,
         key: found.key,
         key_name: found.key_name,
+        operator: None,
         principal,
         areas: found.areas,
         bindings: found.bindings,

@@ -7,7 +7,7 @@ mod area;
 mod authenticate;
 mod cache;
 mod rows;
-mod text;
+pub(crate) mod text;
 
 pub use area::{Access, Area, Grant, GrantError};
 pub use authenticate::{Caller, authenticate};

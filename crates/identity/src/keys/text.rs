@@ -90,7 +90,7 @@ impl KeyHash {
 }
 
 /// Bytes from 248 on are drawn again: they would make the first letters likelier.
-fn letter(random: &dyn Random) -> char {
+pub(crate) fn letter(random: &dyn Random) -> char {
     let most = 256 / LETTERS.len() * LETTERS.len();
     loop {
         let mut byte = [0];

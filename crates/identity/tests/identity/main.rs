@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod codes;
+mod hosts;
 mod keys;
 mod meeting;
 mod merging;
+mod operators;
+mod pauses;
 mod persons;

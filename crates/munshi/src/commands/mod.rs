@@ -11,18 +11,20 @@ mod config;
 mod diff;
 mod doctor;
 mod export;
+mod host_key;
 mod import;
 mod jobs;
 mod key;
 mod migrate;
 mod models;
+mod operator;
 pub(crate) mod pack;
 mod person;
 mod policy;
 mod prompt;
 mod restore;
 mod schema;
-mod serve;
+pub(crate) mod serve;
 mod sms;
 mod stats;
 mod tenant;
@@ -75,6 +77,12 @@ pub(crate) enum Command {
     /// API keys: what lets programs in
     #[command(subcommand, arg_required_else_help = true)]
     Key(key::Command),
+    /// Operators: who looks after tenants through the web, and links that let them in
+    #[command(subcommand, arg_required_else_help = true)]
+    Operator(operator::Command),
+    /// Keys with which a host's own server says who its visitors are
+    #[command(subcommand, arg_required_else_help = true)]
+    HostKey(host_key::Command),
     /// See what a tenant's policy says, said before, and would decide
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::Command),
@@ -129,6 +137,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
         Command::Key(command) => key::run(context, command),
+        Command::Operator(command) => operator::run(context, command),
+        Command::HostKey(command) => host_key::run(context, command),
         Command::Policy(command) => policy::run(context, command),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Audit(command) => return audit::run(context, command),

@@ -16,7 +16,7 @@ use crate::wiring::database::Database;
 use crate::wiring::lock::Lock;
 use crate::wiring::models::Models;
 use crate::wiring::server::Front;
-use crate::wiring::{folder, telemetry, vault};
+use crate::wiring::{account, folder, telemetry, vault};
 
 /// What a waiting person or script needs to know.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,9 @@ struct Ready {
     database: String,
     data_dir: String,
     version: &'static str,
+    /// Makes the first operator, while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_link: Option<String>,
 }
 
 pub(super) fn run(context: &Context) -> Result<()> {
@@ -61,7 +64,9 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     if let Some(lock) = &mut lock {
         lock.tell(reachable(front.server.address()));
     }
-    announce(context, config, &database, front.server.address())?;
+    let base = account::base_url(config, front.server.address());
+    let first_link = account::first_link(&db, context.now(), &base).await?;
+    announce(context, config, &database, front.server.address(), first_link)?;
 
     let stop = CancellationToken::new();
     let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
@@ -89,24 +94,35 @@ async fn migrate(context: &Context, database: &Database) -> Result<()> {
     Ok(())
 }
 
-fn announce(context: &Context, config: &Config, database: &Database, address: SocketAddr) -> Result<()> {
+fn announce(
+    context: &Context,
+    config: &Config,
+    database: &Database,
+    address: SocketAddr,
+    first_link: Option<String>,
+) -> Result<()> {
     let ready = Ready {
         url: format!("http://{}", reachable(address)),
         address,
         database: database.address.to_string(),
         data_dir: config.data.dir.display().to_string(),
         version: env!("CARGO_PKG_VERSION"),
+        first_link,
     };
     if context.output.is_json() || context.output.is_watched() {
         return context.output.answer(&ready, banner);
     }
-    let Ready { url, database, data_dir, version, .. } = ready;
+    let Ready { url, database, data_dir, version, first_link, .. } = ready;
     tracing::info!(%address, url, database, data_dir, version, "ready");
+    if let Some(link) = first_link {
+        // Good for one use within a quarter of an hour, and nobody has an account yet.
+        tracing::info!(link, "open this link to make the first account");
+    }
     Ok(())
 }
 
 /// An address a person can open: "any address" is none.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let host = match address.ip() {
         ip if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         ip => ip,
@@ -116,14 +132,16 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 fn banner(ready: &Ready, painter: Painter) -> String {
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
-    let Ready { url, address, database, data_dir, version } = ready;
+    let Ready { url, address, database, data_dir, version, first_link } = ready;
     let everyone = if address.ip().is_unspecified() { " (and from the network)" } else { "" };
     [
         format!("Munshi {version} is ready at {}{everyone}", painter.bold(url)),
         format!("{}{database}", label("database")),
         format!("{}{data_dir}", label("data")),
         format!("{}Ctrl-C", label("stop")),
-        String::new(),
+        first_link.as_ref().map_or_else(String::new, |link| {
+            format!("\nNobody has an account yet. This link makes the first one; it works once, for 15 minutes:\n\n  {}\n", painter.bold(link))
+        }),
     ]
     .join("\n")
 }
@@ -164,6 +182,7 @@ mod tests {
             database: "sqlite:/srv/munshi/munshi.db".to_owned(),
             data_dir: "/srv/munshi".to_owned(),
             version: "1.2.3",
+            first_link: None,
         };
         insta::assert_snapshot!(banner(&ready, Painter::Plain));
     }

@@ -9,13 +9,17 @@ use munshi_identity::keys::Keys;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tiers::Resolver;
-use munshi_types::{Clock, SystemRandom, TenantId};
+use munshi_types::{Clock, Ids, SystemRandom, TenantId};
 use munshi_web::Api;
+use munshi_web::account::proofs::Proven;
 use munshi_web::api::{Codes, Parts};
+use munshi_web::visitor::proofs::Proofs;
+use munshi_web::visitor::{Challenged, Visits};
 
 use super::engine::Turns;
-use super::vault;
-use crate::failure::Result;
+use super::starting::Start;
+use super::{account, installed, packs, vault};
+use crate::failure::{Failure, Result};
 
 pub(crate) async fn api(
     config: &Config,
@@ -25,12 +29,23 @@ pub(crate) async fn api(
     turns: &Turns,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
-    Ok(Api::new(Parts {
+    let hosts = account::hosts(db, &vault)?;
+    let proofs = Proven {
+        db: db.clone(),
+        clock: clock.clone(),
+        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        hosts: hosts.clone(),
+        public_url: account::public_url(config),
+    };
+    let visits = visits(config, db, clock, Arc::new(proofs))?;
+    let parts = Parts {
         db: db.clone(),
         engine: turns.engine.clone(),
         keys: Keys::new(db.clone(), clock.clone()),
         resolver,
         office: turns.office.clone(),
+        account: account::account(config, &vault).await?,
+        hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
         clock: clock.clone(),
@@ -38,7 +53,27 @@ pub(crate) async fn api(
         // Room for the answer to leave before the request's time is over.
         patience: config.server.request_timeout.mul_f64(0.8),
         key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
-    }))
+    };
+    Ok(Api::receiving(parts, visits))
+}
+
+/// What people at pages are received with.
+fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proofs>) -> Result<Visits> {
+    let house = packs::house(clock.clone())?;
+    let mut book = house.book.clone();
+    munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+    let few = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Visits {
+        book: Arc::new(book),
+        tools: installed::tools()?,
+        proofs,
+        starting: Some(Arc::new(Start::new(config, db, clock, &house)?)),
+        challenge: Challenged {
+            after: few(config.web.challenge_after),
+            bits: few(config.web.challenge_bits),
+        },
+        proxies: config.web.proxies.clone(),
+    })
 }
 
 /// Keys of one-time codes, made of each tenant's own.

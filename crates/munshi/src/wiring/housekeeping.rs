@@ -1,14 +1,16 @@
-//! What is done at night for every tenant: old messages go to the archive, old codes go.
+//! What is done at night for every tenant: old messages go to the archive, old codes go; once for all, what let people in.
 
 use std::sync::Arc;
 
 use munshi_agent::keeping::{ARCHIVE, Archivist, Retention};
 use munshi_config::Config;
+use munshi_identity::operators::OPERATORS;
+use munshi_identity::{links, pauses, sign_ins};
 use munshi_jobs::schedule::{self, Rule, Schedule};
 use munshi_jobs::{Failure, Kind, NewJob, Priority, Queue, Registry};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx};
-use munshi_types::{Clock, TenantId, TenantStatus, Zone};
+use munshi_types::{Clock, TenantId, TenantStatus, Timestamp, Zone};
 
 use crate::failure::Result;
 
@@ -34,10 +36,13 @@ pub(crate) fn register(
         retentions: Arc::new(|_| Retention::DEFAULT),
     };
     archivist.install(kinds);
-    let (db, queue) = (db.clone(), queue.clone());
+    let (db, queue, clock) = (db.clone(), queue.clone(), clock.clone());
     kinds.add(Kind::new(NIGHT).limit(1), move |_| {
-        let (db, queue) = (db.clone(), queue.clone());
-        async move { ask_all(&db, &queue).await }
+        let (db, queue, now) = (db.clone(), queue.clone(), clock.now());
+        async move {
+            sweep_access(&db, now).await?;
+            ask_all(&db, &queue).await
+        }
     });
 }
 
@@ -47,6 +52,17 @@ pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     let nightly = Schedule::new(NIGHT, NIGHT, &(), Rule::cron(NIGHTLY)?)?;
     db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &nightly, &Zone::default(), now)).await?;
     Ok(())
+}
+
+/// Sign-ins and links that have ended, and pauses that matter no more.
+async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), Failure> {
+    let sweep = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
+        pauses::sweep(tx, now)?;
+        sign_ins::sweep(tx, now)?;
+        links::sweep(tx, now)?;
+        Ok(())
+    };
+    db.platform(OPERATORS).write(sweep).await.map_err(passing)
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.

@@ -11,9 +11,12 @@
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
+//! - [`account`]: how operators sign in, and hosts' keys
+//! - `starting`: what the start page does, `ready`: the tenants it offers; [`trial`]: a model asked whether it answers
 //! - `api`: what the routes under `/v1` are made of
 //! - [`server`]: the web server and the job runner, started and stopped together; [`readiness`]: how they are
 
+pub(crate) mod account;
 mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;
@@ -28,10 +31,13 @@ pub(crate) mod models;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
+mod ready;
 pub(crate) mod server;
+mod starting;
 pub(crate) mod telemetry;
 pub(crate) mod tiers;
 pub(crate) mod tools;
+pub(crate) mod trial;
 pub(crate) mod vault;
 
 use munshi_store::Migrations;

@@ -17,6 +17,7 @@ mod jobs;
 mod key;
 mod migrate;
 mod models;
+mod operator;
 mod outage;
 mod person;
 mod policy;

@@ -74,7 +74,7 @@ pub fn answer(
     now: Timestamp,
 ) -> Result<Answered> {
     let Some(approval) = row::find(tx, id)? else { return Ok(Answered::Unknown) };
-    if !may_answer(tx, office, &approval, said.who)? {
+    if !whom::is_for(tx, office, &approval, said.who)? {
         return Ok(Answered::NotYours { ask: Role::Admin });
     }
     if approval.state != State::Pending {
@@ -106,9 +106,6 @@ pub fn answer(
     })
 }
 
-fn may_answer(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Principal) -> Result<bool> {
-    Ok(who.tenant == tx.tenant() && whom::may_answer(approval, who, &office.policy(tx)?.roles))
-}
 
 /// What the answer means for the act itself.
 fn settle(tx: &mut Tx<'_>, approval: &Approval, answer: Answer, now: Timestamp) -> Result<()> {

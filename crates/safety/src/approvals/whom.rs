@@ -46,6 +46,11 @@ fn those(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec
     answering.iter().filter(|(_, role)| is_meant(*role)).map(|(id, _)| *id).collect()
 }
 
+/// Whether a question is this person's to answer, by the roles and the policy of now.
+pub fn is_for(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Principal) -> Result<bool> {
+    Ok(who.tenant == tx.tenant() && may_answer(approval, who, &office.policy(tx)?.roles))
+}
+
 /// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
 /// approve others' acts may not approve its own: that is for owners and admins.
 pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &Rules) -> bool {

@@ -11,7 +11,7 @@ use munshi_identity::keys::{Access, Area, Caller, Grant};
 use munshi_identity::{Lacking, Role};
 use munshi_types::{BindingId, TenantId};
 
-use super::{Api, Inner};
+use super::Api;
 use crate::app::App;
 use crate::error::{ApiError, Code};
 use crate::server::Peer;
@@ -78,21 +78,28 @@ impl FromRequestParts<App> for Key {
         let grant = needed(&method, path)
             .ok_or_else(|| ApiError::internal(format!("{method} {path} is not in the table of access")))?;
         let address = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-        let caller = authenticate(&api, &parts.headers, address).await?;
+        let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
         api.limits.key(&caller)?;
         caller.may(grant.area, grant.access).map_err(forbidden)?;
         Ok(Self { api, caller })
     }
 }
 
-/// A good key is let in whatever its neighbours do; who has none is counted by address.
+/// A good key is let in whatever its neighbours do; so is the browser of an operator who is signed in, where no key is
+/// sent. Who has neither is counted by address.
 async fn authenticate(
-    api: &Inner,
+    api: &Api,
+    method: &Method,
     headers: &HeaderMap,
     address: Option<IpAddr>,
 ) -> Result<Arc<Caller>, ApiError> {
     if let Some(text) = bearer(headers)
         && let Some(caller) = api.keys.authenticate(text).await?
+    {
+        return Ok(caller);
+    }
+    if !headers.contains_key(AUTHORIZATION)
+        && let Some(caller) = crate::account::caller::find(api, method, headers).await?
     {
         return Ok(caller);
     }
@@ -106,7 +113,7 @@ async fn authenticate(
     })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = sent.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())

@@ -29,6 +29,7 @@ impl From<munshi_identity::Error> for ApiError {
             E::NoPerson(id) => missing("person", &id.to_string()),
             E::Unmergeable(why) => Self::new(Code::Conflict, sentence(&why.to_string()))
                 .hint("Nothing was changed. Two rows that can't be one stay two."),
+            error @ E::Busy => Self::unavailable(error),
             error @ E::NameTaken(_) => Self::new(Code::Conflict, sentence(&error.to_string()))
                 .hint("Choose another name, or revoke that key first."),
         }

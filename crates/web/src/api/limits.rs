@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use munshi_identity::keys::Caller;
 use munshi_safety::budget::Plan;
-use munshi_types::{BindingId, Clock, PersonId, TenantId, Timestamp};
+use munshi_types::{BindingId, Clock, TenantId, Timestamp};
 
 use crate::error::{ApiError, Code};
 
@@ -111,6 +111,27 @@ impl Limits {
         Ok(())
     }
 
+    /// A message of somebody at a page who has proved nothing, by the address they ask from.
+    pub(crate) fn visitor(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
+        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
+            return Ok(());
+        }
+        for limit in ADDRESS {
+            self.count("visitors", (address.map(whole), limit.period), limit)
+                .map_err(|reached| refusal(&reached, "this address", "messages"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether an address has sent less than so many messages of a late as nobody in particular; this one is counted.
+    pub(crate) fn newcomer(&self, address: Option<IpAddr>, free: u32) -> bool {
+        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
+            return true;
+        }
+        let limit = Limit::new(free.max(1), VISIT.period);
+        free > 0 && self.count("newcomer", address.map(whole), limit).is_ok()
+    }
+
     /// A message of the tenant, before anything is done about it.
     pub(crate) fn tenant(&self, id: TenantId, plan: Plan) -> Result<(), ApiError> {
         self.count("tenant", id, tenant(plan)).map_err(|reached| {
@@ -129,10 +150,10 @@ impl Limits {
     pub(crate) fn visit(
         &self,
         tenant: TenantId,
-        person: PersonId,
+        who: impl std::hash::Hash,
         binding: BindingId,
     ) -> Result<(), ApiError> {
-        self.count_visit((tenant, person, binding)).map_err(|reached| {
+        self.count_visit((tenant, who, binding)).map_err(|reached| {
             let minutes = VISIT.period.as_secs() / 60;
             let words = format!(
                 "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
@@ -164,7 +185,7 @@ impl Limits {
         Ok(())
     }
 
-    fn count_visit(&self, whose: (TenantId, PersonId, BindingId)) -> Result<(), Reached> {
+    fn count_visit(&self, whose: impl std::hash::Hash) -> Result<(), Reached> {
         let now = self.clock.now();
         let (mut counters, mut key) = (self.lock(), self.hasher.hash_one(("visit", whose)));
         if counters.is_full(key, self.most, now) {
@@ -258,7 +279,7 @@ mod tests {
     fn a_visit_begins_anew_after_a_silence() {
         let (limits, clock) = limits();
         let ids = munshi_types::Ids::system();
-        let whose = (ids.next(), ids.next(), ids.next());
+        let whose: (TenantId, munshi_types::PersonId, BindingId) = (ids.next(), ids.next(), ids.next());
         for _ in 0..VISIT.count {
             clock.advance(MINUTE);
             assert!(limits.count_visit(whose).is_ok());

@@ -4,6 +4,7 @@
 //! comes back with the id of the last event they saw gets the rest, from any node.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
@@ -70,6 +71,9 @@ pub(crate) struct Told {
     pub(crate) first: Option<StreamEvent>,
 }
 
+/// An event as it is sent: its name and its data. None where it is not for whoever follows.
+pub(crate) type View = Arc<dyn Fn(StreamEvent) -> Option<(&'static str, String)> + Send + Sync>;
+
 /// The events as they come, and now and then a comment.
 pub(crate) fn respond(
     api: &Inner,
@@ -77,29 +81,45 @@ pub(crate) fn respond(
     following: Following,
     stopping: CancellationToken,
 ) -> Response {
+    // Plain structs always become JSON.
+    let whole =
+        |event: StreamEvent| Some((event.name(), serde_json::to_string(&event).unwrap_or_default()));
+    respond_as(api, told, following, stopping, Arc::new(whole))
+}
+
+/// The same as somebody else sees them.
+pub(crate) fn respond_as(
+    api: &Inner,
+    told: Told,
+    following: Following,
+    stopping: CancellationToken,
+    view: View,
+) -> Response {
     let (place, others) = api.streams.open(told.tenant, told.person, told.run);
     let beside = others.into_iter().rfind(|other| *other != told.run);
     let beside =
         beside.map(|other| StreamEvent::Thinking { what: "another_stream".to_owned(), run: Some(other) });
     let run = told.run;
     let opening: Vec<_> = told.first.into_iter().chain(beside).collect();
-    let opening = stream::iter(opening).map(move |event| sent(run, EventId::default(), &event));
-    let live = Live { following: Some(following), stopping, run, insides: told.insides, _place: place };
-    let events = opening.chain(stream::unfold(live, Live::next)).map(Ok::<_, Infallible>);
+    let (live, insides) = (Live { following: Some(following), stopping, _place: place }, told.insides);
+    let opening = stream::iter(opening).map(|event| (EventId::default(), event));
+    let events = opening.chain(stream::unfold(live, Live::next));
+    let events = events.filter_map(move |(id, event)| {
+        std::future::ready(sent(run, id, event.told_to(insides), &view))
+    });
+    let events = events.map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("still here")).into_response()
 }
 
 struct Live {
     following: Option<Following>,
     stopping: CancellationToken,
-    run: RunId,
-    insides: Insides,
     /// Given back when the client has gone.
     _place: Place,
 }
 
 impl Live {
-    async fn next(mut self) -> Option<(Sent, Self)> {
+    async fn next(mut self) -> Option<((EventId, StreamEvent), Self)> {
         let mut following = self.following.take()?;
         let parting = async {
             self.stopping.cancelled().await;
@@ -108,12 +128,11 @@ impl Live {
         let next = tokio::select! {
             biased;
             next = following.next() => next?,
-            () = parting => return Some((sent(self.run, EventId::default(), &parted()), self)),
+            () = parting => return Some(((EventId::default(), parted()), self)),
         };
         let (id, event) = next;
         self.following = (!event.is_last()).then_some(following);
-        let event = StreamEvent::from(event).told_to(self.insides);
-        Some((sent(self.run, id, &event), self))
+        Some(((id, event.into()), self))
     }
 }
 
@@ -127,12 +146,11 @@ fn parted() -> StreamEvent {
 }
 
 /// Without an id where it would take a client that comes back to the beginning.
-fn sent(run: RunId, id: EventId, event: &StreamEvent) -> Sent {
-    // Plain structs always become JSON.
-    let data = serde_json::to_string(event).unwrap_or_default();
-    let sent = Sent::default().event(event.name()).data(data);
+fn sent(run: RunId, id: EventId, event: StreamEvent, view: &View) -> Option<Sent> {
     let is_first = matches!(event, StreamEvent::Received { .. });
-    if id == EventId::default() && !is_first { sent } else { sent.id(format!("{run}:{id}")) }
+    let (name, data) = view(event)?;
+    let sent = Sent::default().event(name).data(data);
+    Some(if id == EventId::default() && !is_first { sent } else { sent.id(format!("{run}:{id}")) })
 }
 
 #[cfg(test)]

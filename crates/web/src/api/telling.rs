@@ -3,7 +3,7 @@
 use munshi_identity::keys::Caller;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::Tx;
-use munshi_types::{Ids, Timestamp};
+use munshi_types::{Ids, OperatorId, Timestamp};
 use serde_json::Value;
 
 use crate::error::ApiError;
@@ -18,11 +18,17 @@ pub(crate) struct Telling {
 
 impl Telling {
     pub(crate) fn of(caller: &Caller, ids: Ids, now: Timestamp) -> Self {
-        let actor = match caller.principal.person {
-            Some(person) => Actor::new(ActorKind::Person, person.to_string()),
-            None => Actor::new(ActorKind::Operator, format!("api key {}", caller.key)),
+        let actor = match (caller.operator, caller.principal.person) {
+            (Some(operator), _) => Actor::new(ActorKind::Operator, format!("operator {operator}")),
+            (None, Some(person)) => Actor::new(ActorKind::Person, person.to_string()),
+            (None, None) => Actor::new(ActorKind::Operator, format!("api key {}", caller.key)),
         };
         Self { actor, ids, now }
+    }
+
+    /// An operator in their browser.
+    pub(crate) fn by_operator(operator: OperatorId, ids: Ids, now: Timestamp) -> Self {
+        Self { actor: Actor::new(ActorKind::Operator, format!("operator {operator}")), ids, now }
     }
 
     /// By what name what is made is remembered.

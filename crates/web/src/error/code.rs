@@ -20,6 +20,8 @@ pub enum Code {
     UnsupportedMediaType,
     /// Well-formed, but a value does not fit.
     Invalid,
+    /// A little work is asked for first; `x-challenge` says which.
+    ProofNeeded,
     TooManyRequests,
     Internal,
     /// Something the server needs is away for the moment: the database, the disk, a provider.
@@ -42,7 +44,7 @@ const fn row(status: StatusCode, name: &'static str, message: &'static str, hint
 }
 
 impl Code {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::BadRequest,
         Self::Unauthenticated,
         Self::Forbidden,
@@ -53,6 +55,7 @@ impl Code {
         Self::TooLarge,
         Self::UnsupportedMediaType,
         Self::Invalid,
+        Self::ProofNeeded,
         Self::TooManyRequests,
         Self::Internal,
         Self::Unavailable,
@@ -73,6 +76,7 @@ impl Code {
             Self::TooLarge => row(S::PAYLOAD_TOO_LARGE, "too_large", "The request body is too large.", "Send less at once."),
             Self::UnsupportedMediaType => row(S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The body is of a kind this address does not read.", "Send `content-type: application/json`."),
             Self::Invalid => row(S::UNPROCESSABLE_ENTITY, "invalid", "A value does not fit.", "Compare the body with /openapi.json."),
+            Self::ProofNeeded => row(S::PRECONDITION_REQUIRED, "proof_needed", "A little work is asked for before this message.", "Find a number that, behind `x-challenge` and a dot, gives a SHA-256 with as many zero bits in front as it begins with, and send both as `proof`."),
             Self::TooManyRequests => row(S::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests.", "Wait for the seconds in `retry-after`, then try again."),
             Self::Internal => row(S::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side.", "Try again; if it stays, tell the operator the request id."),
             Self::Unavailable => row(S::SERVICE_UNAVAILABLE, "unavailable", "The service can't do this right now.", "Nothing was lost. Try again after the seconds in `retry-after`."),

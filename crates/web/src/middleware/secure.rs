@@ -8,7 +8,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-const DEFAULTS: [(HeaderName, &str); 5] = [
+const DEFAULTS: [(HeaderName, &str); 7] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
     (REFERRER_POLICY, "no-referrer"),
@@ -16,6 +16,9 @@ const DEFAULTS: [(HeaderName, &str); 5] = [
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     // Answers hold people's data.
     (CACHE_CONTROL, "no-store"),
+    // No window that another site opened reaches into ours.
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), "geolocation=(), payment=(), usb=()"),
 ];
 
 pub(crate) async fn secure(request: Request, next: Next) -> Response {

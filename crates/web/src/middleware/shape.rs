@@ -13,6 +13,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 
 use super::RequestId;
+use crate::account::fault::Shown;
 use crate::error::{ApiError, Code};
 use crate::json::{Json, shorten};
 
@@ -21,6 +22,9 @@ const LONGEST_REFUSAL: u64 = 4096;
 
 pub(crate) async fn shape(id: RequestId, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
+    if let Some(Shown(error)) = response.extensions().get::<Shown>() {
+        log(error);
+    }
     let error = match response.extensions().get::<Arc<ApiError>>() {
         Some(error) => error.clone(),
         None if is_bare(&response) => {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
-use rustls::crypto::ring;
+
+use crate::outgoing::connector;
 
 /// For one POST, from name lookup to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,19 +30,6 @@ impl CollectorClient {
     pub(super) fn new(endpoint: &str) -> Result<Self, rustls::Error> {
         connector(endpoint).map(|connector| Self { connector })
     }
-}
-
-/// For https the machine's certificates, which may hold a company's own; a bare container has none and gets
-/// Mozilla's.
-fn connector(endpoint: &str) -> Result<HttpsConnector<HttpConnector>, rustls::Error> {
-    let machine =
-        || HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider()).ok();
-    let found = if endpoint.starts_with("https:") { machine() } else { None };
-    let builder = match found {
-        Some(builder) => builder,
-        None => HttpsConnectorBuilder::new().with_provider_and_webpki_roots(ring::default_provider())?,
-    };
-    Ok(builder.https_or_http().enable_http1().build())
 }
 
 impl fmt::Debug for CollectorClient {

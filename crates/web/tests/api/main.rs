@@ -17,6 +17,15 @@ macro_rules! on_both {
 }
 
 mod access;
+mod account {
+    mod attacks;
+    mod brute;
+    mod links;
+    mod oidc;
+    mod pages;
+    mod proofs;
+    mod rights;
+}
 mod approvals;
 mod chat;
 mod door;

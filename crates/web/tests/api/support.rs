@@ -1,9 +1,11 @@
 //! Two small businesses behind one router.
 
+mod browser;
 mod client;
 mod tools;
 
-pub(crate) use client::{Told, chat, follow, text_of};
+pub(crate) use browser::{Browser, PASSWORD, encoded};
+pub(crate) use client::{Reply, Told, chat, follow, text_of};
 pub(crate) use tools::{NOTES, World};
 
 use std::path::{Path, PathBuf};
@@ -14,7 +16,9 @@ use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_identity::codes::CodeKey;
+use munshi_identity::hosts::{self, Hosts};
 use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
+use munshi_identity::passwords::Passwords;
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
 use munshi_lang::Phrasebook;
@@ -33,7 +37,7 @@ use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
 use munshi_tools::Dispatcher;
 use munshi_types::{BindingId, Clock, Ids, PersonId, SystemRandom, TenantId, Zone};
 use munshi_web::api::{Codes, Parts as ApiParts};
-use munshi_web::{Api, App, Metrics, Options, router, routes};
+use munshi_web::{Account, Api, App, Metrics, Options, router, routes};
 
 /// What the tools of the tests may do.
 const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
@@ -62,7 +66,8 @@ pub(crate) struct Installation {
     pub(crate) world: Arc<World>,
     pub(crate) router: Router,
     pub(crate) db: Db,
-    ids: Ids,
+    pub(crate) ids: Ids,
+    clock: Arc<dyn Clock>,
 }
 
 struct FixedCodes;
@@ -71,6 +76,19 @@ struct FixedCodes;
 impl Codes for FixedCodes {
     async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
         Ok(CodeKey::new(&[7; 32]))
+    }
+}
+
+struct NoHosts;
+
+#[async_trait]
+impl hosts::Source for NoHosts {
+    async fn secret(&self, _: TenantId, _: &str) -> Result<zeroize::Zeroizing<Vec<u8>>, String> {
+        Err("no vault here".to_owned())
+    }
+
+    async fn published(&self, _: &str) -> Result<String, String> {
+        Err("no network here".to_owned())
     }
 }
 
@@ -125,6 +143,30 @@ impl Installation {
         (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
         (budgets, target): (Budgets, Target),
     ) -> Self {
+        let account = Account {
+            passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
+            public_url: None,
+            oidc: None,
+        };
+        Self::with_account(test, db, (shop, other), (model, provider, world), (budgets, target, account))
+    }
+
+    /// The same with another way to sign in.
+    pub(crate) async fn signing_in(test: &TestDb, account: Account) -> Self {
+        let (shop, other) = (business(test, "shop").await, business(test, "other").await);
+        let model = Arc::new(Scripted::new([]));
+        let target = Target::new("one", Wire::OpenAi, "", "m");
+        let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
+        Self::with_account(test, test.db.clone(), (shop, other), parts, (budgets(), target, account))
+    }
+
+    fn with_account(
+        test: &TestDb,
+        db: Db,
+        (shop, other): (Business, Business),
+        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        (budgets, target, account): (Budgets, Target, Account),
+    ) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let registry = Arc::new(tools::registry(&world));
         let office = Arc::new(Office::new(test.ids.clone(), Governor::new(budgets, test.ids.clone())));
@@ -138,6 +180,8 @@ impl Installation {
             resolver,
             office,
             codes: Arc::new(FixedCodes),
+            account,
+            hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
             senders: Vec::new(),
             clock,
             random: Arc::new(SystemRandom),
@@ -146,7 +190,11 @@ impl Installation {
         });
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
         let router = router(routes(), &app, &Options::default());
-        Self { shop, other, model, world, router, db, ids: test.ids.clone() }
+        Self { shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }
+    }
+
+    pub(crate) fn now(&self) -> munshi_types::Timestamp {
+        self.clock.now()
     }
 
     /// A key of the shop that stands for a role.

@@ -57,6 +57,7 @@ async fn browsers_are_told_to_be_careful() {
         assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(reply.header("x-frame-options"), "DENY");
         assert_eq!(reply.header("referrer-policy"), "no-referrer");
+        assert_eq!(reply.header("cross-origin-opener-policy"), "same-origin");
         assert_eq!(reply.header("cache-control"), "no-store");
         assert!(reply.header("content-security-policy").starts_with("default-src 'none'"));
     }

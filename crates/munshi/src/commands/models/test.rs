@@ -1,13 +1,12 @@
 //! `munshi models test TARGET`: a real call, with its times.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use munshi_llm::chat::Output;
 use munshi_llm::gateway::{Account, Call, Use};
-use munshi_llm::money::Cost;
-use munshi_llm::{ChatRequest, Event, Message, Target};
+use munshi_llm::{ChatRequest, Message, Target};
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Painter;
 use crate::output::table::{Cell, Table, Tone, harmless};
 use crate::wiring::gateway::{Book, Wired};
+use crate::wiring::trial::{Check, ask};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -28,19 +28,6 @@ pub(crate) struct Arguments {
 struct Report {
     model: String,
     checks: Vec<Check>,
-}
-
-/// One thing the model was asked for.
-#[derive(Debug, Serialize)]
-struct Check {
-    what: &'static str,
-    is_good: bool,
-    /// What came, or what went wrong.
-    detail: String,
-    first_word_ms: Option<u128>,
-    total_ms: u128,
-    tokens: u64,
-    cost_micros: Option<i64>,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -61,7 +48,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
                 // The questions are our own and name nobody.
                 veil: None,
             };
-            checks.push(ask(context, &wired, call, what).await);
+            checks.push(ask(&wired.gateway, call, what, context.now()).await);
         }
         if target.capabilities.embeddings {
             checks.push(embed(&wired, &target, &account).await);
@@ -96,42 +83,6 @@ fn questions(target: &Target) -> Vec<(&'static str, ChatRequest)> {
         questions.push(("answer of a form", ChatRequest { output, ..plain }));
     }
     questions
-}
-
-async fn ask(context: &Context, wired: &Wired, call: Call, what: &'static str) -> Check {
-    let began = Instant::now();
-    let mut first = None;
-    let outcome = async {
-        let mut live = wired.gateway.stream(call).await?;
-        let (mut text, mut used) = (String::new(), None);
-        while let Some(event) = live.next().await {
-            match event? {
-                Event::Text(more) => {
-                    first.get_or_insert_with(|| began.elapsed());
-                    text.push_str(&more);
-                }
-                Event::Finished { usage, .. } => used = Some(usage),
-                _ => {}
-            }
-        }
-        let usage = used.unwrap_or_default();
-        let cost = wired.gateway.prices().cost(live.target(), &usage, context.now());
-        Ok::<_, munshi_llm::Fault>((text, usage.total(), cost))
-    };
-    let outcome = outcome.await;
-    let (is_good, detail, tokens, cost) = match outcome {
-        Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost),
-        Err(fault) => (false, fault.to_string(), 0, None),
-    };
-    Check {
-        what,
-        is_good,
-        detail,
-        first_word_ms: first.as_ref().map(Duration::as_millis),
-        total_ms: began.elapsed().as_millis(),
-        tokens,
-        cost_micros: cost.map(Cost::as_micros),
-    }
 }
 
 async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check {

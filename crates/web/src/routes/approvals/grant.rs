@@ -3,11 +3,12 @@
 use munshi_safety::acts;
 use munshi_safety::approvals::{Answer, Answered, Approval as Stored, Covers, Said, State, answer};
 use munshi_store::Tx;
-use munshi_types::ApprovalId;
+use munshi_types::{ApprovalId, RunId, TenantId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::read::find;
+use crate::api::Inner;
 use crate::api::access::Key;
 use crate::api::ask::{At, invalid};
 use crate::error::{ApiError, Code};
@@ -74,12 +75,12 @@ pub(crate) async fn give(
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
     let approval = read(answered, said, &shown)?;
-    go_on(key, &approval).await?;
+    go_on(&key.api, key.tenant(), &approval).await?;
     Ok(Json(approval.into()))
 }
 
 /// The same answer a second time is no mistake; another one comes too late.
-fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiError> {
+pub(crate) fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiError> {
     let answered = match answered {
         Answered::Already(approval) if approval.digest.to_string() != shown => {
             Answered::Changed { now: approval.digest }
@@ -97,7 +98,7 @@ fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiErro
             "Ask the agent again: it will propose it anew.",
         ),
         (Answered::NotYours { ask }, _) => {
-            Err(ApiError::new(Code::Forbidden, "This is not for this key to answer; nothing was answered.")
+            Err(ApiError::new(Code::Forbidden, "This is for somebody else to answer; nothing was answered.")
                 .hint(format!("An owner or {ask} of the workspace may.")))
         }
         (Answered::Changed { now }, _) => conflict(
@@ -115,15 +116,18 @@ fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stored, ApiErro
 
 /// The turn that waits for this very question is taken up; what waits for others waits on. Where another turn has taken
 /// its work over, the engine's own round finds that one.
-async fn go_on(key: &Key, approval: &Stored) -> Result<(), ApiError> {
+pub(crate) async fn go_on(
+    api: &Inner,
+    tenant: TenantId,
+    approval: &Stored,
+) -> Result<Option<RunId>, ApiError> {
     let act = approval.act;
-    let found = key.api.db.read(key.tenant(), move |tx| acts::find(tx, act)).await?;
-    match found.and_then(|act| act.rests_on.caller.run) {
-        Some(run) => match key.api.engine.take_up(key.tenant(), run).await {
-            // Acts that no turn of ours asked for have none to go on with.
-            Ok(()) | Err(munshi_agent::Error::NoRun) => Ok(()),
-            Err(error) => Err(error.into()),
-        },
-        None => Ok(()),
+    let found = api.db.read(tenant, move |tx| acts::find(tx, act)).await?;
+    let Some(run) = found.and_then(|act| act.rests_on.caller.run) else { return Ok(None) };
+    match api.engine.take_up(tenant, run).await {
+        Ok(()) => Ok(Some(run)),
+        // Acts that no turn of ours asked for have none to go on with.
+        Err(munshi_agent::Error::NoRun) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }

@@ -14,6 +14,7 @@ use munshi_types::{Inbound, MessageId, PersonId, To};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::Inner;
 use crate::api::access::Key;
 use crate::api::ask::{self, invalid};
 use crate::api::speaker::{Speaker, Who};
@@ -103,7 +104,7 @@ pub(crate) async fn send_chat(
     let (inbound, text) = inbound(&key, message, &headers).await?;
     let received = key.api.engine.receive(inbound).await?;
     if received.fate == Became::SeenBefore {
-        same_words(&key, received.message, text).await?;
+        same_words(&key.api, &received, text).await?;
     }
     let mut response =
         if streams { follow(&app, &key, &received).await? } else { wait(&key, &received).await? };
@@ -214,8 +215,9 @@ async fn admit(key: &Key, speaker: &Speaker, place: &Resolution) -> Result<Optio
 }
 
 /// The same id with other words is a mistake, and not the same message.
-async fn same_words(key: &Key, message: MessageId, text: String) -> Result<(), ApiError> {
-    let stored = key.api.db.read(key.tenant(), move |tx| messages::find(tx, message)).await?;
+pub(crate) async fn same_words(api: &Inner, received: &Received, text: String) -> Result<(), ApiError> {
+    let message = received.message;
+    let stored = api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
     match stored {
         Some(stored) if stored.standing != Standing::Refused && stored.text != text => {
             Err(ApiError::new(Code::Conflict, "A message with this id and another text was taken before.")
@@ -227,6 +229,11 @@ async fn same_words(key: &Key, message: MessageId, text: String) -> Result<(), A
 
 async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, ApiError> {
     let following = key.api.engine.follow(received.tenant, received.run, None).await?;
+    Ok(stream::respond(&key.api, opening(received, Insides::of(key.role())), following, app.stopping().clone()))
+}
+
+/// A stream that begins with what became of the message.
+pub(crate) fn opening(received: &Received, insides: Insides) -> Told {
     let behind = match received.fate {
         Became::Queued { behind } => Some(behind),
         Became::Begun | Became::SeenBefore => None,
@@ -239,14 +246,7 @@ async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, A
         fate: (&received.fate).into(),
         behind,
     };
-    let told = Told {
-        tenant: received.tenant,
-        person: received.person,
-        run: received.run,
-        insides: Insides::of(key.role()),
-        first: Some(first),
-    };
-    Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
+    Told { tenant: received.tenant, person: received.person, run: received.run, insides, first: Some(first) }
 }
 
 async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
@@ -272,7 +272,7 @@ async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
     }
 }
 
-fn name_it(response: &mut Response, received: &Received) {
+pub(crate) fn name_it(response: &mut Response, received: &Received) {
     let names = [("x-run-id", received.run.to_string()), ("x-session-id", received.session.to_string())];
     for (name, id) in names {
         if let Ok(value) = HeaderValue::try_from(id) {

@@ -2,15 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::HeaderMap;
-use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::header::{ACCEPT, HOST, VARY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::doors::{self, Door};
+use crate::app::App;
+use crate::error::ApiError;
 use crate::json::Json;
-
-const PAGE: &str = include_str!("show.html");
+use crate::pages::{Face, Page};
+use crate::routes::visits::show::chat;
+use crate::server::Peer;
+use crate::visitor::here::is_keeper;
+use crate::visitor::origin::host_of;
+use crate::visitor::place;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Home {
@@ -20,13 +30,23 @@ pub(crate) struct Home {
     links: BTreeMap<&'static str, &'static str>,
 }
 
-/// What this is: a page for browsers, JSON for all others.
+/// What this is: a page for browsers, JSON for all others. Under the host of a binding it is that binding's page.
 #[utoipa::path(get, path = "/", tag = "home", responses(
     (status = 200, description = "A welcome.", content((Home = "application/json"), (String = "text/html"))),
 ))]
-pub(crate) async fn show_home(headers: HeaderMap) -> Response {
+pub(crate) async fn show_home(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if accepted.contains("text/html") { page() } else { ([(VARY, "accept")], Json(home())).into_response() }
+    let mut response = if accepted.contains("text/html") {
+        page(&app, peer.map(|Extension(peer)| peer), &headers).await?
+    } else {
+        Json(home()).into_response()
+    };
+    response.headers_mut().append(VARY, HeaderValue::from_static("accept, host"));
+    Ok(response)
 }
 
 fn home() -> Home {
@@ -39,11 +59,76 @@ fn home() -> Home {
     Home { name: "Munshi", version: env!("CARGO_PKG_VERSION"), links }
 }
 
-fn page() -> Response {
-    let headers = [
-        (CONTENT_TYPE, "text/html; charset=utf-8"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
-        (VARY, "accept"),
-    ];
-    (headers, PAGE).into_response()
+async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Response, ApiError> {
+    let Ok(api) = app.api() else { return Ok(Page(HomePage::for_strangers()).into_response()) };
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
+    if let Some(place) = place::of_host(api, host).await? {
+        return Ok(chat(&place, headers));
+    }
+    if !is_keeper(app, peer.as_ref(), headers).await? {
+        return Ok(Page(HomePage::for_strangers()).into_response());
+    }
+    let (doors, tenants) = doors::open(api).await?;
+    let starting = api.visits.starting.as_deref();
+    let ready = starting.map(|starting| starting.ready()).unwrap_or_default();
+    let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
+    Ok(Page(HomePage {
+        is_keeper: true,
+        doors,
+        ready: ready.map(|one| ReadyCard::of(one.tenant.as_str(), one.about)).collect(),
+        providers: starting.map(|starting| starting.providers()).unwrap_or_default(),
+        has_models: starting.is_some_and(|starting| starting.has_models()),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+    .into_response())
+}
+
+/// A tenant that can be made at once.
+struct ReadyCard {
+    name: String,
+    about: String,
+    face: Face,
+}
+
+impl ReadyCard {
+    fn of(name: &str, about: String) -> Self {
+        Self { name: name.to_owned(), about, face: Face::of(name) }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+pub(crate) struct HomePage {
+    is_keeper: bool,
+    doors: Vec<Door>,
+    ready: Vec<ReadyCard>,
+    providers: Vec<(String, String)>,
+    has_models: bool,
+    version: &'static str,
+}
+
+impl HomePage {
+    /// Who is not known learns nothing of who is here.
+    fn for_strangers() -> Self {
+        Self {
+            is_keeper: false,
+            doors: Vec::new(),
+            ready: Vec::new(),
+            providers: Vec::new(),
+            has_models: false,
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sample(text: &str) -> Self {
+        Self {
+            is_keeper: true,
+            doors: vec![Door::sample(text)],
+            ready: vec![ReadyCard::of(text, text.to_owned())],
+            providers: vec![(text.to_owned(), text.to_owned())],
+            has_models: true,
+            version: "1",
+        }
+    }
 }

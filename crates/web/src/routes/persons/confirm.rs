@@ -49,7 +49,7 @@ pub(crate) async fn confirm_person(
     own_session(&key, id, answer.session).await?;
     let refused = |what: String, hint: &'static str| Err(ApiError::new(Code::Conflict, what).hint(hint));
     let again = "Ask for another: POST /v1/persons/{id}/link.";
-    match linking(&key).await?.confirm(key.tenant(), answer.session, &answer.code).await? {
+    match linking(&key.api, key.tenant()).await?.confirm(key.tenant(), answer.session, &answer.code).await? {
         Answer::Right(linked) => {
             Ok(Json(Linked { person: linked.person.into(), session: linked.session, merged: linked.merged }))
         }

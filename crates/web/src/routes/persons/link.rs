@@ -11,10 +11,11 @@ use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{Outbound, PersonId, SessionId, Timestamp};
+use munshi_types::{Outbound, PersonId, SessionId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::Inner;
 use crate::api::access::Key;
 use crate::api::ask::At;
 use crate::api::missing;
@@ -90,7 +91,7 @@ pub(crate) async fn link_person(
         ),
     };
     let way = Way { sender, words: &words, language: None };
-    match linking(&key).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {
+    match linking(&key.api, key.tenant()).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {
         Came::Sent { expires_at } => {
             Ok((StatusCode::ACCEPTED, Json(CodeAsked { expires_at, code: caught.take() })))
         }
@@ -102,11 +103,10 @@ pub(crate) async fn link_person(
     }
 }
 
-pub(crate) async fn linking(key: &Key) -> Result<Linking, ApiError> {
-    let api = &key.api;
+pub(crate) async fn linking(api: &Inner, tenant: TenantId) -> Result<Linking, ApiError> {
     Ok(Linking {
         db: api.db.clone(),
-        key: api.codes.key(key.tenant()).await?,
+        key: api.codes.key(tenant).await?,
         ids: api.ids.clone(),
         random: api.random.clone(),
         clock: api.clock.clone(),
@@ -125,7 +125,7 @@ pub(crate) async fn own_session(key: &Key, person: PersonId, session: SessionId)
     found.map(|_| ()).ok_or_else(|| missing("session", &session.to_string()))
 }
 
-fn no_way() -> ApiError {
+pub(crate) fn no_way() -> ApiError {
     ApiError::new(Code::Conflict, "No channel that reaches a phone is set up here.")
         .hint("Set one up, or send the code yourself: `\"deliver\": \"you\"`, with a key of an owner.")
 }

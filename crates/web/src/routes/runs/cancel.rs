@@ -15,9 +15,9 @@ use crate::json::Json;
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Cancelled {
     #[schema(value_type = uuid::Uuid)]
-    run: RunId,
+    pub(crate) run: RunId,
     /// False where it had ended before.
-    cancelled: bool,
+    pub(crate) cancelled: bool,
 }
 
 /// Stops a turn, whichever node works on it. What it is doing at this moment is finished first: nothing is left half

@@ -1,0 +1,16 @@
+use crate::kinds::{Count, IpAddresses};
+use crate::section::section;
+
+section! {
+    /// Conversations on web pages, our own and those that have the widget.
+    Web in "web" {
+        /// How many messages of somebody who has proved nothing are free. For each one after, their browser does a little
+        /// work first, so that nobody sends them by the thousand.
+        challenge_after: Count<0, 1000> = 3,
+        /// How much work that is: each one more doubles it, and 0 asks for none. 16 takes a phone less than a second.
+        challenge_bits: Count<0, 24> = 16,
+        /// Proxies in front of Munshi, by their address. What they say in `x-forwarded-for` is believed, so that people
+        /// are counted one by one and not as their proxy.
+        proxies: IpAddresses = [],
+    }
+}

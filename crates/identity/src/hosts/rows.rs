@@ -1,0 +1,188 @@
+//! Hosts' keys as the store keeps them.
+
+use munshi_store::{Row, Tx, params};
+use munshi_types::Timestamp;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::jwt::{Algorithm, Jwk};
+
+/// Keys of one host that are good at once: the one in use, and the next.
+const AT_ONCE: usize = 2;
+
+/// What the value of a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The name of a secret in the vault.
+    Secret,
+    /// A public key, as a JWK.
+    Public,
+    /// Where public keys are.
+    Address,
+}
+
+impl Holds {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Public => "public",
+            Self::Address => "address",
+        }
+    }
+}
+
+/// A key to be added.
+#[derive(Clone, Debug)]
+pub struct NewHostKey {
+    /// What tokens call it.
+    pub kid: String,
+    /// Whose visitors it vouches for; keys that follow each other have the same.
+    pub host: String,
+    pub algorithm: Algorithm,
+    pub holds: Holds,
+    pub value: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostKey {
+    pub kid: String,
+    pub host: String,
+    pub algorithm: Algorithm,
+    pub holds: Holds,
+    /// A name in the vault, a JWK or an address: nothing secret.
+    pub value: String,
+    pub added_at: Timestamp,
+    /// From then on it is good for nothing.
+    pub ends_at: Option<Timestamp>,
+}
+
+impl HostKey {
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.ends_at.is_none_or(|end| now < end)
+    }
+}
+
+pub fn add(tx: &mut Tx<'_>, new: &NewHostKey, now: Timestamp) -> Result<HostKey> {
+    check(new)?;
+    let live = list(tx)?.into_iter().filter(|key| key.host == new.host && key.is_live(now)).count();
+    if live >= AT_ONCE {
+        let host = &new.host;
+        let what = format!("{host} has two keys already: retire the older before you add another");
+        return Err(Error::Invalid(what));
+    }
+    let added = tx.execute(
+        "INSERT INTO host_keys (tenant_id, kid, host, algorithm, holds, value, added_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant_id, kid) DO NOTHING",
+        params![new.kid, new.host, new.algorithm.as_str(), new.holds.as_str(), new.value, now],
+    )?;
+    if added == 0 {
+        return Err(Error::NameTaken(new.kid.clone()));
+    }
+    find(tx, &new.kid)?.ok_or_else(|| Error::Invalid(format!("the key {} can't be kept", new.kid)))
+}
+
+fn check(new: &NewHostKey) -> Result<()> {
+    let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
+    let plain = |text: &str, most: usize| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        (1..=most).contains(&text.len()) && text.bytes().all(fits)
+    };
+    if !plain(&new.kid, 100) {
+        return invalid("a key's name has 1 to 100 letters, digits, dots, dashes and underscores");
+    }
+    if !plain(&new.host, 60) {
+        return invalid("a host's name has 1 to 60 letters, digits, dots, dashes and underscores");
+    }
+    let shared = new.algorithm == Algorithm::Hs256;
+    match new.holds {
+        Holds::Secret if !shared => invalid("a secret of the vault is for HS256 alone"),
+        Holds::Public | Holds::Address if shared => invalid("HS256 needs a secret of the vault"),
+        Holds::Public => {
+            let jwk: Option<Jwk> = serde_json::from_str(&new.value).ok();
+            let fits = jwk.and_then(|jwk| jwk.key()).is_some_and(|key| key.algorithm() == new.algorithm);
+            if fits { Ok(()) } else { invalid("this is no public key for that algorithm") }
+        }
+        Holds::Address if !is_safe(&new.value) => {
+            invalid("keys are read from an address that begins with https://")
+        }
+        Holds::Secret | Holds::Address => Ok(()),
+    }
+}
+
+/// Keys that come over a line anybody can change are nobody's; on this machine there is no such line.
+fn is_safe(address: &str) -> bool {
+    let plain = address.len() <= 500 && address.bytes().all(|byte| byte.is_ascii_graphic());
+    let here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+    plain && (address.starts_with("https://") || here.iter().any(|start| address.starts_with(start)))
+}
+
+pub fn find(tx: &mut Tx<'_>, kid: &str) -> Result<Option<HostKey>> {
+    Ok(tx.optional(
+        "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
+         WHERE tenant_id = $1 AND kid = $2",
+        params![kid],
+        read,
+    )?)
+}
+
+/// The newest first, those that have ended too.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<HostKey>> {
+    Ok(tx.all(
+        "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
+         WHERE tenant_id = $1 ORDER BY added_at DESC, kid LIMIT 1000",
+        &[],
+        read,
+    )?)
+}
+
+/// Lets a key end; none where there is no such. It can end sooner than was said before, never later.
+pub fn retire(tx: &mut Tx<'_>, kid: &str, ends_at: Timestamp) -> Result<Option<HostKey>> {
+    tx.execute(
+        "UPDATE host_keys SET ends_at = $3
+         WHERE tenant_id = $1 AND kid = $2 AND (ends_at IS NULL OR ends_at > $3)",
+        params![kid, ends_at],
+    )?;
+    find(tx, kid)
+}
+
+pub(super) fn live(tx: &mut Tx<'_>, kid: &str, now: Timestamp) -> munshi_store::Result<Option<HostKey>> {
+    let found = tx.optional(
+        "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
+         WHERE tenant_id = $1 AND kid = $2 AND holds <> 'address'",
+        params![kid],
+        read,
+    )?;
+    Ok(found.filter(|key| key.is_live(now)))
+}
+
+/// Where keys are published, as long as they count.
+pub(super) fn addresses(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result<Vec<HostKey>> {
+    let mut found = tx.all(
+        "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
+         WHERE tenant_id = $1 AND holds = 'address' ORDER BY added_at DESC, kid LIMIT 20",
+        &[],
+        read,
+    )?;
+    found.retain(|key| key.is_live(now));
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<HostKey> {
+    let odd = |what: String| munshi_store::Error::Decode(what);
+    let holds = match row.get::<String>("holds")?.as_str() {
+        "secret" => Holds::Secret,
+        "public" => Holds::Public,
+        "address" => Holds::Address,
+        other => return Err(odd(format!("a host's key that holds {other}"))),
+    };
+    Ok(HostKey {
+        kid: row.get("kid")?,
+        host: row.get("host")?,
+        algorithm: row.get::<String>("algorithm")?.parse().map_err(odd)?,
+        holds,
+        value: row.get("value")?,
+        added_at: row.get("added_at")?,
+        ends_at: row.get("ends_at")?,
+    })
+}

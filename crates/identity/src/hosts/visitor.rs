@@ -1,0 +1,61 @@
+//! Who a host says its visitor is.
+
+use munshi_types::{Language, is_unseen};
+
+use crate::address::Address;
+use crate::jwt::{Claims, Distrust};
+
+/// Longer names are no names.
+const LONGEST_NAME: usize = 200;
+/// The channel under which a host's own ids are addresses.
+const CHANNEL: &str = "host";
+
+/// A visitor a host vouches for. Everything but the subject may be left out; what is there is the host's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostVisitor {
+    /// Whose word it is: the name under which the host's keys were added.
+    pub host: String,
+    /// The key it was signed with.
+    pub kid: String,
+    /// The host's own id for them.
+    pub subject: String,
+    pub phone: Option<Address>,
+    pub email: Option<Address>,
+    pub name: Option<String>,
+    pub language: Option<Language>,
+}
+
+impl HostVisitor {
+    pub(super) fn of(host: String, kid: String, claims: Claims) -> Result<Self, Distrust> {
+        let unfit = |error: crate::AddressError| Distrust::Claims(error.to_string());
+        let subject = claims.sub.ok_or(Distrust::Missing("`sub`, who the visitor is"))?;
+        let visitor = Self {
+            phone: claims.phone_number.as_deref().map(Address::phone).transpose().map_err(unfit)?,
+            email: claims.email.as_deref().map(Address::email).transpose().map_err(unfit)?,
+            name: claims.name.filter(|name| is_name(name)),
+            // `en-IN` is English to us; what we don't speak is left out.
+            language: claims.locale.and_then(|text| text.split(['-', '_']).next()?.parse().ok()),
+            host,
+            kid,
+            subject,
+        };
+        Address::channel(CHANNEL, &visitor.id())
+            .map_err(|_| Distrust::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned()))?;
+        Ok(visitor)
+    }
+
+    /// The address by which they are known again. Two hosts of a tenant may use the same ids for different people.
+    pub fn address(&self) -> Option<Address> {
+        Address::channel(CHANNEL, &self.id()).ok()
+    }
+
+    fn id(&self) -> String {
+        format!("{}/{}", self.host, self.subject)
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.chars().count())
+        && !name.trim().is_empty()
+        && !name.chars().any(is_unseen)
+}

@@ -1,0 +1,116 @@
+//! What a token says, and whether it is for us and for now.
+
+use std::time::Duration;
+
+use munshi_types::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+use super::Distrust;
+
+/// The claims that anybody here reads; others are passed over. One that is of another kind than it should be, such as a
+/// time written as a text, refuses the whole token: it is never taken for missing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Claims {
+    pub iss: Option<String>,
+    pub sub: Option<String>,
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub aud: Vec<String>,
+    /// Who asked for it, where it is for several.
+    pub azp: Option<String>,
+    pub exp: Option<Seconds>,
+    pub nbf: Option<Seconds>,
+    pub iat: Option<Seconds>,
+    pub nonce: Option<String>,
+    pub email: Option<String>,
+    #[serde(default, deserialize_with = "yes_or_no")]
+    pub email_verified: bool,
+    pub name: Option<String>,
+    /// With its country code; OpenID calls it so too.
+    pub phone_number: Option<String>,
+    pub locale: Option<String>,
+}
+
+/// A moment as tokens write it: seconds since 1970, perhaps with a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Seconds(f64);
+
+/// What must be true of a token besides its signature.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'a> {
+    /// None where it does not matter.
+    pub issuer: Option<&'a str>,
+    pub audience: &'a str,
+    /// How far clocks may differ.
+    pub leeway: Duration,
+    /// Older ones are not believed, whatever they say of themselves.
+    pub max_age: Duration,
+}
+
+impl Claims {
+    /// Whether the token is for us and for now. `exp` may be left out where `iat` is there: it is too old after
+    /// `max_age` in any case.
+    pub fn check(&self, expected: &Expected<'_>, now: Timestamp) -> Result<(), Distrust> {
+        if expected.issuer.is_some_and(|issuer| self.iss.as_deref() != Some(issuer)) {
+            return Err(Distrust::Issuer);
+        }
+        if !self.aud.iter().any(|audience| audience == expected.audience) {
+            return Err(Distrust::Audience(expected.audience.to_owned()));
+        }
+        let now = Seconds::at(now);
+        let (leeway, age) = (expected.leeway.as_secs_f64(), expected.max_age.as_secs_f64());
+        let issued = self.iat.ok_or(Distrust::Missing("`iat`, the time it was made"))?;
+        if issued.0 > now.0 + leeway || self.nbf.is_some_and(|from| from.0 > now.0 + leeway) {
+            return Err(Distrust::Future);
+        }
+        let ended = self.exp.is_some_and(|end| end.0 + leeway <= now.0);
+        if ended || issued.0 + age + leeway <= now.0 {
+            return Err(Distrust::Expired);
+        }
+        Ok(())
+    }
+}
+
+impl Seconds {
+    fn at(moment: Timestamp) -> Self {
+        #[allow(clippy::cast_precision_loss, reason = "a moment in microseconds fits until the year 2255")]
+        Self(moment.as_micros() as f64 / 1e6)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        // The year 9999; infinities and NaN can't be written in JSON.
+        if (0.0..253_402_300_800.0).contains(&number) {
+            return Ok(Self(number));
+        }
+        Err(serde::de::Error::custom("a time is far from ours"))
+    }
+}
+
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Said::deserialize(deserializer)? {
+        Said::One(one) => vec![one],
+        Said::Many(many) => many,
+    })
+}
+
+/// Some services write it as a text.
+fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        Bool(bool),
+        Text(String),
+    }
+    Ok(match Said::deserialize(deserializer)? {
+        Said::Bool(said) => said,
+        Said::Text(text) => text == "true",
+    })
+}

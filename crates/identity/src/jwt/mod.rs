@@ -1,0 +1,111 @@
+//! Signed tokens of others (JWT): read, and believed only after their signature and their claims were looked at.
+//!
+//! Which algorithm is right is said by the key, never by the token: a key holds one, so `none` and another kind of key
+//! can't be asked for. The mathematics are ring's; here are the forms around them (RFC 7515, 7517, 7519, 8037).
+
+mod claims;
+mod key;
+mod spki;
+
+pub use claims::{Claims, Expected};
+pub use key::{Algorithm, Jwk, Key, Keyring};
+pub use spki::from_pem;
+
+use serde::Deserialize;
+
+use crate::base64url;
+
+/// Longer ones are somebody's attempt at our time.
+const LONGEST: usize = 16 * 1024;
+
+/// Why a token is not believed. Said to whoever made it, never a reason to let them in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    #[error("it is no signed token of three parts")]
+    Malformed,
+    #[error("its header asks for something that is not understood: {0}")]
+    Header(&'static str),
+    #[error("it names no key (`kid`)")]
+    NoKid,
+    #[error("its key {0} is not known here, or has ended")]
+    UnknownKey(String),
+    #[error("it says `{said}`, but its key is for {key}")]
+    Algorithm { said: String, key: Algorithm },
+    #[error("its signature does not fit")]
+    Signature,
+    #[error("its claims can't be read: {0}")]
+    Claims(String),
+    #[error("it has no {0}")]
+    Missing(&'static str),
+    #[error("it was made by another issuer")]
+    Issuer,
+    #[error("it is for somebody else: `aud` has to be `{0}`")]
+    Audience(String),
+    #[error("its time is over")]
+    Expired,
+    #[error("its time has not begun: the clocks may differ")]
+    Future,
+    #[error("it answers another question: `nonce` differs")]
+    Nonce,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    /// Something that must be understood; nothing is.
+    crit: Option<serde_json::Value>,
+    /// A payload that is not encoded, or encrypted: never ours.
+    b64: Option<bool>,
+    enc: Option<serde_json::Value>,
+}
+
+/// A token that was read but not believed. It shows only which key it names.
+pub struct Unverified<'t> {
+    header: Header,
+    /// What the signature is over.
+    signed: &'t str,
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+impl<'t> Unverified<'t> {
+    pub fn read(text: &'t str) -> Result<Self, Distrust> {
+        if text.len() > LONGEST {
+            return Err(Distrust::Malformed);
+        }
+        let (signed, signature) = text.rsplit_once('.').ok_or(Distrust::Malformed)?;
+        let (header, payload) = signed.split_once('.').ok_or(Distrust::Malformed)?;
+        if payload.contains('.') {
+            return Err(Distrust::Malformed);
+        }
+        let decoded = |part: &str| base64url::read(part).ok_or(Distrust::Malformed);
+        let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| Distrust::Malformed)?;
+        if header.crit.is_some() || header.b64.is_some() {
+            return Err(Distrust::Header("`crit` or `b64`"));
+        }
+        if header.enc.is_some() {
+            return Err(Distrust::Header("it is encrypted"));
+        }
+        Ok(Self { header, signed, payload: decoded(payload)?, signature: decoded(signature)? })
+    }
+
+    pub fn kid(&self) -> Option<&str> {
+        self.header.kid.as_deref()
+    }
+
+    /// The claims, once the signature fits this key by the key's own algorithm.
+    pub fn verify(&self, key: &Key) -> Result<Claims, Distrust> {
+        if self.header.alg != key.algorithm().as_str() {
+            let said = self.header.alg.chars().take(20).collect();
+            return Err(Distrust::Algorithm { said, key: key.algorithm() });
+        }
+        if !key.fits(self.signed.as_bytes(), &self.signature) {
+            return Err(Distrust::Signature);
+        }
+        serde_json::from_slice(&self.payload).map_err(|error| Distrust::Claims(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! One-time links: they let somebody in once, within a quarter of an hour.
+//!
+//! Looking at one uses nothing up, since programs that guard a mailbox look at links too. What is kept is a hash.
+
+use std::time::Duration;
+
+use munshi_store::{PlatformTx, Row, across_tenants, params};
+use munshi_types::{Ids, LinkId, OperatorId, Random, TenantId, Timestamp};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::operators;
+use crate::role::Role;
+use crate::token::Token;
+
+/// A link is good for so long.
+pub const LIFE: Duration = Duration::from_secs(15 * 60);
+/// Used and ended links are kept for so long, for whoever looks into abuse.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// What a link is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Purpose {
+    /// Makes the first operator, a keeper. Good only while there is no operator.
+    First,
+    /// Lets somebody look after a tenant, or the whole installation where none is named.
+    Invitation { email: String, place: Place },
+    /// Lets somebody choose another password.
+    Recovery { operator: OperatorId },
+}
+
+/// What somebody is invited to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Keeper of the installation.
+    Everywhere,
+    Workspace {
+        tenant: TenantId,
+        role: Role,
+    },
+}
+
+/// A link as it is known: everything but its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Link {
+    pub id: LinkId,
+    #[serde(flatten)]
+    pub purpose: Purpose,
+    pub made_by: String,
+    pub made_at: Timestamp,
+    pub ends_at: Timestamp,
+    pub used_at: Option<Timestamp>,
+}
+
+impl Link {
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.used_at.is_none() && now < self.ends_at
+    }
+}
+
+/// Makes a link. One for the first operator, or for the same person and purpose, ends those before it: of several, only
+/// the last that was handed out is good.
+pub fn make(
+    tx: &mut PlatformTx<'_>,
+    ids: &Ids,
+    random: &dyn Random,
+    purpose: &Purpose,
+    made_by: &str,
+    now: Timestamp,
+) -> Result<(Link, Token)> {
+    let columns = Columns::of(purpose)?;
+    end_before(tx, &columns, now)?;
+    let (id, token): (LinkId, _) = (ids.next(), Token::random(random));
+    tx.execute(
+        across_tenants(
+            "INSERT INTO one_time_links
+               (hash, id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        ),
+        params![
+            token.hash(),
+            id,
+            columns.kind,
+            columns.email,
+            columns.operator,
+            columns.tenant,
+            columns.role,
+            made_by,
+            now,
+            now.plus(LIFE)
+        ],
+    )?;
+    let link = find(tx, &token)?.ok_or_else(|| Error::Invalid("the link can't be kept".to_owned()))?;
+    Ok((link, token))
+}
+
+struct Columns {
+    kind: &'static str,
+    email: Option<String>,
+    operator: Option<OperatorId>,
+    tenant: Option<TenantId>,
+    role: Option<&'static str>,
+}
+
+impl Columns {
+    fn of(purpose: &Purpose) -> Result<Self> {
+        let none = Self { kind: "first", email: None, operator: None, tenant: None, role: None };
+        Ok(match purpose {
+            Purpose::First => none,
+            Purpose::Recovery { operator } => Self { kind: "recovery", operator: Some(*operator), ..none },
+            Purpose::Invitation { email, place } => {
+                let email = Some(operators::spelled(email)?);
+                let (tenant, role) = match place {
+                    Place::Everywhere => (None, None),
+                    Place::Workspace { tenant, role } => (Some(*tenant), Some(role.as_str())),
+                };
+                Self { kind: "invitation", email, tenant, role, ..none }
+            }
+        })
+    }
+}
+
+fn end_before(tx: &mut PlatformTx<'_>, columns: &Columns, now: Timestamp) -> Result<()> {
+    tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $5
+             WHERE kind = $1 AND used_at IS NULL AND ends_at > $5
+               AND COALESCE(email, '') = $2
+               AND (operator_id = $3 OR (operator_id IS NULL AND $3 IS NULL))
+               AND (workspace = $4 OR (workspace IS NULL AND $4 IS NULL))",
+        ),
+        params![
+            columns.kind,
+            columns.email.clone().unwrap_or_default(),
+            columns.operator,
+            columns.tenant,
+            now
+        ],
+    )?;
+    Ok(())
+}
+
+/// The link of a token, whatever became of it.
+pub fn find(tx: &mut PlatformTx<'_>, token: &Token) -> Result<Option<Link>> {
+    Ok(tx.optional(
+        across_tenants(
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+             FROM one_time_links WHERE hash = $1",
+        ),
+        params![token.hash()],
+        read,
+    )?)
+}
+
+/// Uses a link up, in the transaction of what it lets somebody do. False where it was used, or its time is over: of two at
+/// once, one hears so.
+pub fn use_up(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET used_at = $2 WHERE id = $1 AND used_at IS NULL AND ends_at > $2",
+        ),
+        params![id, now],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Invitations to a tenant that are open, the newest first.
+pub fn invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, now: Timestamp) -> Result<Vec<Link>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+             FROM one_time_links
+             WHERE workspace = $1 AND used_at IS NULL AND ends_at > $2 ORDER BY made_at DESC, id DESC LIMIT 200",
+        ),
+        params![tenant, now],
+        read,
+    )?)
+}
+
+/// Takes back an invitation to a tenant. False where there is no such that is open.
+pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $3
+             WHERE id = $1 AND workspace = $2 AND used_at IS NULL AND ends_at > $3",
+        ),
+        params![id, tenant, now],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Removes what ended a week ago; for the nightly job.
+pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
+    Ok(tx
+        .execute(across_tenants("DELETE FROM one_time_links WHERE made_at < $1"), params![now.minus(KEPT)])?)
+}
+
+fn read(row: &Row<'_>) -> munshi_store::Result<Link> {
+    let odd = |what: &str| munshi_store::Error::Decode(format!("a one-time link {what}"));
+    let kind: String = row.get("kind")?;
+    let purpose = match kind.as_str() {
+        "first" => Purpose::First,
+        "recovery" => {
+            let operator = row.get::<Option<OperatorId>>("operator_id")?;
+            Purpose::Recovery { operator: operator.ok_or_else(|| odd("of nobody"))? }
+        }
+        "invitation" => {
+            let place = match (row.get("workspace")?, row.get::<Option<String>>("role")?) {
+                (Some(tenant), Some(role)) => {
+                    let role = role.parse().map_err(|_| odd("with an odd role"))?;
+                    Place::Workspace { tenant, role }
+                }
+                (None, None) => Place::Everywhere,
+                _ => return Err(odd("to half a place")),
+            };
+            let email: Option<String> = row.get("email")?;
+            Purpose::Invitation { email: email.ok_or_else(|| odd("for nobody"))?, place }
+        }
+        other => return Err(odd(&format!("of the kind {other}"))),
+    };
+    Ok(Link {
+        id: row.get("id")?,
+        purpose,
+        made_by: row.get("made_by")?,
+        made_at: row.get("made_at")?,
+        ends_at: row.get("ends_at")?,
+        used_at: row.get("used_at")?,
+    })
+}

@@ -1,0 +1,40 @@
+//! Operators: people who look after tenants through the web, with an account of the installation and a role in each
+//! tenant they look after.
+//!
+//! An operator is no person of a tenant: a person is somebody the business knows, an operator is somebody who may open
+//! its pages. What a role opens is the same for both.
+//!
+//! # Layout
+//! - [`Operator`]: the account; `rows`: as the store keeps it; [`roles`]: what they are in which tenant
+//! - [`sign_ins`](crate::sign_ins), [`links`](crate::links), [`passwords`](crate::passwords),
+//!   [`pauses`](crate::pauses): how they come in
+
+pub mod roles;
+mod rows;
+
+pub(crate) use rows::spelled;
+pub use rows::{
+    Added, NewOperator, add, all, any, by_email, by_subject, find, make_keeper, password_of, remove, rename,
+    set_password, tie,
+};
+
+use munshi_store::Door;
+use munshi_types::{OperatorId, Timestamp};
+use serde::Serialize;
+
+/// Accounts, and how they come in: a request brings a cookie and no tenant.
+pub const OPERATORS: Door = Door::new("operators");
+
+/// An account as it is listed: never its password.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Operator {
+    pub id: OperatorId,
+    /// In the one spelling that is compared; one account has it.
+    pub email: String,
+    pub name: String,
+    /// Looks after the installation: owner of every tenant there is and will be.
+    pub keeper: bool,
+    /// Whether a password was set; without one they sign in elsewhere.
+    pub has_password: bool,
+    pub made_at: Timestamp,
+}

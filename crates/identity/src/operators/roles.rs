@@ -1,0 +1,142 @@
+//! What an operator is in which tenant.
+
+use munshi_store::{Error as StoreError, PlatformTx, Row, across_tenants, params, tenants};
+use munshi_types::{OperatorId, Tenant, TenantId, TenantStatus, Timestamp};
+use serde::Serialize;
+
+use super::{Operator, rows};
+use crate::error::Result;
+use crate::role::Role;
+
+/// A keeper has more tenants than a list shows; the first by name are.
+const MOST: u32 = 500;
+
+/// A tenant and what somebody is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    pub tenant: Tenant,
+    pub role: Role,
+}
+
+/// Somebody who looks after a tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Member {
+    #[serde(flatten)]
+    pub operator: Operator,
+    pub role: Role,
+}
+
+/// What somebody is in a tenant. None where they are nothing there, or the tenant is archived or not there.
+pub fn role_in(
+    tx: &mut PlatformTx<'_>,
+    operator: &Operator,
+    tenant: TenantId,
+) -> Result<Option<(Tenant, Role)>> {
+    let Some(found) = tenants::find(tx, tenant)? else { return Ok(None) };
+    if found.status == TenantStatus::Archived {
+        return Ok(None);
+    }
+    if operator.keeper {
+        return Ok(Some((found, Role::Owner)));
+    }
+    Ok(given(tx, operator.id, tenant)?.map(|role| (found, role)))
+}
+
+/// The role that was given there, whatever else they are.
+pub fn given(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<Option<Role>> {
+    let role: Option<String> = tx.optional(
+        across_tenants("SELECT role FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
+        params![tenant, operator],
+        |row| row.get(0),
+    )?;
+    Ok(role.map(|text| parse(&text)).transpose()?)
+}
+
+/// The tenants somebody looks after, by name; archived ones are left out.
+pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<Workspace>> {
+    let mut found = Vec::new();
+    if operator.keeper {
+        let page = tenants::list(tx, &munshi_store::PageRequest::new(None, MOST))?;
+        found.extend(page.items.into_iter().map(|tenant| Workspace { tenant, role: Role::Owner }));
+    } else {
+        for (tenant, role) in roles_of(tx, operator.id)? {
+            found.extend(tenants::find(tx, tenant)?.map(|tenant| Workspace { tenant, role }));
+        }
+    }
+    found.retain(|workspace| workspace.tenant.status != TenantStatus::Archived);
+    found.sort_by(|a, b| a.tenant.name.as_str().cmp(b.tenant.name.as_str()));
+    Ok(found)
+}
+
+/// Every role that was given to somebody.
+pub fn roles_of(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(TenantId, Role)>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT tenant_id, role FROM operator_roles WHERE operator_id = $1 ORDER BY tenant_id",
+        ),
+        params![operator],
+        |row| Ok((row.get("tenant_id")?, role_at(row)?)),
+    )?)
+}
+
+/// Everybody with a role in a tenant, the highest first. Keepers without one are not in it.
+pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>> {
+    let mut members = tx.all(
+        across_tenants(
+            "SELECT o.id, o.email, o.name, o.keeper, o.password, o.made_at, r.role
+             FROM operator_roles r JOIN operators o ON o.id = r.operator_id
+             WHERE r.tenant_id = $1 AND o.removed_at IS NULL ORDER BY o.email LIMIT 1000",
+        ),
+        params![tenant],
+        |row| Ok(Member { operator: rows::read(row)?, role: role_at(row)? }),
+    )?;
+    members.sort_by_key(|member| member.role);
+    Ok(members)
+}
+
+/// Gives a role in a tenant, in place of the one before; gives back that. If it changed, whoever has it signs in again:
+/// what a browser was let in for is not what it may do now.
+pub fn give(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    role: Role,
+    now: Timestamp,
+) -> Result<Option<Role>> {
+    let before = given(tx, operator, tenant)?;
+    if before == Some(role) {
+        return Ok(before);
+    }
+    tx.execute(
+        across_tenants(
+            "INSERT INTO operator_roles (tenant_id, operator_id, role, given_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (tenant_id, operator_id) DO UPDATE SET role = excluded.role, given_at = excluded.given_at",
+        ),
+        params![tenant, operator, role.as_str(), now],
+    )?;
+    if before.is_some() {
+        crate::sign_ins::end_all(tx, operator)?;
+    }
+    Ok(before)
+}
+
+/// Takes a role away, and ends the sign-ins that were made with it; gives back what it was.
+pub fn take(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<Option<Role>> {
+    let before = given(tx, operator, tenant)?;
+    if before.is_some() {
+        tx.execute(
+            across_tenants("DELETE FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
+            params![tenant, operator],
+        )?;
+        crate::sign_ins::end_all(tx, operator)?;
+    }
+    Ok(before)
+}
+
+fn role_at(row: &Row<'_>) -> munshi_store::Result<Role> {
+    parse(&row.get::<String>("role")?)
+}
+
+fn parse(text: &str) -> munshi_store::Result<Role> {
+    text.parse().map_err(|error: crate::role::RoleError| StoreError::Decode(error.to_string()))
+}

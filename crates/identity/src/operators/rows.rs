@@ -1,0 +1,215 @@
+//! Accounts as the store keeps them.
+
+use munshi_store::{PlatformTx, Row, across_tenants, params};
+use munshi_types::{Ids, OperatorId, Timestamp, is_unseen};
+
+use super::Operator;
+use crate::address::Address;
+use crate::error::{Error, Result};
+use crate::passwords::PasswordHash;
+
+/// Longer ones don't fit a list.
+const LONGEST_NAME: usize = 100;
+
+/// An account to be made.
+#[derive(Clone, Debug)]
+pub struct NewOperator {
+    pub email: String,
+    pub name: String,
+    pub password: Option<PasswordHash>,
+    /// Who they are elsewhere: issuer and subject.
+    pub elsewhere: Option<(String, String)>,
+    pub keeper: bool,
+    /// Comes by the first-run link; there is one at most.
+    pub first: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Added {
+    Made(Operator),
+    /// The e-mail has an account, or the first operator was made by somebody else meanwhile.
+    Taken,
+}
+
+pub fn add(tx: &mut PlatformTx<'_>, ids: &Ids, new: &NewOperator, now: Timestamp) -> Result<Added> {
+    let (email, name) = (spelled(&new.email)?, named(&new.name)?);
+    let id: OperatorId = ids.next();
+    let (issuer, subject) = new.elsewhere.clone().unzip();
+    let rows = tx.execute(
+        across_tenants(
+            "INSERT INTO operators (id, email, name, password, issuer, subject, keeper, is_first, made_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+        ),
+        params![
+            id,
+            email,
+            name,
+            new.password.as_ref().map(|hash| hash.as_str().to_owned()),
+            issuer,
+            subject,
+            new.keeper,
+            new.first,
+            now
+        ],
+    )?;
+    if rows == 0 {
+        return Ok(Added::Taken);
+    }
+    let made = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the account {id} can't be kept")))?;
+    Ok(Added::Made(made))
+}
+
+/// As e-mails are compared.
+pub(crate) fn spelled(email: &str) -> Result<String> {
+    let address = Address::email(email).map_err(|error| Error::Invalid(error.to_string()))?;
+    Ok(address.as_str().to_owned())
+}
+
+fn named(name: &str) -> Result<String> {
+    let name = name.trim();
+    let fits = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(is_unseen);
+    if fits {
+        return Ok(name.to_owned());
+    }
+    Err(Error::Invalid("a name has 1 to 100 letters on one line, none of them hidden".to_owned()))
+}
+
+pub fn find(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Operator>> {
+    Ok(tx.optional(
+        across_tenants(
+            "SELECT id, email, name, keeper, password, made_at FROM operators
+             WHERE id = $1 AND removed_at IS NULL",
+        ),
+        params![id],
+        read,
+    )?)
+}
+
+/// None also for a text that is no e-mail.
+pub fn by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>> {
+    let Ok(email) = spelled(email) else { return Ok(None) };
+    Ok(tx.optional(
+        across_tenants(
+            "SELECT id, email, name, keeper, password, made_at FROM operators
+             WHERE email = $1 AND removed_at IS NULL",
+        ),
+        params![email],
+        read,
+    )?)
+}
+
+/// Whom another service knows by this id.
+pub fn by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Result<Option<Operator>> {
+    Ok(tx.optional(
+        across_tenants(
+            "SELECT id, email, name, keeper, password, made_at FROM operators
+             WHERE issuer = $1 AND subject = $2 AND removed_at IS NULL",
+        ),
+        params![issuer, subject],
+        read,
+    )?)
+}
+
+/// Everybody with an account, by e-mail.
+pub fn all(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT id, email, name, keeper, password, made_at FROM operators
+             WHERE removed_at IS NULL ORDER BY email LIMIT 10000",
+        ),
+        &[],
+        read,
+    )?)
+}
+
+/// Whether there is any account: without one the first-run link is good.
+pub fn any(tx: &mut PlatformTx<'_>) -> Result<bool> {
+    let found: Option<OperatorId> = tx.optional(
+        across_tenants("SELECT id FROM operators WHERE removed_at IS NULL LIMIT 1"),
+        &[],
+        |row| row.get(0),
+    )?;
+    Ok(found.is_some())
+}
+
+pub fn password_of(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<PasswordHash>> {
+    let text: Option<Option<String>> = tx.optional(
+        across_tenants("SELECT password FROM operators WHERE id = $1 AND removed_at IS NULL"),
+        params![id],
+        |row| row.get(0),
+    )?;
+    Ok(text.flatten().map(PasswordHash::stored))
+}
+
+/// Also where there was none. Whoever was signed in stays so: see [`sign_ins::end_others`](crate::sign_ins::end_others).
+pub fn set_password(tx: &mut PlatformTx<'_>, id: OperatorId, hash: &PasswordHash) -> Result<()> {
+    tx.execute(
+        across_tenants("UPDATE operators SET password = $2 WHERE id = $1 AND removed_at IS NULL"),
+        params![id, hash.as_str()],
+    )?;
+    Ok(())
+}
+
+pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()> {
+    let name = named(name)?;
+    tx.execute(
+        across_tenants("UPDATE operators SET name = $2 WHERE id = $1 AND removed_at IS NULL"),
+        params![id, name],
+    )?;
+    Ok(())
+}
+
+/// Lets somebody look after the installation.
+pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    tx.execute(
+        across_tenants("UPDATE operators SET keeper = TRUE WHERE id = $1 AND removed_at IS NULL"),
+        params![id],
+    )?;
+    Ok(())
+}
+
+/// Remembers who an account is elsewhere. False where it is tied to somebody already, or somebody else has that id.
+pub fn tie(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str) -> Result<bool> {
+    let rows = tx.execute(
+        across_tenants(
+            "UPDATE operators SET issuer = $2, subject = $3
+             WHERE id = $1 AND removed_at IS NULL AND subject IS NULL AND NOT EXISTS (
+               SELECT 1 FROM operators o WHERE o.issuer = $2 AND o.subject = $3 AND o.removed_at IS NULL)",
+        ),
+        params![id, issuer, subject],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Closes an account for good: its sign-ins end, its links and roles go, its e-mail is free again. False where there is
+/// none.
+pub fn remove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        across_tenants(
+            "UPDATE operators SET removed_at = $2, password = NULL WHERE id = $1 AND removed_at IS NULL",
+        ),
+        params![id, now],
+    )?;
+    if rows == 0 {
+        return Ok(false);
+    }
+    tx.execute(across_tenants("DELETE FROM sign_ins WHERE operator_id = $1"), params![id])?;
+    tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
+    tx.execute(across_tenants("DELETE FROM operator_roles WHERE operator_id = $1"), params![id])?;
+    tx.execute(
+        across_tenants("UPDATE one_time_links SET ends_at = $2 WHERE operator_id = $1 AND ends_at > $2"),
+        params![id, now],
+    )?;
+    Ok(true)
+}
+
+pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Operator> {
+    Ok(Operator {
+        id: row.get("id")?,
+        email: row.get("email")?,
+        name: row.get("name")?,
+        keeper: row.get("keeper")?,
+        has_password: row.get::<Option<String>>("password")?.is_some(),
+        made_at: row.get("made_at")?,
+    })
+}

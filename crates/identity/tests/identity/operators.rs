@@ -1,0 +1,240 @@
+//! Accounts, their roles, sign-ins and one-time links.
+
+use std::time::Duration;
+
+use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
+use munshi_identity::sign_ins::{self, From, How};
+use munshi_identity::{Error, Role, Token};
+use munshi_store::{PlatformTx, tenants};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
+
+/// Runs a unit through the operators' door.
+macro_rules! door {
+    ($test:expr, |$tx:ident| $body:expr) => {
+        $test
+            .db
+            .platform(OPERATORS)
+            .write(move |$tx: &mut PlatformTx<'_>| -> Result<_, Error> { $body })
+            .await
+    };
+}
+
+fn new(email: &str) -> NewOperator {
+    NewOperator {
+        email: email.to_owned(),
+        name: "Asha".to_owned(),
+        password: None,
+        elsewhere: None,
+        keeper: false,
+        first: false,
+    }
+}
+
+async fn operator(test: &TestDb, new: NewOperator) -> Operator {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    match door!(test, |tx| operators::add(tx, &ids, &new, now)).unwrap() {
+        Added::Made(operator) => operator,
+        Added::Taken => panic!("taken"),
+    }
+}
+
+async fn sign_in(test: &TestDb, id: OperatorId) -> Token {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    let from = From { address: "10.0.0.1".to_owned(), browser: "Firefox\u{0}\n".to_owned() };
+    door!(test, |tx| sign_ins::begin(tx, &ids, &SystemRandom, id, (How::Password, &from), now)).unwrap().1
+}
+
+async fn who(test: &TestDb, token: &Token) -> Option<OperatorId> {
+    let (token, now) = (token.clone(), test.clock.now());
+    door!(test, |tx| sign_ins::find(tx, &token, now)).unwrap().map(|(_, operator)| operator.id)
+}
+
+async fn link(test: &TestDb, purpose: Purpose) -> Token {
+    let (ids, now) = (test.ids.clone(), test.clock.now());
+    door!(test, |tx| links::make(tx, &ids, &SystemRandom, &purpose, "asha", now)).unwrap().1
+}
+
+async fn use_up(test: &TestDb, token: &Token) -> bool {
+    let (token, now) = (token.clone(), test.clock.now());
+    door!(test, |tx| match links::find(tx, &token)? {
+        Some(link) => links::use_up(tx, link.id, now),
+        None => Ok(false),
+    })
+    .unwrap()
+}
+
+fn invitation(email: &str, tenant: TenantId) -> Purpose {
+    Purpose::Invitation { email: email.to_owned(), place: Place::Workspace { tenant, role: Role::Staff } }
+}
+
+on_both_engines! {
+    with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
+
+    async fn an_email_has_one_account(test: TestDb) {
+        let asha = operator(&test, new(" Asha@Shop.example")).await;
+        assert_eq!(asha.email, "asha@shop.example");
+        let (ids, now) = (test.ids.clone(), test.clock.now());
+        let again = door!(test, |tx| operators::add(tx, &ids, &new("asha@shop.example"), now)).unwrap();
+        assert_eq!(again, Added::Taken);
+        let found = door!(test, |tx| operators::by_email(tx, "ASHA@shop.example ")).unwrap();
+        assert_eq!(found.unwrap().id, asha.id);
+        for bad in [new("asha"), NewOperator { name: "  ".to_owned(), ..new("b@c.example") },
+                    NewOperator { name: "A\u{202e}".to_owned(), ..new("b@c.example") }] {
+            let (ids, bad) = (test.ids.clone(), bad);
+            assert!(matches!(door!(test, |tx| operators::add(tx, &ids, &bad, now)), Err(Error::Invalid(_))));
+        }
+        let (id, now) = (asha.id, test.clock.now());
+        let token = sign_in(&test, id).await;
+        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap());
+        assert!(!door!(test, |tx| operators::remove(tx, id, now)).unwrap());
+        assert!(who(&test, &token).await.is_none() && !door!(test, |tx| operators::any(tx)).unwrap());
+        assert_ne!(operator(&test, new("asha@shop.example")).await.id, id, "the e-mail is free again");
+    }
+
+    async fn there_is_one_first_operator_whoever_is_quick(test: TestDb) {
+        let second = test.open_again().await;
+        let mut racing = tokio::task::JoinSet::new();
+        for number in 0..8 {
+            let db = if number % 2 == 0 { &test.db } else { &second }.clone();
+            let (ids, now) = (test.ids.clone(), test.clock.now());
+            let new = NewOperator { keeper: true, first: true, ..new(&format!("a{number}@b.example")) };
+            racing.spawn(async move {
+                db.platform(OPERATORS).write(move |tx| operators::add(tx, &ids, &new, now)).await.unwrap()
+            });
+        }
+        let made = racing.join_all().await.into_iter().filter(|added| matches!(added, Added::Made(_))).count();
+        assert_eq!(made, 1);
+    }
+
+    async fn a_role_is_of_one_tenant_and_a_keeper_has_all(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let asha = operator(&test, new("asha@shop.example")).await;
+        let farid = operator(&test, NewOperator { keeper: true, ..new("farid@house.example") }).await;
+        let (id, now) = (asha.id, test.clock.now());
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap(), None);
+        let role = |operator: &Operator, tenant| {
+            let operator = operator.clone();
+            let door = test.db.platform(OPERATORS);
+            async move {
+                let role = door.read(move |tx| roles::role_in(tx, &operator, tenant)).await.unwrap();
+                role.map(|(_, role)| role)
+            }
+        };
+        assert_eq!((role(&asha, shop).await, role(&asha, clinic).await), (Some(Role::Admin), None));
+        assert_eq!((role(&farid, shop).await, role(&farid, clinic).await), (Some(Role::Owner), Some(Role::Owner)));
+        let names = |operator: &Operator| {
+            let operator = operator.clone();
+            let door = test.db.platform(OPERATORS);
+            async move {
+                let found = door.read(move |tx| roles::workspaces(tx, &operator)).await.unwrap();
+                found.into_iter().map(|one| one.tenant.name.to_string()).collect::<Vec<_>>()
+            }
+        };
+        assert_eq!((names(&asha).await, names(&farid).await), (vec!["shop".to_owned()], vec!["clinic".to_owned(), "shop".to_owned()]));
+        // A changed role is a new sign-in; the same role is none.
+        let token = sign_in(&test, id).await;
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap(), Some(Role::Admin));
+        assert!(who(&test, &token).await.is_some());
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Viewer, now)).unwrap(), Some(Role::Admin));
+        assert!(who(&test, &token).await.is_none());
+        assert_eq!(door!(test, |tx| roles::members(tx, shop)).unwrap().len(), 1);
+        assert!(door!(test, |tx| roles::members(tx, clinic)).unwrap().is_empty());
+        let token = sign_in(&test, id).await;
+        assert_eq!(door!(test, |tx| roles::take(tx, id, shop)).unwrap(), Some(Role::Viewer));
+        assert!(who(&test, &token).await.is_none() && role(&asha, shop).await.is_none());
+        test.db.platform(tenants::TENANTS).write(move |tx| tenants::set_status(tx, shop, TenantStatus::Archived)).await.unwrap();
+        assert_eq!(role(&farid, shop).await, None);
+    }
+
+    async fn a_sign_in_ends_by_itself_and_by_hand(test: TestDb) {
+        let id = operator(&test, new("asha@shop.example")).await.id;
+        let (one, two, three) = (sign_in(&test, id).await, sign_in(&test, id).await, sign_in(&test, id).await);
+        test.clock.advance(sign_ins::IDLE / 2);
+        let now = test.clock.now();
+        let listed = door!(test, |tx| sign_ins::list(tx, id, now)).unwrap();
+        assert_eq!((listed.len(), listed[0].browser.as_str()), (3, "Firefox"));
+        let first = { let one = one.clone(); door!(test, |tx| sign_ins::find(tx, &one, now)).unwrap().unwrap().0 };
+        assert!(sign_ins::is_due(&first, now));
+        let keep = first.id;
+        door!(test, |tx| sign_ins::note(tx, keep, now)).unwrap();
+        // Another's can't be ended.
+        let stranger = operator(&test, new("b@c.example")).await.id;
+        assert!(!door!(test, |tx| sign_ins::end(tx, stranger, keep)).unwrap());
+        test.clock.advance(sign_ins::IDLE / 2);
+        assert!(who(&test, &one).await.is_some() && who(&test, &two).await.is_none(), "idle");
+        // A new token, and the one before is good for nothing.
+        let fresh = door!(test, |tx| sign_ins::rotate(tx, keep, &SystemRandom)).unwrap().unwrap();
+        assert!(who(&test, &one).await.is_none() && who(&test, &fresh).await == Some(id));
+        let now = test.clock.now();
+        assert_eq!(door!(test, |tx| sign_ins::sweep(tx, now)).unwrap(), 2);
+        let four = sign_in(&test, id).await;
+        assert_eq!(door!(test, |tx| sign_ins::end_others(tx, id, keep)).unwrap(), 1);
+        assert!(who(&test, &four).await.is_none() && who(&test, &three).await.is_none());
+        // However often somebody comes, it ends.
+        for _ in 0..=(sign_ins::LIFE.as_secs() / 3600 / 12) {
+            test.clock.advance(Duration::from_secs(12 * 3600));
+            let now = test.clock.now();
+            door!(test, |tx| sign_ins::note(tx, keep, now)).unwrap();
+        }
+        assert!(who(&test, &fresh).await.is_none());
+    }
+
+    async fn a_link_is_used_once_within_its_time(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let old = link(&test, invitation("a@b.example", shop)).await;
+        let other = link(&test, invitation("c@d.example", shop)).await;
+        let newer = link(&test, invitation("a@b.example", shop)).await;
+        assert!(!use_up(&test, &old).await, "another was made since");
+        assert!(use_up(&test, &newer).await && !use_up(&test, &newer).await);
+        test.clock.advance(links::LIFE);
+        assert!(!use_up(&test, &other).await, "its time is over");
+        let first = link(&test, Purpose::First).await;
+        let second = link(&test, Purpose::First).await;
+        assert!(!use_up(&test, &first).await && use_up(&test, &second).await);
+        let now = test.clock.now();
+        let open = link(&test, invitation("e@f.example", shop)).await;
+        let listed = door!(test, |tx| links::invitations(tx, shop, now)).unwrap();
+        assert_eq!(listed.len(), 1);
+        let (id, clinic) = (listed[0].id, test.tenant("clinic").await);
+        assert!(!door!(test, |tx| links::withdraw(tx, clinic, id, now)).unwrap(), "another tenant's");
+        assert!(door!(test, |tx| links::withdraw(tx, shop, id, now)).unwrap() && !use_up(&test, &open).await);
+        let later = now.plus(Duration::from_secs(8 * 24 * 3600));
+        assert!(door!(test, |tx| links::sweep(tx, later)).unwrap() >= 5);
+    }
+
+    async fn of_two_uses_at_once_one_wins(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let second = test.open_again().await;
+        for round in 0..5 {
+            let token = link(&test, invitation(&format!("a{round}@b.example"), shop)).await;
+            let mut racing = tokio::task::JoinSet::new();
+            for number in 0..8 {
+                let db = if number % 2 == 0 { &test.db } else { &second }.clone();
+                let (token, now) = (token.clone(), test.clock.now());
+                racing.spawn(async move {
+                    let unit = move |tx: &mut PlatformTx<'_>| -> Result<bool, Error> {
+                        let link = links::find(tx, &token)?.unwrap();
+                        links::use_up(tx, link.id, now)
+                    };
+                    db.platform(OPERATORS).write(unit).await.unwrap()
+                });
+            }
+            assert_eq!(racing.join_all().await.into_iter().filter(|won| *won).count(), 1, "round {round}");
+        }
+    }
+
+    async fn a_browser_is_known_for_its_own_account(test: TestDb) {
+        let asha = operator(&test, new("asha@shop.example")).await.id;
+        let farid = operator(&test, new("farid@shop.example")).await.id;
+        let now = test.clock.now();
+        let token = door!(test, |tx| sign_ins::know(tx, &SystemRandom, asha, now)).unwrap();
+        let knows = |who: OperatorId, now: Timestamp| {
+            let (token, door) = (token.clone(), test.db.platform(OPERATORS));
+            async move { door.read(move |tx| sign_ins::knows(tx, &token, who, now)).await.unwrap() }
+        };
+        assert!(knows(asha, now).await && !knows(farid, now).await);
+        assert!(!knows(asha, now.plus(sign_ins::KNOWN)).await);
+    }
+}

@@ -1,0 +1,105 @@
+//! `munshi operator …`: who looks after tenants through the web.
+
+mod invite;
+mod link;
+mod list;
+mod remove;
+mod role;
+
+use clap::Subcommand;
+use munshi_config::Config;
+use munshi_identity::Token;
+use munshi_identity::operators::{self, Operator as Account};
+use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_store::PlatformTx;
+use munshi_types::{Ids, TenantId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::account;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a one-time link: for the first operator, or for one who is locked out
+    Link(link::Arguments),
+    /// Make a one-time link with which somebody comes to look after a tenant
+    Invite(invite::Arguments),
+    /// List operators and what they look after
+    List(list::Arguments),
+    /// Give an operator another role in a tenant, or none
+    Role(role::Arguments),
+    /// Close an operator's account for good
+    Remove(remove::Arguments),
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+    match command {
+        Command::Link(arguments) => link::run(context, &arguments),
+        Command::Invite(arguments) => invite::run(context, &arguments),
+        Command::List(arguments) => list::run(context, &arguments),
+        Command::Role(arguments) => role::run(context, &arguments),
+        Command::Remove(arguments) => remove::run(context, &arguments),
+    }
+}
+
+/// A link, the one time.
+#[derive(Debug, Serialize)]
+struct Shown {
+    link: String,
+    ends_at: Timestamp,
+}
+
+impl Shown {
+    fn of(config: &Config, token: &Token, ends_at: Timestamp) -> Self {
+        let base = account::base_url(config, config.server.listen);
+        Self { link: account::link(&base, token), ends_at }
+    }
+
+    fn answer(&self, context: &Context, about: &str) -> Result<()> {
+        context.output.answer(self, |shown, painter| {
+            format!(
+                "{about} It works once, for 15 minutes, and is not shown again:\n\n  {}\n",
+                painter.bold(&shown.link)
+            )
+        })
+    }
+}
+
+/// Who does it and when.
+struct Telling {
+    actor: Actor,
+    ids: Ids,
+    now: Timestamp,
+}
+
+impl Telling {
+    /// Last in the transaction: in the chain of the installation, and of the tenants it concerns.
+    fn tell(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenants: &[TenantId],
+        event: &str,
+        subject: String,
+        payload: Value,
+    ) -> Result<()> {
+        let event: Event = event.parse()?;
+        let entry = NewEntry { actor: self.actor.clone(), event, subject, payload };
+        let mut chains = [tenants, &[TenantId::PLATFORM]].concat();
+        // In one order, so that no two wait for each other.
+        chains.sort_unstable();
+        chains.dedup();
+        for chain in chains {
+            tx.as_tenant(chain, |tx| audit::append(tx, &entry, self.now, &self.ids).map(|_| ()))?;
+        }
+        Ok(())
+    }
+}
+
+fn find(tx: &mut PlatformTx<'_>, email: &str) -> Result<Account> {
+    operators::by_email(tx, email)?.ok_or_else(|| {
+        Failure::not_found(format!("there is no operator with the e-mail {email}"))
+            .hint("`munshi operator list` shows them all")
+    })
+}

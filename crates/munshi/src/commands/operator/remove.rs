@@ -1,0 +1,55 @@
+//! `munshi operator remove EMAIL`
+
+use clap::Args;
+use munshi_identity::operators::{self, OPERATORS, roles};
+use munshi_store::PlatformTx;
+use munshi_types::{Ids, TenantId};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Telling, find};
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Confirm;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose account
+    email: String,
+    /// Don't ask
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Debug, Serialize)]
+struct Removed {
+    email: String,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let about =
+        format!("The account of {} is closed for good and its browsers are signed out.", arguments.email);
+    Confirm { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
+    let removed = context.block_on(async {
+        let db = database.open().await?;
+        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let email = arguments.email.clone();
+        let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
+            let operator = find(tx, &email)?;
+            let tenants: Vec<TenantId> =
+                roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+            operators::remove(tx, operator.id, telling.now)?;
+            let payload = json!({ "keeper": operator.keeper });
+            telling.tell(tx, &tenants, "operator.removed", operator.id.to_string(), payload)?;
+            Ok(Removed { email: operator.email })
+        };
+        db.platform(OPERATORS).write(unit).await
+    })?;
+    context.output.answer(&removed, |removed, _| format!("Closed the account of {}.", removed.email))
+}

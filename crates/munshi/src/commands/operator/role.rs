@@ -1,0 +1,81 @@
+//! `munshi operator role EMAIL ROLE`
+
+use clap::Args;
+use munshi_identity::Role;
+use munshi_identity::operators::{OPERATORS, roles};
+use munshi_store::PlatformTx;
+use munshi_types::{Ids, TenantName};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Telling, find};
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose
+    email: String,
+    /// owner, admin, staff, viewer, or none
+    #[arg(value_parser = role)]
+    role: Wanted,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wanted(Option<Role>);
+
+fn role(text: &str) -> Result<Wanted, String> {
+    match text {
+        "none" => Ok(Wanted(None)),
+        text => text
+            .parse()
+            .map(|role| Wanted(Some(role)))
+            .map_err(|error: munshi_identity::RoleError| error.to_string()),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Changed {
+    email: String,
+    tenant: TenantName,
+    before: Option<Role>,
+    now: Option<Role>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let changed = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let (email, Wanted(role)) = (arguments.email.clone(), arguments.role);
+        let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
+            let operator = find(tx, &email)?;
+            let before = match role {
+                Some(role) => roles::give(tx, operator.id, tenant.id, role, telling.now)?,
+                None => roles::take(tx, operator.id, tenant.id)?,
+            };
+            if before != role {
+                let payload = json!({ "before": before, "now": role });
+                telling.tell(tx, &[tenant.id], "operator.role_changed", operator.id.to_string(), payload)?;
+            }
+            Ok(Changed { email: operator.email, tenant: tenant.name, before, now: role })
+        };
+        db.platform(OPERATORS).write(unit).await
+    })?;
+    context.output.answer(&changed, |changed, _| {
+        let Changed { email, tenant, now, .. } = changed;
+        match now {
+            Some(role) => format!("{email} is {role} of {tenant} now."),
+            None => format!("{email} looks after {tenant} no more."),
+        }
+    })
+}

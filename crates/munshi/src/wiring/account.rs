@@ -1,0 +1,130 @@
+//! How operators sign in, and where hosts' keys come from.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use munshi_config::{Config, NewcomerRole};
+use munshi_identity::hosts::{Hosts, Source};
+use munshi_identity::links::{self, Purpose};
+use munshi_identity::operators::{self, OPERATORS};
+use munshi_identity::passwords::Passwords;
+use munshi_identity::{Role, Token};
+use munshi_safety::vault::{SecretRef, Vault};
+use munshi_store::{Db, PlatformTx};
+use munshi_types::{Ids, SystemRandom, TenantId, Timestamp};
+use munshi_web::Account;
+use munshi_web::account::oidc::{Oidc, Settings};
+use munshi_web::outgoing::Outgoing;
+use zeroize::Zeroizing;
+
+use crate::commands::serve::reachable;
+use crate::failure::{Failure, Result};
+
+pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<Account> {
+    Ok(Account {
+        passwords: Passwords::new(Arc::new(SystemRandom))?,
+        public_url: public_url(config),
+        oidc: oidc(config, vault).await?,
+    })
+}
+
+pub(crate) fn public_url(config: &Config) -> Option<String> {
+    config.server.public_url.as_ref().map(|url| url.reveal().trim_end_matches('/').to_owned())
+}
+
+/// Where people open this: as the settings say, or where it listens.
+pub(crate) fn base_url(config: &Config, address: SocketAddr) -> String {
+    public_url(config).unwrap_or_else(|| format!("http://{}", reachable(address)))
+}
+
+async fn oidc(config: &Config, vault: &Vault) -> Result<Option<Oidc>> {
+    let settings = &config.sign_in;
+    let Some(issuer) = &settings.oidc_issuer else { return Ok(None) };
+    let wrong = |what: &str, hint: &str| Failure::usage(what.to_owned()).hint(hint.to_owned());
+    if settings.oidc_client_id.is_empty() {
+        return Err(wrong(
+            "a service to sign in with is set, but not what it calls this installation",
+            "set sign_in.oidc_client_id as well",
+        ));
+    }
+    let secret = match settings.oidc_client_secret.reveal() {
+        "" => None,
+        text if text.starts_with("vault:") => {
+            let name: SecretRef = text.parse()?;
+            Some(Zeroizing::new(vault.open(TenantId::PLATFORM, &name).await?.expose().to_owned()))
+        }
+        text => Some(Zeroizing::new(text.to_owned())),
+    };
+    let role = match settings.oidc_newcomer_role {
+        NewcomerRole::None => None,
+        NewcomerRole::Viewer => Some(Role::Viewer),
+        NewcomerRole::Staff => Some(Role::Staff),
+        NewcomerRole::Admin => Some(Role::Admin),
+    };
+    let newcomers = match role {
+        None => None,
+        Some(role) => {
+            let tenant = settings.oidc_newcomer_tenant.parse().map_err(|_| {
+                wrong(
+                    "newcomers have a role, but in no tenant",
+                    "set sign_in.oidc_newcomer_tenant to its name",
+                )
+            })?;
+            Some((tenant, role))
+        }
+    };
+    let settings = Settings {
+        issuer: issuer.reveal().to_owned(),
+        client_id: settings.oidc_client_id.clone(),
+        client_secret: secret,
+        domains: settings.oidc_domains.clone(),
+        newcomers,
+    };
+    Ok(Some(Oidc::new(settings, outgoing()?)))
+}
+
+fn outgoing() -> Result<Outgoing> {
+    Outgoing::new().map_err(|error| Failure::failed(format!("other servers can't be asked: {error}")))
+}
+
+pub(crate) fn hosts(db: &Db, vault: &Vault) -> Result<Hosts> {
+    Ok(Hosts::new(db.clone(), Arc::new(Keys { vault: vault.clone(), outgoing: outgoing()? })))
+}
+
+/// Hosts' keys from the vault and from their own addresses.
+struct Keys {
+    vault: Vault,
+    outgoing: Outgoing,
+}
+
+#[async_trait]
+impl Source for Keys {
+    async fn secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let name = SecretRef::named(name).map_err(|error| error.to_string())?;
+        let secret = self.vault.open(tenant, &name).await.map_err(|error| error.to_string())?;
+        Ok(Zeroizing::new(secret.expose().as_bytes().to_vec()))
+    }
+
+    async fn published(&self, address: &str) -> Result<String, String> {
+        self.outgoing.get(address).await
+    }
+}
+
+/// The link that makes the first operator; none where there is one.
+pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Option<String>> {
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<Option<Token>, munshi_identity::Error> {
+        if operators::any(tx)? {
+            return Ok(None);
+        }
+        let (_, token) =
+            links::make(tx, &Ids::system(), &SystemRandom, &Purpose::First, "munshi serve", now)?;
+        Ok(Some(token))
+    };
+    let token = db.platform(OPERATORS).write(unit).await?;
+    Ok(token.map(|token| link(base, &token)))
+}
+
+pub(crate) fn link(base: &str, token: &Token) -> String {
+    format!("{base}/account/link/{}", token.reveal())
+}

@@ -1,0 +1,59 @@
+//! A model asked something, to see whether it answers: for the command line and the start page.
+
+use std::time::{Duration, Instant};
+
+use munshi_llm::gateway::Call;
+use munshi_llm::money::Cost;
+use munshi_llm::{Event, Gateway};
+use munshi_types::Timestamp;
+use serde::Serialize;
+
+/// One thing the model was asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct Check {
+    pub(crate) what: &'static str,
+    pub(crate) is_good: bool,
+    /// What came, or what went wrong.
+    pub(crate) detail: String,
+    pub(crate) first_word_ms: Option<u128>,
+    pub(crate) total_ms: u128,
+    pub(crate) tokens: u64,
+    pub(crate) cost_micros: Option<i64>,
+}
+
+/// Asks, and says what came or what went wrong.
+pub(crate) async fn ask(gateway: &Gateway, call: Call, what: &'static str, now: Timestamp) -> Check {
+    let began = Instant::now();
+    let mut first = None;
+    let outcome = async {
+        let mut live = gateway.stream(call).await?;
+        let (mut text, mut used) = (String::new(), None);
+        while let Some(event) = live.next().await {
+            match event? {
+                Event::Text(more) => {
+                    first.get_or_insert_with(|| began.elapsed());
+                    text.push_str(&more);
+                }
+                Event::Finished { usage, .. } => used = Some(usage),
+                _ => {}
+            }
+        }
+        let usage = used.unwrap_or_default();
+        let cost = gateway.prices().cost(live.target(), &usage, now);
+        Ok::<_, munshi_llm::Fault>((text, usage.total(), cost))
+    };
+    let outcome = outcome.await;
+    let (is_good, detail, tokens, cost) = match outcome {
+        Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost),
+        Err(fault) => (false, fault.to_string(), 0, None),
+    };
+    Check {
+        what,
+        is_good,
+        detail,
+        first_word_ms: first.as_ref().map(Duration::as_millis),
+        total_ms: began.elapsed().as_millis(),
+        tokens,
+        cost_micros: cost.map(Cost::as_micros),
+    }
+}

@@ -1,0 +1,137 @@
+//! Operators from the first link to the last, as whoever has the machine makes and removes them.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use munshi_test_support::Engine;
+use serde_json::json;
+
+use crate::support::{Installation, Running};
+
+/// The path of a link.
+fn path(link: &str) -> String {
+    format!("/account/{}", link.split_once("/account/").unwrap().1)
+}
+
+/// Sends a form as a page of this server would; gives the status and the whole answer.
+fn post(server: &Running, path: &str, form: &str) -> (u16, String) {
+    let host = server.address;
+    let mut stream = TcpStream::connect(host).unwrap();
+    let length = form.len();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\nconnection: close\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{form}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+}
+
+fn operators_come_and_go(engine: Engine) {
+    let installation = Installation::on(engine);
+    let mut server = installation.serve();
+    installation.json(&["tenant", "add", "shop"]);
+    let first = path(server.ready["first_link"].as_str().unwrap());
+    assert_eq!(server.get(&first).0, 200);
+    // A newer link ends the one before.
+    assert_eq!(installation.json(&["operator", "list"]), json!([]));
+    let shown = installation.json(&["operator", "link"]);
+    assert_eq!(server.get(&first).0, 410);
+    let link = path(shown["link"].as_str().unwrap());
+    let form = "email=farid%40house.example&name=Farid&password=correct+horse+battery";
+    let (status, answer) = post(&server, &link, form);
+    assert!(status == 303 && answer.contains("set-cookie: munshi_sign_in="), "{answer}");
+    assert_eq!(post(&server, &link, form).0, 410);
+    assert_eq!(installation.json(&["operator", "list"])[0]["keeper"], true);
+
+    let invited = installation.json(&[
+        "operator",
+        "invite",
+        "asha@shop.example",
+        "--role",
+        "staff",
+        "--tenant",
+        "shop",
+    ]);
+    let (status, answer) =
+        post(&server, &path(invited["link"].as_str().unwrap()), "name=Asha&password=correct+horse+battery");
+    assert_eq!(status, 303, "{answer}");
+    let changed = installation.json(&["operator", "role", "asha@shop.example", "admin"]);
+    assert_eq!((&changed["before"], &changed["now"]), (&json!("staff"), &json!("admin")));
+    let sign_in = "email=asha%40shop.example&password=";
+    assert_eq!(post(&server, "/account/sign-in", &format!("{sign_in}correct+horse+battery")).0, 303);
+    // Locked out, and let in again.
+    installation.run(&["operator", "link", "--json"]).refused_as(2, "usage");
+    let link = installation.json(&["operator", "link", "Asha@shop.example"]);
+    let (status, answer) = post(&server, &path(link["link"].as_str().unwrap()), "password=another+good+one");
+    assert_eq!(status, 303, "{answer}");
+    assert_eq!(post(&server, "/account/sign-in", &format!("{sign_in}correct+horse+battery")).0, 401);
+    assert_eq!(post(&server, "/account/sign-in", &format!("{sign_in}another+good+one")).0, 303);
+
+    installation.run(&["operator", "remove", "asha@shop.example", "--json"]).refused_as(7, "refused");
+    installation.json(&["operator", "remove", "asha@shop.example", "--yes"]);
+    installation.run(&["operator", "role", "asha@shop.example", "none", "--json"]).refused_as(5, "not_found");
+    assert_eq!(post(&server, "/account/sign-in", &format!("{sign_in}another+good+one")).0, 401);
+    let told = installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "50"]).to_string();
+    for event in ["link.made", "link.used", "sign_in.began", "operator.role_changed", "operator.removed"] {
+        assert!(told.contains(event), "{event}: {told}");
+    }
+    assert!(!told.contains("asha@shop") && !told.contains("/account/link/"), "{told}");
+    server.signal(rustix::process::Signal::TERM);
+    server.wait();
+    assert!(installation.serve().ready.get("first_link").is_none(), "somebody has an account");
+}
+
+#[test]
+fn operators_come_and_go_on_sqlite() {
+    operators_come_and_go(Engine::Sqlite);
+}
+
+#[test]
+fn operators_come_and_go_on_postgres() {
+    operators_come_and_go(Engine::Postgres);
+}
+
+/// Puts the widget's secret into the shop's vault.
+fn keep(installation: &Installation, secret: &str) {
+    let mut command = installation.command(&["vault", "set", "widget", "--tenant", "shop"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(secret.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn keys_of_hosts_follow_each_other() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(5, "not_found");
+    keep(&installation, "too short");
+    installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(2, "usage");
+    keep(&installation, "0123456789abcdef0123456789abcdef");
+    assert_eq!(
+        installation.json(&["host-key", "add", "one", "--secret", "vault:widget"])["algorithm"],
+        "HS256"
+    );
+    let made: serde_json::Value =
+        serde_json::from_str(include_str!("../../../identity/tests/jwt/pyjwt.json")).unwrap();
+    let file = installation.folder().join("public.pem");
+    std::fs::write(&file, made["cases"][2]["pem"].as_str().unwrap()).unwrap();
+    let file = file.display().to_string();
+    assert_eq!(installation.json(&["host-key", "add", "two", "--public-key", &file])["algorithm"], "ES256");
+    installation
+        .run(&["host-key", "add", "x", "--public-key", "Cargo.toml", "--json"])
+        .refused_as(5, "not_found");
+    let third = ["host-key", "add", "three", "--jwks", "https://shop.example/keys", "--algorithm", "RS256"];
+    installation.run(&[&third[..], &["--json"]].concat()).refused_as(2, "usage");
+    installation.json(&["host-key", "retire", "one", "--grace", "0"]);
+    installation.json(&third);
+    installation.run(&["host-key", "retire", "nothing", "--json"]).refused_as(5, "not_found");
+    let listed = installation.run(&["host-key", "list"]).ok();
+    assert!(
+        listed.contains("ended") && listed.contains("vault:widget") && !listed.contains("0123456789"),
+        "{listed}"
+    );
+}

@@ -1,0 +1,66 @@
+//! What a reply carries beside its words: a link, a QR code, a picture.
+//!
+//! A tool gives them in its result, under `attachments`; each channel shows them in its own way. A picture is its bytes and
+//! never an address to be fetched: an address that a model wrote could carry away what was said.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The field of a tool's result that holds them.
+pub const FIELD: &str = "attachments";
+/// More of one result are not shown.
+const MOST: usize = 8;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Attachment {
+    /// Something to open.
+    Link {
+        url: String,
+        #[serde(default)]
+        title: String,
+    },
+    /// A text that a phone reads with its camera, such as `upi://pay?…`.
+    Qr {
+        text: String,
+        #[serde(default)]
+        title: String,
+    },
+    Image {
+        /// `image/png`, `image/svg+xml`.
+        media_type: String,
+        /// In base64.
+        data: String,
+        /// What it shows, for those who don't see it.
+        #[serde(default)]
+        title: String,
+    },
+}
+
+/// Those of a tool's result, in order. What does not have the shape of one is none.
+pub fn of_result(result: &Value) -> Vec<Attachment> {
+    let given = result.get(FIELD).and_then(Value::as_array).into_iter().flatten();
+    given.filter_map(|one| serde_json::from_value(one.clone()).ok()).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_tool_gives_what_is_shown() {
+        let result = json!({ "total": 5, "attachments": [
+            { "kind": "qr", "text": "upi://pay?pa=a@b", "title": "Pay" },
+            { "kind": "picture" }, "x",
+            { "kind": "link", "url": "https://a.example" },
+        ] });
+        let found = of_result(&result);
+        let qr = Attachment::Qr { text: "upi://pay?pa=a@b".to_owned(), title: "Pay".to_owned() };
+        let link = Attachment::Link { url: "https://a.example".to_owned(), title: String::new() };
+        assert_eq!(found, [qr, link]);
+        assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
+        let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
+        assert_eq!(of_result(&many).len(), MOST);
+    }
+}

@@ -1,0 +1,316 @@
+// A conversation under way: what is sent, what is heard, and what happens when the line breaks or the page is loaded
+// again. The server has every message before it is answered, so all that is kept here is what it has not confirmed yet.
+import { newId, pause } from "./dom.js";
+import { events } from "./events.js";
+import { Refused } from "./door.js";
+
+const LONGEST = 15000;
+
+function store(kind, name) {
+  try {
+    return JSON.parse(kind.getItem(name));
+  } catch {
+    return null;
+  }
+}
+
+function keepIn(kind, name, value) {
+  try {
+    if (value === null) kind.removeItem(name);
+    else kind.setItem(name, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing still talks.
+  }
+}
+
+// The browser's stores, or one that forgets where they are forbidden.
+export function stores() {
+  const none = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+  const open = (name) => {
+    try {
+      return window[name];
+    } catch {
+      return none;
+    }
+  };
+  return { tab: open("sessionStorage") || none, browser: open("localStorage") || none };
+}
+
+export class Chat {
+  constructor({ door, view, place, words, voice }) {
+    this.door = door;
+    this.view = view;
+    this.stores = stores();
+    this.names = { draft: `munshi:${place}:draft`, out: `munshi:${place}:out`, voice: "munshi:voice" };
+    this.live = new Map();
+    this.last = new Map();
+    this.paused = 0;
+    this.setWords(words, voice);
+    this.tabs = "BroadcastChannel" in window ? new BroadcastChannel(`munshi:${place}`) : null;
+    this.tabs?.addEventListener("message", () => this.refresh());
+    addEventListener("online", () => this.wake());
+    document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
+  }
+
+  get chosen() {
+    return store(this.stores.browser, this.names.voice);
+  }
+
+  setWords(words, voice) {
+    this.words = words;
+    this.voice = voice;
+    this.view.speak(words, voice);
+  }
+
+  // The language somebody picks holds; until then it is the one they write in.
+  async speak(voice, isChosen) {
+    if (isChosen) keepIn(this.stores.browser, this.names.voice, voice);
+    if (voice === this.voice) return;
+    try {
+      this.setWords(await this.door.words(voice), voice);
+      this.onvoice?.(voice);
+    } catch {
+      // The old words are good enough.
+    }
+  }
+
+  async start() {
+    const draft = store(this.stores.tab, this.names.draft);
+    if (draft) this.view.draft(draft);
+    if (this.chosen) this.speak(this.chosen, false);
+    await this.refresh(true);
+    for (const item of this.outgoing()) this.deliver(item);
+  }
+
+  draft(text) {
+    keepIn(this.stores.tab, this.names.draft, text || null);
+  }
+
+  outgoing() {
+    return store(this.stores.tab, this.names.out) || [];
+  }
+
+  setOutgoing(items) {
+    keepIn(this.stores.tab, this.names.out, items.length ? items : null);
+  }
+
+  // The thread as the server has it. What is shown already is not shown twice.
+  async refresh(isFirst = false) {
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      for (let tries = 0; ; tries += 1) {
+        try {
+          this.show(await this.door.thread(), isFirst);
+          this.view.notice("");
+          return;
+        } catch (error) {
+          if (error instanceof Refused && error.status < 500 && error.status !== 429) return this.refused(error);
+          if (!isFirst) return;
+          this.view.notice(this.words.offline);
+          await this.rest(tries);
+        }
+      }
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  refused(error) {
+    this.view.notice(error.message);
+  }
+
+  show(thread, isFirst) {
+    this.thread = thread;
+    thread.messages.forEach((message) => this.view.message(message));
+    const taken = new Set(thread.messages.map((message) => message.message_id));
+    this.setOutgoing(this.outgoing().filter((item) => !taken.has(item.id)));
+    if (isFirst || this.before === undefined) this.setBefore(thread.before);
+    const open = new Set(thread.approvals.map((approval) => approval.id));
+    this.view.asking().filter((id) => !open.has(id)).forEach((id) => this.view.asked(id));
+    thread.approvals.forEach((approval) => this.view.asking().includes(approval.id) || this.view.ask(approval));
+    const newest = thread.messages[thread.messages.length - 1];
+    if (newest && !thread.running.length && !this.live.size) this.view.suggest(newest.suggestions || []);
+    if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
+    thread.running.forEach((run) => this.follow(run));
+    if (!thread.open) this.onclosed?.();
+    if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
+  }
+
+  setBefore(before) {
+    this.before = before || null;
+    this.view.earlier.hidden = !this.before;
+  }
+
+  async earlier() {
+    const thread = await this.door.thread(this.before).catch(() => null);
+    if (!thread) return;
+    const height = this.view.log.scrollHeight;
+    thread.messages.forEach((message) => this.view.message(message));
+    this.setBefore(thread.before);
+    this.view.log.scrollTop += this.view.log.scrollHeight - height;
+  }
+
+  say(text) {
+    const item = { id: newId(), text };
+    this.setOutgoing([...this.outgoing(), item]);
+    this.draft("");
+    return this.deliver(item);
+  }
+
+  again(id) {
+    const item = this.outgoing().find((one) => one.id === id);
+    if (item) this.deliver(item);
+  }
+
+  // Sends until it is taken. The same id is taken once, however often it has to be sent.
+  async deliver(item) {
+    this.view.say(item.id, item.text);
+    this.view.doing(this.words.thinking);
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const locale = this.chosen || undefined;
+        const response = await this.door.send({ text: item.text, message_id: item.id, locale });
+        this.setOutgoing(this.outgoing().filter((one) => one.id !== item.id));
+        this.view.sent(item.id);
+        this.view.notice("");
+        this.tabs?.postMessage("sent");
+        return this.follow(response.headers.get("x-run-id"), response);
+      } catch (error) {
+        const isOurs = error instanceof Refused && error.status < 500;
+        if (isOurs || (error instanceof Refused && tries > 3)) return this.undelivered(item, error);
+        this.view.notice(this.words.offline);
+        this.view.doing("");
+        await this.rest(tries);
+      }
+    }
+  }
+
+  undelivered(item, error) {
+    this.view.doing("");
+    const words = error.status === 429 ? this.words["too-many"] : error.status < 500 ? error.message : this.words.failed;
+    this.view.failed(item.id, words);
+  }
+
+  // Waits longer each time, and no longer than until the network is back.
+  async rest(tries) {
+    const wait = Math.min(LONGEST, 500 * 2 ** Math.min(tries, 5));
+    let woken;
+    const early = new Promise((resolve) => (woken = resolve));
+    this.wakes = [...(this.wakes || []), woken];
+    await Promise.race([pause(wait), early]);
+    this.wakes = this.wakes.filter((one) => one !== woken);
+  }
+
+  wake() {
+    (this.wakes || []).forEach((wake) => wake());
+  }
+
+  async follow(run, response = null) {
+    if (!run || this.live.has(run)) return response?.body?.cancel();
+    const live = { run, text: "", silent: 0 };
+    this.live.set(run, live);
+    this.doing(run, this.words.thinking);
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const answer = response || (await this.door.follow(run, this.last.get(run)));
+        response = null;
+        this.view.notice("");
+        live.silent += 1;
+        for await (const event of events(answer)) {
+          live.silent = 0;
+          tries = 0;
+          if (event.id) this.last.set(run, event.id);
+          if (this.heard(live, event)) return this.ended(live);
+        }
+        if (live.silent > 1) break;
+      } catch (error) {
+        response = null;
+        if (error instanceof Refused && error.status < 500 && error.status !== 429) break;
+        this.view.notice(this.words.offline);
+      }
+      await this.rest(tries);
+    }
+    this.ended(live);
+    return this.refresh();
+  }
+
+  // Whether it was the last.
+  heard(live, { name, data }) {
+    const { run } = live;
+    if (name === "token") {
+      live.text += data.text;
+      this.paint(live);
+      this.doing(run, "");
+    } else if (name === "reset") {
+      live.text = "";
+      this.paint(live);
+    } else if (name === "thinking") {
+      if (!live.text) this.doing(run, data.what === "waiting" ? this.words.waiting : this.words.thinking);
+    } else if (name === "doing") this.doing(run, data.words);
+    else if (name === "attached") this.view.attach(run, data.attachments);
+    else if (name === "approval") this.ask(data.approval);
+    else if (name === "suggestions") live.suggestions = data.suggestions;
+    else if (name === "done") {
+      this.paint(live, true);
+      this.view.finish(run, data.message);
+      if (data.voice && !this.chosen) this.speak(data.voice, false);
+      return true;
+    } else if (name === "error") {
+      if (data.retryable) throw new TypeError(data.message);
+      this.view.finish(run, null);
+      this.view.notice(this.words.error);
+      return true;
+    }
+    return false;
+  }
+
+  doing(run, words) {
+    this.view.doing(words, () => this.stop(run));
+  }
+
+  // At most once a frame: words come faster than anybody reads.
+  paint(live, isNow = false) {
+    const draw = () => {
+      live.drawing = false;
+      if (this.live.get(live.run) === live) this.view.reply(live.run, live.text);
+    };
+    if (isNow) return draw();
+    if (!live.drawing) {
+      live.drawing = true;
+      requestAnimationFrame(draw);
+    }
+    return undefined;
+  }
+
+  ended(live) {
+    this.live.delete(live.run);
+    if (!this.live.size) this.view.doing("");
+    this.view.suggest(live.suggestions || []);
+    this.tabs?.postMessage("ended");
+  }
+
+  async ask(id) {
+    const approval = await this.door.approval(id).catch(() => null);
+    if (approval?.state === "pending") this.view.ask(approval);
+  }
+
+  async answer(approval, yes) {
+    try {
+      const answered = await this.door.answer(approval, yes);
+      this.view.asked(approval.id);
+      this.view.aloud.textContent = yes ? this.words.granted : this.words.refused;
+      if (answered.run) this.follow(answered.run);
+      this.tabs?.postMessage("answered");
+      return true;
+    } catch (error) {
+      this.view.notice(error instanceof Refused ? error.message : this.words.offline);
+      if (error.status === 409 || error.status === 404) this.view.asked(approval.id);
+      return false;
+    }
+  }
+
+  async stop(run) {
+    await this.door.cancel(run).catch(() => this.view.notice(this.words.offline));
+  }
+}

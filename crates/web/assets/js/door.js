@@ -1,0 +1,94 @@
+// The way to the server: what a visitor may ask for, with what they are known by.
+import { solve } from "./proof.js";
+
+export class Refused extends Error {
+  constructor(status, body, headers) {
+    super(body?.error?.message || `The server answered ${status}.`);
+    this.status = status;
+    this.code = body?.error?.code || "";
+    this.retryAfter = Number(headers.get("retry-after")) || 0;
+    this.challenge = headers.get("x-challenge");
+  }
+}
+
+// On our own pages a cookie says who it is, and no script can read that. Elsewhere `keep` holds a token, and `proof`
+// gives the one that the host has signed.
+export class Door {
+  constructor({ base = "", place, keep = null, proof = () => null }) {
+    this.base = base;
+    this.place = place;
+    this.keep = keep;
+    this.proof = proof;
+  }
+
+  async ask(path, { method = "GET", body, headers = {}, accept = "application/json" } = {}) {
+    const sent = { accept, ...headers };
+    const token = this.proof() || this.keep?.token;
+    if (token) sent.authorization = `Bearer ${token}`;
+    if (body !== undefined) sent["content-type"] = "application/json";
+    const response = await fetch(this.base + path, {
+      method,
+      headers: sent,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: this.keep ? "omit" : "same-origin",
+      cache: "no-store",
+    });
+    const given = response.headers.get("x-visitor");
+    if (given && this.keep) this.keep.token = given;
+    if (!response.ok) throw new Refused(response.status, await response.json().catch(() => null), response.headers);
+    return response;
+  }
+
+  at(rest) {
+    return `/visit/${encodeURIComponent(this.place)}${rest}`;
+  }
+
+  async read(path) {
+    return (await this.ask(path)).json();
+  }
+
+  thread(before) {
+    return this.read(this.at(before ? `?before=${encodeURIComponent(before)}` : ""));
+  }
+
+  words(voice) {
+    return this.read(`/words/${encodeURIComponent(voice)}`);
+  }
+
+  async send(message) {
+    const say = (body) => this.ask(this.at("/messages"), { method: "POST", body, accept: "text/event-stream" });
+    try {
+      return await say(message);
+    } catch (refused) {
+      if (refused.status !== 428 || !refused.challenge) throw refused;
+      const answer = await solve(refused.challenge);
+      return say({ ...message, proof: { challenge: refused.challenge, answer } });
+    }
+  }
+
+  follow(run, after) {
+    const headers = after ? { "last-event-id": after } : {};
+    return this.ask(this.at(`/runs/${run}/stream`), { headers, accept: "text/event-stream" });
+  }
+
+  cancel(run) {
+    return this.ask(this.at(`/runs/${run}/cancel`), { method: "POST" });
+  }
+
+  approval(id) {
+    return this.read(this.at(`/approvals/${id}`));
+  }
+
+  async answer(approval, yes) {
+    const path = this.at(`/approvals/${approval.id}/${yes ? "grant" : "refuse"}`);
+    return (await this.ask(path, { method: "POST", body: { digest: approval.digest } })).json();
+  }
+
+  link(phone) {
+    return this.ask(this.at("/link"), { method: "POST", body: { phone } });
+  }
+
+  confirm(code) {
+    return this.ask(this.at("/confirm"), { method: "POST", body: { code } });
+  }
+}

@@ -1,0 +1,33 @@
+// The page of one binding: everything it needs to begin stands in its `data-` attributes.
+import { Chat } from "./chat.js";
+import { Door } from "./door.js";
+import { View } from "./view.js";
+
+export function openPage() {
+  const root = document.getElementById("chat");
+  if (!root) return;
+  const { place, name, voice, words } = root.dataset;
+  const on = {
+    say: (text) => chat.say(text),
+    again: (id) => chat.again(id),
+    earlier: () => chat.earlier(),
+    answer: (approval, yes) => chat.answer(approval, yes),
+    typed: (text) => chat.draft(text),
+  };
+  const view = new View(root, { name, on });
+  const chat = new Chat({ door: new Door({ place }), view, place, words: JSON.parse(words), voice });
+  const menu = document.getElementById("language");
+  const show = (code) => {
+    document.documentElement.lang = code.replace("-latn", "-Latn");
+    menu.value = code.replace("-latn", "");
+    menu.setAttribute("aria-label", chat.words.language);
+  };
+  chat.onvoice = show;
+  chat.onclosed = () => view.closed(chat.words.members);
+  menu.addEventListener("change", () => chat.speak(menu.value, true));
+  show(chat.voice);
+  chat.start();
+  if (matchMedia("(hover: hover)").matches) view.text.focus();
+}
+
+openPage();

@@ -1,0 +1,333 @@
+// What a conversation looks like. It knows nodes and words, and nothing of servers; `on` says what people do.
+import { el, icon, picture, ICONS } from "./dom.js";
+import { link, markdown, safeLink } from "./markdown.js";
+
+const NEAR = 120;
+const TONES = 6;
+
+export function tone(name) {
+  let sum = 0;
+  for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 9973;
+  return sum % TONES;
+}
+
+export function initial(name) {
+  return [...name.trim()][0]?.toUpperCase() || "·";
+}
+
+function tag(voice) {
+  return voice ? voice.replace("-latn", "-Latn") : null;
+}
+
+export class View {
+  constructor(root, { name, on }) {
+    this.root = root;
+    this.name = name;
+    this.on = on;
+    this.words = {};
+    this.voice = "en";
+    this.byId = new Map();
+    this.byOwn = new Map();
+    this.byRun = new Map();
+    this.build();
+  }
+
+  build() {
+    this.earlier = el("button", { type: "button", class: "earlier", hidden: true, onclick: () => this.on.earlier() });
+    this.opening = el("div", { class: "opening", hidden: true });
+    this.thread = el("ol", { class: "thread" });
+    this.doings = el("p", { class: "doing", hidden: true });
+    this.asks = el("div", { class: "asks" });
+    this.suggestions = el("div", { class: "suggestions", role: "group", hidden: true });
+    this.log = el("div", { class: "log", role: "log", "aria-live": "off", tabindex: "0" });
+    this.log.append(this.earlier, this.opening, this.thread, this.doings, this.asks, this.suggestions);
+    this.newest = el("button", { type: "button", class: "newest", hidden: true, onclick: () => this.toEnd(true) }, icon(...ICONS.down));
+    this.note = el("p", { class: "notice", role: "status", hidden: true });
+    this.aloud = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
+    this.text = el("textarea", { rows: "1", autocomplete: "off", enterkeyhint: "send", maxlength: "16000", dir: "auto" });
+    this.sender = el("button", { type: "submit", class: "send" }, icon(...ICONS.send));
+    this.composer = el("form", { class: "composer", onsubmit: (event) => this.submit(event) }, this.text, this.sender);
+    this.root.append(this.log, this.newest, this.note, this.composer, this.aloud);
+    this.text.addEventListener("input", () => this.typed());
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
+    });
+    this.log.addEventListener("scroll", () => this.isNear() && (this.newest.hidden = true), { passive: true });
+    this.typed(false);
+  }
+
+  speak(words, voice) {
+    this.words = words;
+    this.voice = voice;
+    this.root.setAttribute("lang", tag(voice));
+    this.log.setAttribute("aria-label", words.conversation);
+    this.suggestions.setAttribute("aria-label", words.suggestions);
+    this.earlier.textContent = words.earlier;
+    this.text.setAttribute("aria-label", words.placeholder);
+    this.text.setAttribute("placeholder", words.placeholder);
+    this.sender.setAttribute("aria-label", words.send);
+    this.newest.setAttribute("aria-label", words.new);
+    this.opening.replaceChildren(
+      el("span", { class: `face tone-${tone(this.name)}`, "aria-hidden": "true" }, initial(this.name)),
+      el("p", { class: "hello" }, words.hello),
+      el("p", { class: "quiet" }, words.about.replace("{name}", this.name)),
+    );
+  }
+
+  // What stands in the box while somebody writes.
+  typed(tell = true) {
+    const lines = this.text.value.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 44), 0);
+    this.text.rows = Math.min(6, Math.max(1, lines));
+    this.sender.disabled = !this.text.value.trim();
+    if (tell) this.on.typed(this.text.value);
+  }
+
+  submit(event) {
+    event.preventDefault();
+    const text = this.text.value.trim();
+    if (!text) return;
+    this.text.value = "";
+    this.typed();
+    this.on.say(text);
+    this.text.focus();
+  }
+
+  draft(text) {
+    this.text.value = text;
+    this.typed(false);
+  }
+
+  isNear() {
+    return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < NEAR;
+  }
+
+  toEnd(always = false) {
+    if (always || this.isNear() || this.pinned) this.log.scrollTop = this.log.scrollHeight;
+    else this.newest.hidden = false;
+  }
+
+  // Whatever `change` adds, who was at the end stays there.
+  keeping(change) {
+    this.pinned = this.isNear();
+    const made = change();
+    this.toEnd();
+    this.pinned = false;
+    return made;
+  }
+
+  bubble(own, { text = "", language = null, said = null } = {}) {
+    const who = el("span", { class: "unseen" }, `${own ? this.words.you : this.name}: `);
+    const body = el("div", { class: "text", dir: "auto", lang: tag(language) });
+    const item = el("li", { class: own ? "said own" : "said theirs" }, el("div", { class: "bubble" }, who, body));
+    this.fill(item, text, own);
+    if (said) this.date(item, said);
+    return item;
+  }
+
+  fill(item, text, own) {
+    const body = item.querySelector(".text");
+    if (own) body.textContent = text;
+    else body.replaceChildren(markdown(text));
+  }
+
+  date(item, said) {
+    const time = new Date(said);
+    const words = new Intl.DateTimeFormat(tag(this.voice) || undefined, { hour: "numeric", minute: "2-digit" }).format(time);
+    item.querySelector(".bubble").append(el("time", { datetime: time.toISOString() }, words));
+  }
+
+  put(item, number) {
+    item.number = number;
+    const after = [...this.thread.children].find((other) => (other.number ?? Infinity) > number);
+    this.thread.insertBefore(item, after || null);
+    this.opening.hidden = this.thread.childElementCount > 0;
+  }
+
+  // A message as the server keeps it: the same bubble where it is shown already.
+  message(stored) {
+    const own = stored.speaker === "person";
+    const known = this.byId.get(stored.id) || (own ? this.byOwn.get(stored.message_id) : this.byRun.get(stored.run));
+    this.keeping(() => {
+      const item = known || this.bubble(own, { language: stored.language });
+      item.classList.remove("waiting", "failed", "live");
+      if (own || item.raw !== stored.text) this.fill(item, stored.text, own);
+      item.raw = stored.text;
+      if (stored.language) item.querySelector(".text").setAttribute("lang", tag(stored.language));
+      item.querySelector(".fault")?.remove();
+      if (!item.querySelector("time")) this.date(item, stored.said_at);
+      this.things(item, stored.attachments || []);
+      this.byId.set(stored.id, item);
+      if (!own) this.byRun.delete(stored.run);
+      this.put(item, stored.number);
+    });
+  }
+
+  ready(isEmpty) {
+    this.opening.hidden = !isEmpty;
+    this.root.classList.add("ready");
+    this.toEnd(true);
+  }
+
+  // One's own words before the server has them.
+  say(id, text) {
+    const item = this.byOwn.get(id) || this.bubble(true, { text });
+    item.classList.add("waiting");
+    item.classList.remove("failed");
+    item.querySelector(".fault")?.remove();
+    this.byOwn.set(id, item);
+    this.put(item, Infinity);
+    this.suggest([]);
+    this.toEnd(true);
+  }
+
+  sent(id) {
+    const item = this.byOwn.get(id);
+    if (!item) return;
+    item.classList.remove("waiting");
+    if (!item.querySelector("time")) this.date(item, Date.now());
+  }
+
+  failed(id, words) {
+    const item = this.byOwn.get(id);
+    if (!item) return;
+    item.classList.remove("waiting");
+    item.classList.add("failed");
+    const again = el("button", { type: "button", onclick: () => this.on.again(id) }, this.words.again);
+    this.keeping(() => item.querySelector(".bubble").append(el("p", { class: "fault" }, `${words} `, again)));
+    this.aloud.textContent = words;
+  }
+
+  // The reply as far as it has come.
+  reply(run, text) {
+    this.keeping(() => {
+      let item = this.byRun.get(run);
+      if (!item) {
+        if (!text) return;
+        item = this.bubble(false);
+        item.classList.add("live");
+        this.byRun.set(run, item);
+        this.put(item, Infinity);
+      }
+      item.raw = text;
+      this.fill(item, text, false);
+    });
+  }
+
+  finish(run, message) {
+    const item = this.byRun.get(run);
+    this.byRun.delete(run);
+    if (!item) return;
+    item.classList.remove("live");
+    if (!item.raw) {
+      item.remove();
+      return;
+    }
+    if (message) this.byId.set(message, item);
+    if (!item.querySelector("time")) this.keeping(() => this.date(item, Date.now()));
+    this.aloud.textContent = `${this.name}: ${item.querySelector(".text").textContent}`;
+  }
+
+  // What is being done at this moment; nothing hides the line.
+  doing(words, stop) {
+    this.keeping(() => {
+      this.doings.hidden = !words;
+      if (!words) return this.doings.replaceChildren();
+      const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
+      const button = stop && el("button", { type: "button", onclick: stop }, this.words.stop);
+      const shown = this.doings.querySelector(".what")?.textContent;
+      if (shown !== words) this.doings.replaceChildren(dots, el("span", { class: "what" }, words), button || "");
+    });
+  }
+
+  // Pictures, QR codes and links that came with a reply.
+  things(item, attachments) {
+    if (!attachments.length || item.querySelector(".things")) return;
+    const made = attachments.map((one) => this.thing(one)).filter(Boolean);
+    if (made.length) item.querySelector(".text").after(el("div", { class: "things" }, ...made));
+  }
+
+  attach(run, attachments) {
+    this.keeping(() => {
+      if (!this.byRun.has(run)) {
+        const item = this.bubble(false);
+        item.classList.add("live");
+        this.byRun.set(run, item);
+        this.put(item, Infinity);
+      }
+      const item = this.byRun.get(run);
+      item.raw = item.raw || " ";
+      this.things(item, attachments);
+    });
+  }
+
+  thing(one) {
+    const title = one.title || "";
+    if (one.kind === "link") return safeLink(one.url) ? el("p", { class: "card" }, link(one.url, title || one.url)) : null;
+    if (one.kind === "qr") {
+      const label = title || this.words.qr;
+      const size = one.size + 8;
+      const code = picture({ viewBox: `-4 -4 ${size} ${size}`, role: "img", "aria-hidden": "false", "aria-label": label, class: "qr", "shape-rendering": "crispEdges" }, one.path);
+      const words = safeLink(one.text) ? link(one.text, label) : label;
+      return el("figure", {}, code, el("figcaption", {}, words));
+    }
+    if (one.kind === "image" && /^image\/(png|jpeg|webp|gif|svg\+xml)$/.test(one.media_type)) {
+      const image = el("img", { src: `data:${one.media_type};base64,${one.data}`, alt: title });
+      return el("figure", {}, image, title ? el("figcaption", {}, title) : null);
+    }
+    return null;
+  }
+
+  suggest(texts) {
+    this.keeping(() => {
+      const button = (text) => el("button", { type: "button", dir: "auto", onclick: () => this.pick(text) }, text);
+      this.suggestions.replaceChildren(...texts.map(button));
+      this.suggestions.hidden = !texts.length;
+    });
+  }
+
+  pick(text) {
+    this.suggest([]);
+    this.on.say(text);
+    this.text.focus();
+  }
+
+  // A question before an act, with its two answers where they are this person's to give.
+  ask(approval) {
+    this.asked(approval.id);
+    const answer = (yes) => async (event) => {
+      const buttons = event.currentTarget.parentElement.querySelectorAll("button");
+      buttons.forEach((button) => (button.disabled = true));
+      const done = await this.on.answer(approval, yes);
+      buttons.forEach((button) => (button.disabled = false));
+      if (done) this.text.focus();
+    };
+    const words = el("p", { dir: "auto" }, approval.words);
+    const lines = [words];
+    if (approval.yours) {
+      const yes = el("button", { type: "button", class: "yes", onclick: answer(true) }, this.words["say-yes"]);
+      const no = el("button", { type: "button", onclick: answer(false) }, this.words["say-no"]);
+      lines.push(el("div", { class: "answers" }, yes, no));
+    } else lines.push(el("p", { class: "quiet" }, this.words["waiting-approval"]));
+    const label = approval.yours ? this.words["ask-go-ahead"] : this.words["waiting-approval"];
+    const box = el("section", { class: "ask", "aria-label": label, "data-approval": approval.id }, ...lines);
+    this.keeping(() => this.asks.append(box));
+    this.aloud.textContent = `${approval.words} ${label}`;
+  }
+
+  asked(id) {
+    this.asks.querySelector(`[data-approval="${CSS.escape(id)}"]`)?.remove();
+  }
+
+  asking() {
+    return [...this.asks.children].map((box) => box.dataset.approval);
+  }
+
+  notice(words) {
+    this.note.hidden = !words;
+    this.note.textContent = words || "";
+  }
+
+  closed(words, action) {
+    this.composer.replaceChildren(el("p", { class: "shut" }, `${words} `, action || ""));
+  }
+}

@@ -1,0 +1,61 @@
+//! What the pages under `/account` share: who is signed in, forms that can't be sent by another's page, and what the audit
+//! hears.
+//!
+//! # Layout
+//! - [`Account`]: the parts, made by the binary; [`oidc`]: sign-in with another service
+//! - `signed_in`: who has this browser; `caller`: the same for the routes under `/v1`
+//! - `form`: what a form sent, once it is sure that it is ours; `origin`: whose page it came from
+//! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
+//! - [`proofs`]: who is signed in, and whom a host vouches for, at the door for people
+//! - `telling`: what the audit hears; `frame`: what every page shows; `fault`: a no as a page
+
+pub(crate) mod caller;
+pub(crate) mod come_in;
+pub(crate) mod cookies;
+pub(crate) mod fault;
+pub(crate) mod form;
+pub(crate) mod frame;
+pub(crate) mod local;
+pub mod oidc;
+pub(crate) mod origin;
+pub mod proofs;
+pub(crate) mod signed_in;
+pub(crate) mod telling;
+
+use munshi_identity::passwords::Passwords;
+
+use self::oidc::Oidc;
+
+/// What signing in is made of.
+pub struct Account {
+    pub passwords: Passwords,
+    /// Where people open this in a browser, such as `https://munshi.example`, without a slash at its end. None where it is
+    /// not known: then it is whatever they wrote.
+    pub public_url: Option<String>,
+    /// Sign-in with another service, where one is set up.
+    pub oidc: Option<Oidc>,
+}
+
+impl Account {
+    /// A path as a link for people elsewhere.
+    pub(crate) fn link(&self, headers: &axum::http::HeaderMap, path: &str) -> String {
+        match &self.public_url {
+            Some(url) => format!("{url}{path}"),
+            None => {
+                let scheme = if self.is_secure(headers) { "https" } else { "http" };
+                let host = headers.get(axum::http::header::HOST).and_then(|value| value.to_str().ok());
+                format!("{scheme}://{}{path}", host.unwrap_or("localhost"))
+            }
+        }
+    }
+
+    pub(crate) fn is_secure(&self, headers: &axum::http::HeaderMap) -> bool {
+        is_secure(self.public_url.as_deref(), headers)
+    }
+}
+
+/// Whether the browser speaks TLS to us or to the proxy before us. A client that lies harms itself alone.
+fn is_secure(public_url: Option<&str>, headers: &axum::http::HeaderMap) -> bool {
+    let forwarded = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
+    public_url.is_some_and(|url| url.starts_with("https://")) || forwarded == Some("https")
+}

@@ -1,0 +1,65 @@
+//! An operator's browser at the routes under `/v1`: the same routes, with the grants of their role.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, Method};
+use munshi_identity::keys::Caller;
+use munshi_identity::operators::OPERATORS;
+use munshi_identity::{Principal, Standing};
+use munshi_store::{PlatformTx, tenants};
+use munshi_types::{Id, KeyId, TenantName};
+
+use super::origin::{self, From};
+use super::signed_in::{SignedIn, Workspace};
+use crate::api::Api;
+use crate::error::{ApiError, Code};
+
+/// Which tenant is meant, where somebody looks after several; without it, the one whose pages are open.
+const TENANT: &str = "x-munshi-tenant";
+/// What a script of our own pages sends along with everything that changes something.
+const FORM: &str = "x-munshi-form";
+
+/// The operator as a caller; none where nobody is signed in.
+pub(crate) async fn find(
+    api: &Api,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Option<Arc<Caller>>, ApiError> {
+    let Some(who) = SignedIn::find(api, headers).await? else { return Ok(None) };
+    let from = origin::of(headers, api.account.public_url.as_deref());
+    let token = headers.get(FORM).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if from == From::Others || (!method.is_safe() && !who.is_own_form(token)) {
+        let words = "A browser that is signed in may do this from our own pages alone.";
+        return Err(ApiError::new(Code::Forbidden, words)
+            .hint("Send `x-munshi-form` with the page's own token, or use an API key."));
+    }
+    let workspace = workspace(&who, headers).await?;
+    Ok(Some(Arc::new(caller(&who, workspace))))
+}
+
+async fn workspace(who: &SignedIn, headers: &HeaderMap) -> Result<Workspace, ApiError> {
+    let lacking = || {
+        ApiError::new(Code::Forbidden, "There is no such workspace that you look after.")
+            .hint("Leave `x-munshi-tenant` out, or name one that /account lists.")
+    };
+    let Some(asked) = headers.get(TENANT) else { return who.workspace().await?.ok_or_else(lacking) };
+    let name: TenantName = asked.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(lacking)?;
+    let read = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
+    let tenant = who.api.db.platform(OPERATORS).read(read).await?.ok_or_else(lacking)?;
+    who.role_in(tenant.id).await?.ok_or_else(lacking)
+}
+
+fn caller(who: &SignedIn, workspace: Workspace) -> Caller {
+    let tenant = workspace.tenant;
+    let standing = Standing::Member(workspace.role);
+    Caller {
+        tenant: tenant.id,
+        tenant_status: tenant.status,
+        key: KeyId::from_uuid(who.sign_in.id.as_uuid()),
+        key_name: who.operator.email.clone(),
+        operator: Some(who.operator.id),
+        principal: Principal { standing, ..Principal::anonymous(tenant.id) },
+        areas: None,
+        bindings: None,
+    }
+}

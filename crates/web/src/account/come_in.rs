@@ -1,0 +1,101 @@
+//! Somebody comes in: a new token, whatever the browser held before.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+use axum::http::header::{SET_COOKIE, USER_AGENT};
+use axum::response::{IntoResponse, Redirect, Response};
+use munshi_identity::Token;
+use munshi_identity::operators::Operator;
+use munshi_identity::sign_ins::{self, From, How};
+use munshi_store::PlatformTx;
+use serde_json::json;
+
+use super::cookies::{self, BROWSER, ELSEWHERE, SIGN_IN};
+use super::telling::{Telling, concerned};
+use crate::api::{Api, Inner};
+use crate::error::ApiError;
+
+/// From where they come, and what their browser brought.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) how: How,
+    from: From,
+    /// The sign-in that was open in this browser: it ends, so that nobody comes in by a token they planted.
+    before: Option<Token>,
+    /// What shows that they were here before.
+    pub(crate) browser: Option<Token>,
+    secure: bool,
+}
+
+/// What the browser is to keep.
+#[derive(Debug)]
+pub(crate) struct CameIn {
+    sign_in: Token,
+    browser: Option<Token>,
+    secure: bool,
+}
+
+impl Arrival {
+    pub(crate) fn of(api: &Inner, headers: &HeaderMap, address: Option<IpAddr>, how: How) -> Self {
+        let secure = api.account.is_secure(headers);
+        let token = |name| cookies::read(headers, name, secure).and_then(Token::parse);
+        let browser = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let address = address.map(|address| address.to_string()).unwrap_or_default();
+        Self {
+            how,
+            from: From { address, browser: browser.to_owned() },
+            before: token(SIGN_IN),
+            browser: token(BROWSER),
+            secure,
+        }
+    }
+
+    /// Signs them in, in the transaction of what let them in, and tells the audit: last in it.
+    pub(crate) fn begin(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        api: &Inner,
+        operator: &Operator,
+    ) -> Result<CameIn, ApiError> {
+        let telling = Telling::of(api, operator.id);
+        let now = telling.now;
+        if let Some((before, _)) =
+            self.before.as_ref().map(|token| sign_ins::find(tx, token, now)).transpose()?.flatten()
+        {
+            sign_ins::end(tx, before.operator, before.id)?;
+        }
+        let random = api.random.as_ref();
+        let (id, sign_in) = sign_ins::begin(tx, &api.ids, random, operator.id, (self.how, &self.from), now)?;
+        let known = match &self.browser {
+            Some(token) => sign_ins::knows(tx, token, operator.id, now)?,
+            None => false,
+        };
+        let browser = if known { None } else { Some(sign_ins::know(tx, random, operator.id, now)?) };
+        let tenants = concerned(tx, operator)?;
+        let payload = json!({ "how": self.how, "known_browser": known });
+        telling.tell(tx, &tenants, "sign_in.began", id.to_string(), payload)?;
+        Ok(CameIn { sign_in, browser, secure: self.secure })
+    }
+}
+
+impl CameIn {
+    /// Goes on to a path of ours, with the cookies.
+    pub(crate) fn go_on(&self, path: &str) -> Response {
+        let mut response = Redirect::to(path).into_response();
+        let kept = cookies::keep(SIGN_IN, self.sign_in.reveal(), sign_ins::LIFE, self.secure);
+        let browser = self.browser.as_ref();
+        let known =
+            browser.and_then(|token| cookies::keep(BROWSER, token.reveal(), sign_ins::KNOWN, self.secure));
+        let forgotten = cookies::forget(ELSEWHERE, self.secure);
+        for header in [kept, known, forgotten].into_iter().flatten() {
+            response.headers_mut().append(SET_COOKIE, header);
+        }
+        response
+    }
+}
+
+/// Another token for the browser they have, after what it is good for has changed.
+pub(crate) fn renewed(api: &Api, headers: &HeaderMap, token: &Token, path: &str) -> Response {
+    CameIn { sign_in: token.clone(), browser: None, secure: api.account.is_secure(headers) }.go_on(path)
+}

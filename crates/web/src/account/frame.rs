@@ -1,0 +1,98 @@
+//! What every page of the account shows around its own.
+
+use askama::Template;
+use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use munshi_types::Timestamp;
+
+use super::signed_in::{SignedIn, Workspace};
+use crate::error::ApiError;
+use crate::pages::Page;
+
+/// Who is here, and where else they can go.
+pub(crate) struct Frame {
+    pub(crate) name: String,
+    pub(crate) email: String,
+    /// What forms carry.
+    pub(crate) form: String,
+    /// None for who looks after none.
+    pub(crate) workspace: Option<Workspace>,
+    /// More than one to choose from.
+    pub(crate) others: Vec<String>,
+    /// The page that is open, as its path ends.
+    pub(crate) here: &'static str,
+    /// What came of a form.
+    pub(crate) told: Option<Told>,
+}
+
+/// What a page says at its top.
+pub(crate) struct Told {
+    pub(crate) good: bool,
+    pub(crate) words: String,
+}
+
+impl Told {
+    pub(crate) fn done(words: impl Into<String>) -> Option<Self> {
+        Some(Self { good: true, words: words.into() })
+    }
+
+    pub(crate) fn not_done(words: impl Into<String>) -> Option<Self> {
+        Some(Self { good: false, words: words.into() })
+    }
+}
+
+impl Frame {
+    pub(crate) async fn of(who: &SignedIn, here: &'static str, told: Option<Told>) -> Result<Self, ApiError> {
+        let workspace = who.workspace().await?;
+        let all = who.workspaces().await?;
+        let others = if all.len() > 1 {
+            all.iter().map(|one| one.tenant.name.to_string()).collect()
+        } else {
+            Vec::new()
+        };
+        Ok(Self {
+            name: who.operator.name.clone(),
+            email: who.operator.email.clone(),
+            form: who.form_token(),
+            workspace,
+            others,
+            here,
+            told,
+        })
+    }
+
+    pub(crate) fn place(&self) -> &str {
+        self.workspace.as_ref().map_or("", |workspace| workspace.tenant.name.as_str())
+    }
+
+    /// Whether they look after who comes in.
+    pub(crate) fn manages(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|workspace| workspace.role <= munshi_identity::Role::Admin)
+    }
+
+    pub(crate) fn is(&self, page: &str) -> bool {
+        self.here == page
+    }
+
+    pub(crate) fn is_place(&self, name: &str) -> bool {
+        self.place() == name
+    }
+}
+
+/// A page that nobody keeps a copy of, not even the browser's way back. The referrer stays with us: with none at all,
+/// browsers would not say that a form is ours.
+pub(crate) fn sent<T: Template>(page: &T, status: StatusCode) -> Response {
+    let mut response = Page(page).into_response();
+    if response.status().is_success() {
+        *response.status_mut() = status;
+    }
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}
+
+/// A moment as people read it.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.to_jiff().strftime("%-d %b %Y, %H:%M UTC").to_string()
+}

@@ -1,0 +1,261 @@
+//! Sign-in with another service that speaks OpenID Connect: discovery, the authorization code with PKCE, and its signed
+//! word of who somebody is.
+//!
+//! Nothing is kept here between the way there and the way back: the browser holds one random token, from which state,
+//! nonce and verifier follow. So any node can finish what another began, and none of the three can be swapped.
+
+mod provider;
+
+use std::fmt;
+use std::time::Duration;
+
+use munshi_identity::jwt::{Claims, Distrust, Expected, Unverified};
+use munshi_identity::{Role, Token};
+use munshi_types::{TenantName, Timestamp};
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use self::provider::Provider;
+use super::local::encoded;
+use crate::outgoing::Outgoing;
+
+/// The way there and back may take so long.
+pub(crate) const LIFE: Duration = Duration::from_secs(10 * 60);
+/// How far clocks may differ.
+const LEEWAY: Duration = Duration::from_secs(60);
+
+const STATE: &str = "oidc.state";
+const NONCE: &str = "oidc.nonce";
+const VERIFIER: &str = "oidc.verifier";
+
+/// How the other service is spoken to, and whom it may let in.
+#[derive(Clone)]
+pub struct Settings {
+    /// As the service itself writes it.
+    pub issuer: String,
+    pub client_id: String,
+    /// None for a client that has no secret.
+    pub client_secret: Option<Zeroizing<String>>,
+    /// Of which domains e-mails are let in; all where none is named.
+    pub domains: Vec<String>,
+    /// What somebody gets who has no account and no invitation. None sends them away.
+    pub newcomers: Option<(TenantName, Role)>,
+}
+
+/// Sign-in with one service. Clones share what they know of it.
+#[derive(Clone)]
+pub struct Oidc {
+    settings: Settings,
+    outgoing: Outgoing,
+    provider: Provider,
+}
+
+/// Who somebody is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    pub(crate) issuer: String,
+    pub(crate) subject: String,
+    /// Only one that the service has verified.
+    pub(crate) email: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+/// Why somebody does not come in this way.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum NotIn {
+    #[error("the service can't be asked: {0}")]
+    Away(String),
+    /// What the browser brought back is not what it was sent away with.
+    #[error("the answer is to another question")]
+    State,
+    #[error("the service said no: {0}")]
+    Refused(String),
+    #[error("the service's word is not believed: {0}")]
+    Distrust(#[from] Distrust),
+    #[error("e-mails of this domain are not let in, or the service has not verified the e-mail")]
+    Domain,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id_token: Option<String>,
+    access_token: Option<String>,
+    error: Option<String>,
+}
+
+/// What a code was exchanged for.
+struct Exchanged {
+    id_token: Zeroizing<String>,
+    /// Opens what else is told of somebody.
+    access_token: Option<Zeroizing<String>>,
+}
+
+impl Oidc {
+    pub fn new(settings: Settings, outgoing: Outgoing) -> Self {
+        let provider = Provider::new(settings.issuer.clone(), outgoing.clone());
+        Self { settings, outgoing, provider }
+    }
+
+    /// What people know the service by: its host.
+    pub(crate) fn name(&self) -> &str {
+        let rest =
+            self.settings.issuer.split_once("://").map_or(self.settings.issuer.as_str(), |(_, rest)| rest);
+        rest.split('/').next().unwrap_or(rest)
+    }
+
+    pub(crate) fn newcomers(&self) -> Option<&(TenantName, Role)> {
+        self.settings.newcomers.as_ref()
+    }
+
+    /// Where to send the browser that holds the token.
+    pub(crate) async fn start(&self, token: &Token, back: &str, now: Timestamp) -> Result<String, NotIn> {
+        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+        let pairs = [
+            ("response_type", "code"),
+            ("client_id", &self.settings.client_id),
+            ("redirect_uri", back),
+            ("scope", "openid email profile"),
+            ("state", &token.derived(STATE)),
+            ("nonce", &token.derived(NONCE)),
+            ("code_challenge", &token.challenge(VERIFIER)),
+            ("code_challenge_method", "S256"),
+        ];
+        let start = found.authorization_endpoint.as_str();
+        let joint = if start.contains('?') { '&' } else { '?' };
+        Ok(format!("{start}{joint}{}", written(&pairs)))
+    }
+
+    /// Who came back, with this code and state in their address and this token in their browser.
+    pub(crate) async fn finish(
+        &self,
+        token: &Token,
+        (code, state): (&str, &str),
+        back: &str,
+        now: Timestamp,
+    ) -> Result<Elsewhere, NotIn> {
+        if !token.derives(STATE, state) {
+            return Err(NotIn::State);
+        }
+        let exchanged = self.exchange(token, code, back, now).await?;
+        let mut claims = self.believed(&exchanged.id_token, now).await?;
+        if !claims.nonce.as_deref().is_some_and(|nonce| token.derives(NONCE, nonce)) {
+            return Err(Distrust::Nonce.into());
+        }
+        if let (None, Some(access)) = (&claims.email, &exchanged.access_token) {
+            self.tell_more(&mut claims, access, now).await?;
+        }
+        self.admitted(claims)
+    }
+
+    /// Many services put the e-mail into no signed word, but tell it to whoever has the token. It has to be of the same
+    /// person.
+    async fn tell_more(&self, claims: &mut Claims, access: &str, now: Timestamp) -> Result<(), NotIn> {
+        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+        let Some(address) = &found.userinfo_endpoint else { return Ok(()) };
+        let text = self.outgoing.get_as(address, Some(access)).await.map_err(NotIn::Away)?;
+        let told: Claims =
+            serde_json::from_str(&text).map_err(|error| NotIn::Away(format!("{address}: {error}")))?;
+        if told.sub.is_none() || told.sub != claims.sub {
+            return Err(Distrust::Claims("what else is told is of somebody else".to_owned()).into());
+        }
+        (claims.email, claims.email_verified) = (told.email, told.email_verified);
+        claims.name = claims.name.take().or(told.name);
+        Ok(())
+    }
+
+    /// The code for the service's signed word.
+    async fn exchange(
+        &self,
+        token: &Token,
+        code: &str,
+        back: &str,
+        now: Timestamp,
+    ) -> Result<Exchanged, NotIn> {
+        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+        let verifier = Zeroizing::new(token.derived(VERIFIER));
+        let mut pairs = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", back),
+            ("code_verifier", &verifier),
+            ("client_id", &self.settings.client_id),
+        ];
+        let mut login = None;
+        if let Some(secret) = &self.settings.client_secret {
+            if found.takes_basic() {
+                login = Some(basic(&self.settings.client_id, secret));
+            } else {
+                pairs.push(("client_secret", secret));
+            }
+        }
+        let sent = self.outgoing.post(&found.token_endpoint, written(&pairs), login).await;
+        let (status, text) = sent.map_err(NotIn::Away)?;
+        let answer: Answer = serde_json::from_str(&text)
+            .map_err(|_| NotIn::Away(format!("the token endpoint answered {status} without JSON")))?;
+        match (answer.id_token, answer.error) {
+            (Some(word), None) if status == 200 => Ok(Exchanged {
+                id_token: Zeroizing::new(word),
+                access_token: answer.access_token.map(Zeroizing::new),
+            }),
+            (_, Some(error)) => Err(NotIn::Refused(crate::json::shorten(&error))),
+            _ => Err(NotIn::Away(format!("the token endpoint answered {status} without an id_token"))),
+        }
+    }
+
+    /// The word's claims, if it was signed by the service, for us, now.
+    async fn believed(&self, id_token: &str, now: Timestamp) -> Result<Claims, NotIn> {
+        let unverified = Unverified::read(id_token)?;
+        let keys = self.provider.keys(unverified.kid(), now).await.map_err(NotIn::Away)?;
+        let unknown = || Distrust::UnknownKey(unverified.kid().unwrap_or("without a name").to_owned());
+        let claims = unverified.verify(keys.find(unverified.kid()).ok_or_else(unknown)?)?;
+        let client = self.settings.client_id.as_str();
+        let expected =
+            Expected { issuer: Some(&self.settings.issuer), audience: client, leeway: LEEWAY, max_age: LIFE };
+        claims.check(&expected, now)?;
+        if claims.exp.is_none() {
+            return Err(Distrust::Missing("`exp`").into());
+        }
+        // A word for several says who asked for it.
+        if (claims.aud.len() > 1 || claims.azp.is_some()) && claims.azp.as_deref() != Some(client) {
+            return Err(Distrust::Audience(client.to_owned()).into());
+        }
+        Ok(claims)
+    }
+
+    fn admitted(&self, claims: Claims) -> Result<Elsewhere, NotIn> {
+        let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= 255);
+        let email = claims.email.filter(|_| claims.email_verified).map(|email| email.to_lowercase());
+        let domain = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
+        let allowed = |domain: &str| self.settings.domains.iter().any(|one| one.eq_ignore_ascii_case(domain));
+        if !self.settings.domains.is_empty() && !domain.is_some_and(allowed) {
+            return Err(NotIn::Domain);
+        }
+        Ok(Elsewhere {
+            issuer: self.settings.issuer.clone(),
+            subject: subject.ok_or(Distrust::Missing("`sub`"))?,
+            email,
+            name: claims.name,
+        })
+    }
+}
+
+fn written(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// Name and password each encoded, then both together (RFC 6749, 2.3.1).
+fn basic(name: &str, password: &str) -> String {
+    use base64::Engine;
+    let pair = Zeroizing::new(format!("{}:{}", encoded(name), encoded(password)));
+    base64::engine::general_purpose::STANDARD.encode(pair.as_bytes())
+}
+
+impl fmt::Debug for Oidc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Oidc({})", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Who has this browser.
+
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Redirect, Response};
+use munshi_identity::operators::{OPERATORS, Operator, roles};
+use munshi_identity::sign_ins::{self, SignIn};
+use munshi_identity::{Role, Token};
+use munshi_store::PlatformTx;
+use munshi_types::{Tenant, TenantId};
+
+use super::cookies::{self, SIGN_IN};
+use super::fault::Fault;
+use super::local;
+use crate::api::{Api, Inner};
+use crate::app::App;
+use crate::error::{ApiError, Code};
+
+/// What tokens of forms are derived for.
+const FORM: &str = "form";
+
+/// An operator in their browser.
+#[derive(Clone)]
+pub(crate) struct SignedIn {
+    pub(crate) api: Api,
+    pub(crate) operator: Operator,
+    pub(crate) sign_in: SignIn,
+    token: Token,
+}
+
+/// A tenant whose pages are open, and what the operator is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Workspace {
+    pub(crate) tenant: Tenant,
+    pub(crate) role: Role,
+}
+
+impl SignedIn {
+    /// Whoever's cookie it is; none without one, or where it ended.
+    pub(crate) async fn find(api: &Api, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
+        let secure = api.account.is_secure(headers);
+        let Some(token) = cookies::read(headers, SIGN_IN, secure).and_then(Token::parse) else {
+            return Ok(None);
+        };
+        let (asked, now) = (token.clone(), api.clock.now());
+        let read = move |tx: &mut PlatformTx<'_>| sign_ins::find(tx, &asked, now);
+        let Some((sign_in, operator)) = api.db.platform(OPERATORS).read(read).await? else { return Ok(None) };
+        if sign_ins::is_due(&sign_in, now) {
+            let id = sign_in.id;
+            let noted = api.db.platform(OPERATORS).write(move |tx| sign_ins::note(tx, id, now)).await;
+            // Whoever is signed in stays so when this can't be written.
+            if let Err(error) = noted {
+                tracing::warn!(%error, sign_in = %id, "that an operator was here could not be noted");
+            }
+        }
+        Ok(Some(Self { api: api.clone(), operator, sign_in, token }))
+    }
+
+    /// What a form of this browser carries, and no other's.
+    pub(crate) fn form_token(&self) -> String {
+        self.token.derived(FORM)
+    }
+
+    pub(crate) fn is_own_form(&self, token: &str) -> bool {
+        self.token.derives(FORM, token)
+    }
+
+    /// The tenants they look after.
+    pub(crate) async fn workspaces(&self) -> Result<Vec<Workspace>, ApiError> {
+        let operator = self.operator.clone();
+        let read = move |tx: &mut PlatformTx<'_>| roles::workspaces(tx, &operator);
+        let found = self.api.db.platform(OPERATORS).read(read).await?;
+        Ok(found.into_iter().map(|one| Workspace { tenant: one.tenant, role: one.role }).collect())
+    }
+
+    /// The tenant whose pages are open: the one that was chosen, or the first. None for who looks after none.
+    pub(crate) async fn workspace(&self) -> Result<Option<Workspace>, ApiError> {
+        match self.sign_in.workspace {
+            Some(tenant) => match self.role_in(tenant).await? {
+                Some(found) => Ok(Some(found)),
+                None => Ok(self.workspaces().await?.into_iter().next()),
+            },
+            None => Ok(self.workspaces().await?.into_iter().next()),
+        }
+    }
+
+    /// The open tenant, for somebody who stands high enough to manage it.
+    pub(crate) async fn managed(&self) -> Result<Workspace, Fault> {
+        let lacking =
+            || Fault::from(ApiError::new(Code::Forbidden, "There is no workspace that you look after."));
+        let workspace = self.workspace().await?.ok_or_else(lacking)?;
+        if workspace.role <= Role::Admin {
+            return Ok(workspace);
+        }
+        let words =
+            format!("A {} of {} may not look after who comes in.", workspace.role, workspace.tenant.name);
+        Err(ApiError::new(Code::Forbidden, words).hint("Ask an owner or admin of the workspace.").into())
+    }
+
+    pub(crate) async fn role_in(&self, tenant: TenantId) -> Result<Option<Workspace>, ApiError> {
+        let operator = self.operator.clone();
+        let read = move |tx: &mut PlatformTx<'_>| roles::role_in(tx, &operator, tenant);
+        let found = self.api.db.platform(OPERATORS).read(read).await?;
+        Ok(found.map(|(tenant, role)| Workspace { tenant, role }))
+    }
+}
+
+/// Sends a browser to the sign-in, and back here after it.
+pub(crate) struct SignInFirst(String);
+
+impl IntoResponse for SignInFirst {
+    fn into_response(self) -> Response {
+        Redirect::to(&format!("/account/sign-in?next={}", local::encoded(&self.0))).into_response()
+    }
+}
+
+/// Why there is nobody.
+pub(crate) enum Nobody {
+    First(SignInFirst),
+    Fault(Fault),
+}
+
+impl IntoResponse for Nobody {
+    fn into_response(self) -> Response {
+        match self {
+            Self::First(first) => first.into_response(),
+            Self::Fault(fault) => fault.into_response(),
+        }
+    }
+}
+
+impl FromRequestParts<App> for SignedIn {
+    type Rejection = Nobody;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Nobody> {
+        let fault = |error: ApiError| Nobody::Fault(error.into());
+        let api = app.api().map_err(fault)?.clone();
+        let found = Self::find(&api, &parts.headers).await.map_err(fault)?;
+        let path = parts.uri.path_and_query().map_or("/account", |path| path.as_str());
+        // A form can't be sent again after the sign-in: its page is shown instead.
+        let back = if parts.method.is_safe() { path } else { "/account" };
+        found.ok_or_else(|| Nobody::First(SignInFirst(back.to_owned())))
+    }
+}
+
+/// The address a request comes from, as a proxy of ours tells it. None for this machine itself, which may be a proxy
+/// that stands for everybody.
+pub(crate) fn address(
+    api: &Inner,
+    extensions: &axum::http::Extensions,
+    headers: &HeaderMap,
+) -> Option<std::net::IpAddr> {
+    let peer = extensions.get::<crate::server::Peer>()?.0.ip();
+    let address = crate::visitor::guest::asked_from(peer, headers, &api.visits.proxies).to_canonical();
+    (!address.is_loopback()).then_some(address)
+}
+
+impl Inner {
+    /// A path as a link for people elsewhere.
+    pub(crate) fn link(&self, headers: &HeaderMap, path: &str) -> String {
+        self.account.link(headers, path)
+    }
+}

@@ -1,0 +1,63 @@
+//! What the audit hears of signing in and of who may: ids, never an e-mail, a password or a link.
+
+use munshi_identity::operators::{Operator, roles};
+use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_store::PlatformTx;
+use munshi_types::{Ids, OperatorId, TenantId, Timestamp};
+use serde_json::Value;
+
+use crate::api::Inner;
+use crate::error::ApiError;
+
+/// Who does it, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Telling {
+    actor: Actor,
+    ids: Ids,
+    pub(crate) now: Timestamp,
+}
+
+impl Telling {
+    pub(crate) fn of(api: &Inner, operator: OperatorId) -> Self {
+        let actor = Actor::new(ActorKind::Operator, format!("operator {operator}"));
+        Self { actor, ids: api.ids.clone(), now: api.clock.now() }
+    }
+
+    /// Something nobody who is known did.
+    pub(crate) fn nobody(api: &Inner) -> Self {
+        let actor = Actor::new(ActorKind::System, "sign-in");
+        Self { actor, ids: api.ids.clone(), now: api.clock.now() }
+    }
+
+    pub(crate) fn who(&self) -> &str {
+        &self.actor.id
+    }
+
+    /// Last in the transaction: in the chain of the installation, and of those tenants whom it concerns.
+    pub(crate) fn tell(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenants: &[TenantId],
+        event: &str,
+        subject: String,
+        payload: Value,
+    ) -> Result<(), ApiError> {
+        let event: Event = event.parse().map_err(ApiError::from)?;
+        let entry = NewEntry { actor: self.actor.clone(), event, subject, payload };
+        let mut chains: Vec<TenantId> = tenants.to_vec();
+        chains.push(TenantId::PLATFORM);
+        // In one order, so that no two wait for each other.
+        chains.sort_unstable();
+        chains.dedup();
+        for chain in chains {
+            tx.as_tenant(chain, |tx| audit::append(tx, &entry, self.now, &self.ids).map(|_| ()))
+                .map_err(ApiError::from)?;
+        }
+        Ok(())
+    }
+}
+
+/// The tenants that hear of what an account does: those it has a role in.
+pub(crate) fn concerned(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<TenantId>, ApiError> {
+    Ok(roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect())
+}

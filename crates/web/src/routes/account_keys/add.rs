@@ -1,0 +1,116 @@
+//! `POST /account/keys`: another key, shown this once.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_identity::Role;
+use munshi_identity::keys::{self, Carries, Grant, Key, NewKey};
+use munshi_store::Tx;
+use serde::Deserialize;
+
+use super::list::{Made, page};
+use crate::account::fault::Fault;
+use crate::account::form::Posted;
+use crate::account::frame::Told;
+use crate::account::signed_in::{SignedIn, Workspace};
+use crate::api::telling::Telling;
+use crate::error::{ApiError, Code};
+use crate::routes::keys::add::tell;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Ten years.
+const MOST_DAYS: u32 = 3650;
+
+#[derive(Deserialize)]
+pub(crate) struct New {
+    name: String,
+    role: String,
+    /// With blanks or commas between; empty opens all that the role reaches.
+    #[serde(default)]
+    areas: String,
+    /// Empty: when it is revoked.
+    #[serde(default)]
+    days: String,
+}
+
+pub(crate) async fn add_account_key(posted: Posted<New>) -> Result<Response, Fault> {
+    let Posted { who, form, .. } = posted;
+    let workspace = who.managed().await?;
+    match made(&who, &workspace, &form).await {
+        Ok(made) => page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
+        Err(fault) if fault.is_about_input() => {
+            let status = fault.status();
+            page(&who, &workspace, None, Told::not_done(fault.words()), status).await
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+fn invalid(words: impl Into<String>) -> ApiError {
+    ApiError::new(Code::Invalid, words.into())
+}
+
+async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made, Fault> {
+    let role: Role =
+        form.role.parse().map_err(|error: munshi_identity::RoleError| invalid(error.to_string()))?;
+    if role < workspace.role {
+        return Err(ApiError::new(Code::Forbidden, "A key can't stand higher than you do.").into());
+    }
+    let now = who.api.clock.now();
+    let telling = telling(who);
+    let new = NewKey {
+        name: form.name.trim().to_owned(),
+        carries: Carries::Role(role),
+        areas: areas(&form.areas)?,
+        bindings: None,
+        expires_at: days(&form.days)?.map(|days| now.plus(DAY.saturating_mul(days))),
+        made_by: telling.who().to_owned(),
+    };
+    let api = who.api.clone();
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        let made = keys::add(tx, &api.ids, api.random.as_ref(), &new, now)?;
+        tell(tx, &telling, "api_key.made", &made.key)?;
+        Ok(made)
+    };
+    let made = who.api.db.write(workspace.tenant.id, unit).await?;
+    Ok(Made { name: made.key.name, text: made.text.reveal().to_owned() })
+}
+
+pub(super) fn telling(who: &SignedIn) -> Telling {
+    Telling::by_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
+}
+
+/// Nobody touches a key that stands higher than they do.
+pub(super) fn reached(tx: &mut Tx<'_>, workspace: &Workspace, id: &str) -> Result<Key, ApiError> {
+    let missing = || ApiError::new(Code::NotFound, "There is no such key in this workspace.");
+    let found = keys::find(tx, id.parse().map_err(|_| missing())?)?.ok_or_else(missing)?;
+    let role = match found.carries {
+        Carries::Role(role) => Some(role),
+        Carries::Person(person) => munshi_identity::persons::find(tx, person)?.and_then(|person| person.role),
+    };
+    if role.is_some_and(|role| role < workspace.role) {
+        return Err(ApiError::new(Code::Forbidden, "That key stands higher than you do.")
+            .hint("Ask an owner of the workspace."));
+    }
+    Ok(found)
+}
+
+fn areas(text: &str) -> Result<Option<Vec<Grant>>, ApiError> {
+    let words = text.split([',', ' ', '\n', '\t']).map(str::trim).filter(|word| !word.is_empty());
+    let grants: Vec<Grant> = words
+        .map(|word| word.parse().map_err(|error: keys::GrantError| invalid(error.to_string())))
+        .collect::<Result<_, _>>()?;
+    Ok((!grants.is_empty()).then_some(grants))
+}
+
+fn days(text: &str) -> Result<Option<u32>, ApiError> {
+    match text.trim() {
+        "" => Ok(None),
+        text => {
+            let days: Option<u32> = text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
+            days.map(Some)
+                .ok_or_else(|| invalid("A key is good for 1 to 3650 days; leave it empty for no end."))
+        }
+    }
+}

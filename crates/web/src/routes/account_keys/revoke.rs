@@ -1,0 +1,33 @@
+//! `POST /account/keys/{id}/revoke`
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_store::Tx;
+
+use super::add::{reached, telling};
+use super::list::page;
+use crate::account::fault::Fault;
+use crate::account::form::{Nothing, Posted};
+use crate::account::frame::Told;
+use crate::error::ApiError;
+use crate::routes::keys::add::tell;
+
+pub(crate) async fn revoke_account_key(
+    Path(id): Path<String>,
+    posted: Posted<Nothing>,
+) -> Result<Response, Fault> {
+    let who = posted.who;
+    let workspace = who.managed().await?;
+    let (api, telling, inside) = (who.api.clone(), telling(&who), workspace.clone());
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        let key = reached(tx, &inside, &id)?;
+        let revoked = api.keys.revoke(tx, key.id, telling.now)?;
+        if let Some(revoked) = revoked.filter(|revoked| revoked.changed) {
+            tell(tx, &telling, "api_key.revoked", &revoked.key)?;
+        }
+        Ok(key.name)
+    };
+    let name = who.api.db.write(workspace.tenant.id, unit).await?;
+    page(&who, &workspace, None, Told::done(format!("{name} opens nothing any more.")), StatusCode::OK).await
+}

@@ -1,0 +1,74 @@
+//! Who can be talked to on this installation, for whoever looks after it.
+
+use std::collections::BTreeSet;
+
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{PageRequest, PlatformTx};
+use munshi_tiers::{Answer, Resolution, history};
+use munshi_types::tier::{Audience, TierKind, TierStatus};
+use munshi_types::{TenantName, TenantStatus};
+
+use crate::api::Inner;
+use crate::error::ApiError;
+use crate::pages::Face;
+use crate::visitor::place;
+
+/// More tenants are not looked through for one page, and more doors not shown on it.
+const TENANTS_MOST: u32 = 40;
+const DOORS_MOST: usize = 24;
+
+/// A binding as the start page shows it.
+pub(crate) struct Door {
+    pub(crate) place: String,
+    pub(crate) name: String,
+    /// The tenant, and for whom it is.
+    pub(crate) whose: String,
+    pub(crate) about: String,
+    pub(crate) face: Face,
+}
+
+impl Door {
+    fn of(found: &Resolution) -> Self {
+        let human = &found.human.body;
+        let whom = match found.binding.door {
+            Audience::Private => "for its owner",
+            Audience::Work => "for those who work there",
+            Audience::Public | Audience::Distribution => "for everybody",
+        };
+        Self {
+            place: place::name_of(found),
+            name: human.name.clone(),
+            whose: format!("{}, {whom}", found.tenant_name),
+            about: human.identity.clone(),
+            face: Face::of(&human.name),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sample(text: &str) -> Self {
+        let text = || text.to_owned();
+        Self { place: text(), name: text(), whose: text(), about: text(), face: Face::of(&text()) }
+    }
+}
+
+/// The doors that pages show, and the names of all tenants there are.
+pub(super) async fn open(api: &Inner) -> Result<(Vec<Door>, BTreeSet<TenantName>), ApiError> {
+    let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS_MOST));
+    let all = api.db.platform(TENANTS).read(read).await?.items;
+    let mut doors = Vec::new();
+    for tenant in all.iter().filter(|tenant| tenant.status == TenantStatus::Active) {
+        let tiers = history::tiers(&api.db, &tenant.name).await?;
+        let bindings =
+            tiers.iter().filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
+        for binding in bindings {
+            if doors.len() >= DOORS_MOST {
+                break;
+            }
+            match api.resolver.by_name(&tenant.name, &binding.name, None).await? {
+                Answer::Bound(found) if place::is_on_the_web(&found) => doors.push(Door::of(&found)),
+                _ => {}
+            }
+        }
+    }
+    Ok((doors, all.into_iter().map(|tenant| tenant.name).collect()))
+}

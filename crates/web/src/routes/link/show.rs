@@ -1,0 +1,166 @@
+//! `GET /account/link/{token}`: what a one-time link is for. Looking uses nothing up.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use munshi_identity::Token;
+use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::operators::{self, OPERATORS};
+use munshi_identity::passwords::SHORTEST;
+use munshi_store::{PlatformTx, tenants};
+
+use crate::account::fault::Fault;
+use crate::account::frame::{Told, sent};
+use crate::account::local;
+use crate::account::signed_in::SignedIn;
+use crate::api::Api;
+use crate::app::App;
+use crate::error::ApiError;
+
+/// What is shown of a link.
+pub(crate) struct Opened {
+    pub(crate) link: Link,
+    /// The tenant it invites to, by name.
+    pub(super) place: Option<String>,
+    /// Whether its e-mail has an account.
+    pub(super) has_account: bool,
+}
+
+#[derive(Template)]
+#[template(path = "account/link.html")]
+struct LinkPage {
+    path: String,
+    view: View,
+    told: Option<Told>,
+    email: String,
+    name: String,
+    /// The place and role of an invitation.
+    place: String,
+    role: &'static str,
+    shortest: usize,
+    service: Option<String>,
+    service_link: String,
+    sign_in_link: String,
+}
+
+#[derive(PartialEq, Eq)]
+enum View {
+    /// It is not good, or not any more.
+    Gone,
+    First,
+    /// Somebody without an account.
+    Invited,
+    /// Somebody who has one and is signed in with it; what the form carries.
+    Accept(String),
+    /// Somebody who has one.
+    SignIn,
+    Recovery,
+}
+
+pub(crate) async fn show_link(
+    State(app): State<App>,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Fault> {
+    page(app.api()?, &headers, &token, ("", ""), None).await
+}
+
+/// The link of a token, if it is good now.
+pub(crate) fn open(tx: &mut PlatformTx<'_>, token: &Token, api: &Api) -> Result<Option<Opened>, ApiError> {
+    let Some(link) = links::find(tx, token)? else { return Ok(None) };
+    if !link.is_open(api.clock.now()) || (link.purpose == Purpose::First && operators::any(tx)?) {
+        return Ok(None);
+    }
+    let (mut place, mut has_account) = (None, false);
+    if let Purpose::Invitation { email, place: to } = &link.purpose {
+        has_account = operators::by_email(tx, email)?.is_some();
+        if let Place::Workspace { tenant, .. } = to {
+            place = tenants::find(tx, *tenant)?.map(|tenant| tenant.name.to_string());
+        }
+    }
+    Ok(Some(Opened { link, place, has_account }))
+}
+
+/// The page, with what was written before and why it was not taken.
+pub(super) async fn page(
+    api: &Api,
+    headers: &HeaderMap,
+    text: &str,
+    (email, name): (&str, &str),
+    told: Option<Told>,
+) -> Result<Response, Fault> {
+    let opened = match Token::parse(text) {
+        None => None,
+        Some(token) => {
+            let inside = api.clone();
+            let read = move |tx: &mut PlatformTx<'_>| open(tx, &token, &inside);
+            api.db.platform(OPERATORS).read(read).await?
+        }
+    };
+    let status = match (&opened, &told) {
+        (None, _) => StatusCode::GONE,
+        (Some(_), Some(_)) => StatusCode::UNPROCESSABLE_ENTITY,
+        (Some(_), None) => StatusCode::OK,
+    };
+    let path = format!("/account/link/{text}");
+    let mut page = LinkPage {
+        view: View::Gone,
+        told,
+        email: email.to_owned(),
+        name: name.to_owned(),
+        place: String::new(),
+        role: "",
+        shortest: SHORTEST,
+        service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
+        service_link: format!("/account/oidc/start?next={}", local::encoded(&path)),
+        sign_in_link: format!("/account/sign-in?next={}", local::encoded(&path)),
+        path,
+    };
+    if let Some(opened) = opened {
+        page.fill(opened, SignedIn::find(api, headers).await?.as_ref());
+    }
+    Ok(sent(&page, status))
+}
+
+impl LinkPage {
+    fn fill(&mut self, opened: Opened, who: Option<&SignedIn>) {
+        self.view = match opened.link.purpose {
+            Purpose::First => View::First,
+            Purpose::Recovery { .. } => View::Recovery,
+            Purpose::Invitation { email, place } => {
+                self.place = opened.place.unwrap_or_else(|| "this installation".to_owned());
+                self.role = match place {
+                    Place::Everywhere => "keeper",
+                    Place::Workspace { role, .. } => role.as_str(),
+                };
+                let own = who.filter(|who| who.operator.email == email);
+                self.email = email;
+                match (own, opened.has_account) {
+                    (Some(who), _) => View::Accept(who.form_token()),
+                    (None, true) => View::SignIn,
+                    (None, false) => View::Invited,
+                }
+            }
+        };
+    }
+
+    fn form(&self) -> &str {
+        match &self.view {
+            View::Accept(token) => token,
+            _ => "",
+        }
+    }
+
+    fn is(&self, view: &str) -> bool {
+        let word = match self.view {
+            View::Gone => "gone",
+            View::First => "first",
+            View::Invited => "invited",
+            View::Accept(_) => "accept",
+            View::SignIn => "sign-in",
+            View::Recovery => "recovery",
+        };
+        word == view
+    }
+}

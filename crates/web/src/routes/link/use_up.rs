@@ -1,0 +1,187 @@
+//! `POST /account/link/{token}`: the first operator, somebody invited, or another password. Once.
+
+use axum::extract::Path;
+use axum::response::Response;
+use munshi_identity::Token;
+use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
+use munshi_identity::passwords::{Password, PasswordHash};
+use munshi_identity::pauses::Try;
+use munshi_identity::sign_ins::{self, How};
+use munshi_store::PlatformTx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::show::{open, page};
+use crate::account::come_in::{Arrival, CameIn};
+use crate::account::fault::Fault;
+use crate::account::form::Sent;
+use crate::account::frame::Told;
+use crate::account::signed_in::address;
+use crate::account::telling::Telling;
+use crate::api::Api;
+use crate::error::{ApiError, Code};
+
+#[derive(Clone, Deserialize)]
+pub(crate) struct Answer {
+    #[serde(default)]
+    email: String,
+    #[serde(default)]
+    name: String,
+    password: String,
+}
+
+pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> Result<Response, Fault> {
+    let Sent { api, headers, extensions, form } = posted;
+    let arrival = Arrival::of(&api, &headers, address(&api, &extensions, &headers), How::Link);
+    match answer(&api, &text, form.clone(), arrival).await {
+        Ok(came) => Ok(came.go_on("/account")),
+        Err(fault) if fault.is_about_input() => {
+            let told = Told::not_done(fault.words());
+            page(&api, &headers, &text, (&form.email, &form.name), told).await
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+fn gone() -> ApiError {
+    ApiError::new(Code::Conflict, "This link was used, or its time is over.")
+}
+
+async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result<CameIn, Fault> {
+    let token = Token::parse(text).ok_or_else(gone)?;
+    let password = Password::new(&form.password);
+    let (email, name) = known(api, &token, &form).await?;
+    password.fit_for(&email, &name)?;
+    let hash = api.account.passwords.hash(password).await?;
+    let inside = api.clone();
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
+        if !links::use_up(tx, opened.link.id, inside.clock.now())? {
+            return Err(gone());
+        }
+        let operator = match opened.link.purpose {
+            Purpose::First => first(tx, &inside, (&form.email, &form.name), hash)?,
+            Purpose::Invitation { email, place } => invited(tx, &inside, (&email, &form.name), place, hash)?,
+            Purpose::Recovery { operator } => recovered(tx, &inside, operator, &hash)?,
+        };
+        let came = arrival.begin(tx, &inside, &operator)?;
+        tell_used(tx, &inside, &operator, opened.link.id)?;
+        Ok(came)
+    };
+    Ok(api.db.platform(OPERATORS).write(unit).await?)
+}
+
+/// Whose password it will be, before the link is used: so that an unfit one uses nothing up.
+async fn known(api: &Api, token: &Token, form: &Answer) -> Result<(String, String), ApiError> {
+    let (inside, token, form) = (api.clone(), token.clone(), form.clone());
+    let read = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
+        Ok(match opened.link.purpose {
+            Purpose::First => (form.email, form.name),
+            Purpose::Invitation { email, .. } => (email, form.name),
+            Purpose::Recovery { operator } => {
+                let operator = operators::find(tx, operator)?.ok_or_else(gone)?;
+                (operator.email, operator.name)
+            }
+        })
+    };
+    api.db.platform(OPERATORS).read(read).await
+}
+
+fn first(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    (email, name): (&str, &str),
+    hash: PasswordHash,
+) -> Result<Operator, ApiError> {
+    let new = NewOperator {
+        email: email.to_owned(),
+        name: name.to_owned(),
+        password: Some(hash),
+        elsewhere: None,
+        keeper: true,
+        first: true,
+    };
+    made(tx, api, &new)
+}
+
+fn made(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result<Operator, ApiError> {
+    match operators::add(tx, &api.ids, new, api.clock.now())? {
+        Added::Made(operator) => Ok(operator),
+        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.")),
+    }
+}
+
+/// Somebody new. Whoever has an account shows so by signing in: a link alone never opens it.
+pub(crate) fn join(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    new: &NewOperator,
+    place: Place,
+) -> Result<Operator, ApiError> {
+    let new = NewOperator { keeper: place == Place::Everywhere, ..new.clone() };
+    let operator = made(tx, api, &new)?;
+    accept(tx, api, &operator, place)?;
+    Ok(operator)
+}
+
+/// Gives somebody who has an account what they were invited to; never less than they had.
+pub(crate) fn accept(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    operator: &Operator,
+    place: Place,
+) -> Result<(), ApiError> {
+    if let Place::Workspace { tenant, role } = place {
+        let before = roles::given(tx, operator.id, tenant)?;
+        if before.is_none_or(|before| role < before) {
+            roles::give(tx, operator.id, tenant, role, api.clock.now())?;
+        }
+    }
+    Ok(())
+}
+
+fn invited(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    (email, name): (&str, &str),
+    place: Place,
+    hash: PasswordHash,
+) -> Result<Operator, ApiError> {
+    let new = NewOperator {
+        email: email.to_owned(),
+        name: name.to_owned(),
+        password: Some(hash),
+        elsewhere: None,
+        keeper: false,
+        first: false,
+    };
+    join(tx, api, &new, place)
+}
+
+fn recovered(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    operator: munshi_types::OperatorId,
+    hash: &PasswordHash,
+) -> Result<Operator, ApiError> {
+    let operator = operators::find(tx, operator)?.ok_or_else(gone)?;
+    operators::set_password(tx, operator.id, hash)?;
+    sign_ins::end_all(tx, operator.id)?;
+    Try::of(&operator.email, None).right(tx, api.clock.now())?;
+    Ok(operator)
+}
+
+pub(crate) fn tell_used(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    operator: &Operator,
+    link: munshi_types::LinkId,
+) -> Result<(), ApiError> {
+    let telling = Telling::of(api, operator.id);
+    let given = roles::roles_of(tx, operator.id)?;
+    let tenants: Vec<_> = given.iter().map(|(tenant, _)| *tenant).collect();
+    let payload = json!({ "operator": operator.id, "keeper": operator.keeper });
+    telling.tell(tx, &tenants, "link.used", link.to_string(), payload)
+}

@@ -1,0 +1,178 @@
+//! `GET /account/oidc/back`: somebody comes back from the other service.
+
+use axum::extract::{Query, Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use munshi_identity::Token;
+use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
+use munshi_identity::sign_ins::How;
+use munshi_store::{PlatformTx, tenants};
+use munshi_types::{LinkId, TenantId};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::start::{as_fault, back, service};
+use crate::account::come_in::Arrival;
+use crate::account::cookies::{self, ELSEWHERE};
+use crate::account::fault::Fault;
+use crate::account::local;
+use crate::account::oidc::{Elsewhere, NotIn};
+use crate::account::signed_in::address;
+use crate::account::telling::Telling;
+use crate::api::{Api, Inner};
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::routes::link::show::open;
+use crate::routes::link::use_up::{accept, join, tell_used};
+
+#[derive(Deserialize)]
+pub(crate) struct Brought {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    state: String,
+    error: Option<String>,
+}
+
+pub(crate) async fn finish_oidc(
+    State(app): State<App>,
+    Query(brought): Query<Brought>,
+    request: Request,
+) -> Result<Response, Fault> {
+    let api = app.api()?.clone();
+    let (headers, from) = (request.headers(), address(&api, request.extensions(), request.headers()));
+    let (token, next) = kept(&api, headers).ok_or_else(|| as_fault(NotIn::State))?;
+    if let Some(error) = brought.error {
+        return Err(as_fault(NotIn::Refused(error)));
+    }
+    let pair = (brought.code.as_str(), brought.state.as_str());
+    let finished = service(&api)?.finish(&token, pair, &back(&api, headers), api.clock.now()).await;
+    let who = finished.map_err(as_fault)?;
+    let arrival = Arrival::of(&api, headers, from, How::Oidc);
+    let invitation = next.strip_prefix("/account/link/").and_then(Token::parse);
+    let inside = api.clone();
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let (operator, by) = admit(tx, &inside, &who, invitation.as_ref())?;
+        let came = arrival.begin(tx, &inside, &operator)?;
+        match by {
+            By::Account => {}
+            By::Invitation(link) => tell_used(tx, &inside, &operator, link)?,
+            By::Newcomer(tenant) => {
+                let payload = json!({ "how": "newcomer" });
+                let telling = Telling::of(&inside, operator.id);
+                telling.tell(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
+            }
+        }
+        Ok(came)
+    };
+    let came = api.db.platform(OPERATORS).write(unit).await?;
+    let next = if next.starts_with("/account/link/") { "/account" } else { local::path(Some(&next)) };
+    Ok(came.go_on(next))
+}
+
+/// What the browser was sent away with.
+fn kept(api: &Inner, headers: &HeaderMap) -> Option<(Token, String)> {
+    let text = cookies::read(headers, ELSEWHERE, api.account.is_secure(headers))?;
+    let (token, next) = text.split_once('.')?;
+    let pair = format!("next={next}");
+    let read: Vec<(String, String)> = serde_urlencoded::from_str(&pair).ok()?;
+    let next = read.into_iter().next().map(|(_, next)| next)?;
+    Some((Token::parse(token)?, local::path(Some(&next)).to_owned()))
+}
+
+/// What let somebody in besides the service's word.
+enum By {
+    /// They had an account.
+    Account,
+    Invitation(LinkId),
+    /// The settings let newcomers into this tenant.
+    Newcomer(TenantId),
+}
+
+/// The account of somebody another service knows: the one that is tied to them, the one with their e-mail, or a new one
+/// where they were invited or newcomers are let in.
+fn admit(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    who: &Elsewhere,
+    invitation: Option<&Token>,
+) -> Result<(Operator, By), ApiError> {
+    let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
+    let found = match (tied, &who.email) {
+        (Some(operator), _) => Some(operator),
+        (None, Some(email)) => by_email(tx, who, email)?,
+        (None, None) => None,
+    };
+    let invited = match invitation {
+        Some(token) => invited(tx, api, who, token)?,
+        None => None,
+    };
+    match (found, invited) {
+        (Some(operator), Some((link, place))) => {
+            if place == Place::Everywhere {
+                operators::make_keeper(tx, operator.id)?;
+            }
+            accept(tx, api, &operator, place)?;
+            Ok((operator, By::Invitation(link)))
+        }
+        (Some(operator), None) => Ok((operator, By::Account)),
+        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link))),
+        (None, None) => newcomer(tx, api, who),
+    }
+}
+
+/// An account with the e-mail that the service has verified becomes theirs, unless it is tied to somebody else there.
+fn by_email(tx: &mut PlatformTx<'_>, who: &Elsewhere, email: &str) -> Result<Option<Operator>, ApiError> {
+    let Some(operator) = operators::by_email(tx, email)? else { return Ok(None) };
+    if operators::tie(tx, operator.id, &who.issuer, &who.subject)? {
+        return Ok(Some(operator));
+    }
+    Err(ApiError::new(
+        Code::Forbidden,
+        "This e-mail's account belongs to somebody else at the other service.",
+    )
+    .hint("Ask whoever runs this installation."))
+}
+
+fn invited(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    who: &Elsewhere,
+    token: &Token,
+) -> Result<Option<(LinkId, Place)>, ApiError> {
+    let Some(opened) = open(tx, token, api)? else { return Ok(None) };
+    let Purpose::Invitation { email, place } = opened.link.purpose else { return Ok(None) };
+    if who.email.as_deref() != Some(email.as_str()) {
+        return Ok(None);
+    }
+    let won = links::use_up(tx, opened.link.id, api.clock.now())?;
+    Ok(won.then_some((opened.link.id, place)))
+}
+
+fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere) -> Result<(Operator, By), ApiError> {
+    let uninvited = || {
+        ApiError::new(Code::Forbidden, "There is no account here for who you are at the other service.")
+            .hint("Ask an owner of the workspace to invite you.")
+    };
+    let service = service(api)?;
+    let (name, role) = service.newcomers().filter(|_| who.email.is_some()).ok_or_else(uninvited)?;
+    let tenant = tenants::find_by_name(tx, name)?.ok_or_else(uninvited)?;
+    let operator = join(tx, api, &new(who), Place::Workspace { tenant: tenant.id, role: *role })?;
+    Ok((operator, By::Newcomer(tenant.id)))
+}
+
+fn new(who: &Elsewhere) -> NewOperator {
+    let email = who.email.clone().unwrap_or_default();
+    let given = who.name.as_deref().map(str::trim).unwrap_or_default();
+    let shown: String = given.chars().filter(|c| !munshi_types::is_unseen(*c)).take(100).collect();
+    let name = if shown.trim().is_empty() { email.chars().take(100).collect() } else { shown };
+    NewOperator {
+        name,
+        email,
+        password: None,
+        elsewhere: Some((who.issuer.clone(), who.subject.clone())),
+        keeper: false,
+        first: false,
+    }
+}

@@ -1,0 +1,95 @@
+//! `POST /account/operators/{id}/role`: another role in the open workspace, or none.
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use munshi_identity::Role;
+use munshi_identity::operators::{self, OPERATORS, Operator, roles};
+use munshi_store::PlatformTx;
+use munshi_types::TenantId;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::invite::may_give;
+use super::list::page;
+use crate::account::fault::Fault;
+use crate::account::form::Posted;
+use crate::account::frame::Told;
+use crate::account::signed_in::Workspace;
+use crate::account::telling::Telling;
+use crate::error::{ApiError, Code};
+
+#[derive(Deserialize)]
+pub(crate) struct Change {
+    /// `none` takes it away.
+    role: String,
+}
+
+pub(crate) async fn change_operator(
+    Path(id): Path<String>,
+    posted: Posted<Change>,
+) -> Result<Response, Fault> {
+    let Posted { who, form, .. } = posted;
+    let workspace = who.managed().await?;
+    let role: Option<Role> =
+        match form.role.as_str() {
+            "none" => None,
+            text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
+                ApiError::new(Code::Invalid, error.to_string())
+            })?),
+        };
+    if let Some(role) = role {
+        may_give(&workspace, role)?;
+    }
+    let (telling, inside) = (Telling::of(&who.api, who.operator.id), workspace.clone());
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<Operator, ApiError> {
+        let (operator, before) = reached(tx, &inside, &id)?;
+        let tenant = inside.tenant.id;
+        if before == Role::Owner && role != Some(Role::Owner) {
+            keep_an_owner(tx, tenant)?;
+        }
+        match role {
+            Some(role) => roles::give(tx, operator.id, tenant, role, telling.now)?,
+            None => roles::take(tx, operator.id, tenant)?,
+        };
+        let payload = json!({ "before": before, "now": role });
+        telling.tell(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
+        Ok(operator)
+    };
+    let operator = who.api.db.platform(OPERATORS).write(unit).await?;
+    if operator.id == who.operator.id {
+        return Ok(Redirect::to("/account").into_response());
+    }
+    let words = match role {
+        Some(role) => format!("{} is {role} here now, and signs in again.", operator.name),
+        None => format!("{} looks after this workspace no more.", operator.name),
+    };
+    page(&who, &workspace, None, Told::done(words), StatusCode::OK).await
+}
+
+/// Somebody of this workspace who stands no higher than whoever asks.
+pub(super) fn reached(
+    tx: &mut PlatformTx<'_>,
+    workspace: &Workspace,
+    id: &str,
+) -> Result<(Operator, Role), ApiError> {
+    let missing = || ApiError::new(Code::NotFound, "There is nobody of that id in this workspace.");
+    let id = id.parse().map_err(|_| missing())?;
+    let operator = operators::find(tx, id)?.ok_or_else(missing)?;
+    let role = roles::given(tx, id, workspace.tenant.id)?.ok_or_else(missing)?;
+    if role < workspace.role {
+        return Err(ApiError::new(Code::Forbidden, format!("{} stands higher than you do.", operator.name))
+            .hint("Ask an owner of the workspace."));
+    }
+    Ok((operator, role))
+}
+
+/// Without an owner nobody could give the role again but whoever has the machine.
+fn keep_an_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiError> {
+    let owners = roles::members(tx, tenant)?.into_iter().filter(|member| member.role == Role::Owner).count();
+    if owners > 1 {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::Conflict, "This is the only owner of the workspace.")
+        .hint("Make somebody else owner first."))
+}

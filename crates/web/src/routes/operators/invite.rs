@@ -1,0 +1,83 @@
+//! `POST /account/operators`: a link that lets somebody look after the open workspace.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_identity::Role;
+use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::operators::OPERATORS;
+use munshi_store::PlatformTx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::list::{Made, page};
+use crate::account::fault::Fault;
+use crate::account::form::Posted;
+use crate::account::frame::Told;
+use crate::account::signed_in::{SignedIn, Workspace};
+use crate::account::telling::Telling;
+use crate::error::{ApiError, Code};
+
+#[derive(Deserialize)]
+pub(crate) struct Invite {
+    email: String,
+    role: String,
+}
+
+pub(crate) async fn invite_operator(posted: Posted<Invite>) -> Result<Response, Fault> {
+    let Posted { who, headers, form } = posted;
+    let workspace = who.managed().await?;
+    match invited(&who, &workspace, &form).await {
+        Ok(token) => {
+            let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
+            let made = Made { email: form.email.trim().to_lowercase(), link };
+            page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
+        }
+        Err(fault) if fault.is_about_input() => {
+            let status = fault.status();
+            page(&who, &workspace, None, Told::not_done(fault.words()), status).await
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+async fn invited(
+    who: &SignedIn,
+    workspace: &Workspace,
+    form: &Invite,
+) -> Result<munshi_identity::Token, Fault> {
+    let unknown = |error: munshi_identity::RoleError| ApiError::new(Code::Invalid, error.to_string());
+    let role: Role = form.role.parse().map_err(unknown)?;
+    may_give(workspace, role)?;
+    let tenant = workspace.tenant.id;
+    let place = Place::Workspace { tenant, role };
+    let purpose = Purpose::Invitation { email: form.email.clone(), place };
+    let api = who.api.clone();
+    let telling = Telling::of(&api, who.operator.id);
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let (link, token) =
+            links::make(tx, &api.ids, api.random.as_ref(), &purpose, telling.who(), telling.now)?;
+        tell_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
+        Ok(token)
+    };
+    Ok(who.api.db.platform(OPERATORS).write(unit).await?)
+}
+
+/// Which link, never its text or whom it is for.
+pub(super) fn tell_made(
+    tx: &mut PlatformTx<'_>,
+    telling: &Telling,
+    tenant: munshi_types::TenantId,
+    link: &Link,
+    payload: serde_json::Value,
+) -> Result<(), ApiError> {
+    telling.tell(tx, &[tenant], "link.made", link.id.to_string(), payload)
+}
+
+/// Nobody gives more than they have.
+pub(super) fn may_give(workspace: &Workspace, role: Role) -> Result<(), ApiError> {
+    if workspace.role <= role {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::Forbidden, format!("An {} can't make an {role}.", workspace.role))
+        .hint("Ask an owner of the workspace."))
+}

@@ -1,0 +1,91 @@
+//! `GET /account/operators`: who looks after the open workspace, and who was invited to.
+
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_identity::Role;
+use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::operators::{OPERATORS, roles};
+use munshi_store::PlatformTx;
+
+use crate::account::fault::Fault;
+use crate::account::frame::{Frame, Told, moment, sent};
+use crate::account::signed_in::{SignedIn, Workspace};
+
+#[derive(Template)]
+#[template(path = "account/operators.html")]
+struct OperatorsPage {
+    frame: Frame,
+    items: Vec<Item>,
+    invitations: Vec<Invitation>,
+    /// A link, the one time.
+    made: Option<Made>,
+    roles: Vec<Role>,
+}
+
+pub(super) struct Made {
+    /// Who it is for.
+    pub(super) email: String,
+    pub(super) link: String,
+}
+
+struct Item {
+    id: String,
+    name: String,
+    email: String,
+    role: Role,
+    own: bool,
+    /// Stands no higher than whoever looks.
+    reached: bool,
+}
+
+struct Invitation {
+    id: String,
+    email: String,
+    role: &'static str,
+    ends: String,
+}
+
+pub(crate) async fn list_operators(who: SignedIn) -> Result<Response, Fault> {
+    let workspace = who.managed().await?;
+    page(&who, &workspace, None, None, StatusCode::OK).await
+}
+
+pub(super) async fn page(
+    who: &SignedIn,
+    workspace: &Workspace,
+    made: Option<Made>,
+    told: Option<Told>,
+    status: StatusCode,
+) -> Result<Response, Fault> {
+    let (tenant, now) = (workspace.tenant.id, who.api.clock.now());
+    let read = move |tx: &mut PlatformTx<'_>| -> Result<_, munshi_identity::Error> {
+        Ok((roles::members(tx, tenant)?, links::invitations(tx, tenant, now)?))
+    };
+    let (members, open) = who.api.db.platform(OPERATORS).read(read).await?;
+    let items = members.into_iter().map(|member| Item {
+        id: member.operator.id.to_string(),
+        own: member.operator.id == who.operator.id,
+        reached: workspace.role <= member.role,
+        name: member.operator.name,
+        email: member.operator.email,
+        role: member.role,
+    });
+    let invitations = open.into_iter().filter_map(|link| match link.purpose {
+        Purpose::Invitation { email, place: Place::Workspace { role, .. } } => Some(Invitation {
+            id: link.id.to_string(),
+            email,
+            role: role.as_str(),
+            ends: moment(link.ends_at),
+        }),
+        _ => None,
+    });
+    let page = OperatorsPage {
+        frame: Frame::of(who, "operators", told).await?,
+        items: items.collect(),
+        invitations: invitations.collect(),
+        made,
+        roles: Role::ALL.into_iter().filter(|role| workspace.role <= *role).collect(),
+    };
+    Ok(sent(&page, status))
+}

@@ -1,0 +1,61 @@
+//! `POST /account/operators/{id}/link`: a link with which somebody chooses another password.
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_identity::links::{self, Purpose};
+use munshi_identity::operators::{OPERATORS, Operator, roles};
+use munshi_store::PlatformTx;
+use serde_json::json;
+
+use super::change::reached;
+use super::invite::tell_made;
+use super::list::{Made, page};
+use crate::account::fault::Fault;
+use crate::account::form::{Nothing, Posted};
+use crate::account::telling::Telling;
+use crate::error::{ApiError, Code};
+
+pub(crate) async fn recover_operator(
+    Path(id): Path<String>,
+    posted: Posted<Nothing>,
+) -> Result<Response, Fault> {
+    let Posted { who, headers, .. } = posted;
+    let workspace = who.managed().await?;
+    let (api, own, inside) = (who.api.clone(), who.operator.clone(), workspace.clone());
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let (operator, _) = reached(tx, &inside, &id)?;
+        govern(tx, &own, &operator)?;
+        let telling = Telling::of(&api, own.id);
+        let purpose = Purpose::Recovery { operator: operator.id };
+        let (link, token) =
+            links::make(tx, &api.ids, api.random.as_ref(), &purpose, telling.who(), telling.now)?;
+        let payload = json!({ "kind": "recovery", "operator": operator.id });
+        tell_made(tx, &telling, inside.tenant.id, &link, payload)?;
+        Ok((operator.email, token))
+    };
+    let (email, token) = who.api.db.platform(OPERATORS).write(unit).await?;
+    let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
+    page(&who, &workspace, Some(Made { email, link }), None, StatusCode::CREATED).await
+}
+
+/// Whoever gets the link gets the whole account: so every role it has must be one that whoever asks could give.
+fn govern(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<(), ApiError> {
+    let no = || {
+        ApiError::new(Code::Forbidden, format!("{} looks after more than you do.", other.name))
+            .hint("Whoever runs this installation can make the link: `munshi operator link`.")
+    };
+    if own.keeper {
+        return Ok(());
+    }
+    if other.keeper {
+        return Err(no());
+    }
+    for (tenant, role) in roles::roles_of(tx, other.id)? {
+        let mine = roles::given(tx, own.id, tenant)?;
+        if !mine.is_some_and(|mine| mine <= role && mine <= munshi_identity::Role::Admin) {
+            return Err(no());
+        }
+    }
+    Ok(())
+}

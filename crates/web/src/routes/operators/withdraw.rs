@@ -1,0 +1,37 @@
+//! `POST /account/invitations/{id}/withdraw`: the link is good for nothing.
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use munshi_identity::links;
+use munshi_identity::operators::OPERATORS;
+use munshi_store::PlatformTx;
+use munshi_types::LinkId;
+use serde_json::json;
+
+use super::list::page;
+use crate::account::fault::Fault;
+use crate::account::form::{Nothing, Posted};
+use crate::account::frame::Told;
+use crate::account::telling::Telling;
+use crate::error::{ApiError, Code};
+
+pub(crate) async fn withdraw_invitation(
+    Path(id): Path<String>,
+    posted: Posted<Nothing>,
+) -> Result<Response, Fault> {
+    let who = posted.who;
+    let workspace = who.managed().await?;
+    let missing = || ApiError::new(Code::NotFound, "There is no such invitation that is open.");
+    let id: LinkId = id.parse().map_err(|_| missing())?;
+    let (telling, tenant) = (Telling::of(&who.api, who.operator.id), workspace.tenant.id);
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
+        if !links::withdraw(tx, tenant, id, telling.now)? {
+            return Err(missing());
+        }
+        telling.tell(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
+    };
+    who.api.db.platform(OPERATORS).write(unit).await?;
+    page(&who, &workspace, None, Told::done("The invitation is good for nothing any more."), StatusCode::OK)
+        .await
+}

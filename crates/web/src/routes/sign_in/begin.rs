@@ -1,0 +1,122 @@
+//! `POST /account/sign-in`: an e-mail and a password.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::response::Response;
+use munshi_identity::operators::{self, OPERATORS, Operator};
+use munshi_identity::passwords::{Password, PasswordHash};
+use munshi_identity::pauses::{Begun, Try};
+use munshi_identity::sign_ins::{self, How};
+use munshi_store::PlatformTx;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::show::SignInPage;
+use crate::account::come_in::Arrival;
+use crate::account::fault::Fault;
+use crate::account::form::Sent;
+use crate::account::frame::{Told, sent};
+use crate::account::local;
+use crate::account::signed_in::address;
+use crate::account::telling::Telling;
+use crate::api::Api;
+use crate::error::ApiError;
+
+/// After so many wrong tries, and again after as many more, the audit hears of it: not so often that it is flooded.
+const TOLD_EVERY: u32 = 10;
+
+#[derive(Deserialize)]
+pub(crate) struct SignIn {
+    email: String,
+    password: String,
+    next: Option<String>,
+}
+
+/// What was found before the password is looked at. Somebody without an account takes the same way.
+struct Candidate {
+    who: Option<(Operator, Option<PasswordHash>)>,
+    counted: Try,
+    begun: Begun,
+}
+
+pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Fault> {
+    let Sent { api, headers, extensions, form } = posted;
+    let next = local::path(form.next.as_deref()).to_owned();
+    let from = address(&api, &extensions, &headers);
+    let arrival = Arrival::of(&api, &headers, from, How::Password);
+    let candidate = candidate(&api, &form.email, &arrival, from).await?;
+    let failures = match candidate.begun {
+        Begun::Go { failures } => failures,
+        Begun::Wait(wait) => return waiting(&api, &form.email, &next, wait).await,
+    };
+    let (operator, hash) = candidate.who.unzip();
+    let right = api.account.passwords.fits(Password::new(&form.password), hash.flatten()).await?;
+    let Some(operator) = operator.filter(|_| right) else {
+        if failures % TOLD_EVERY == 0 {
+            tell_of_wrong(&api, failures).await?;
+        }
+        let words = "The e-mail or the password is not right.";
+        let page = SignInPage::of(&api, &form.email, &next, Told::not_done(words)).await?;
+        return Ok(sent(&page, StatusCode::UNAUTHORIZED));
+    };
+    let (inside, counted, now) = (api.clone(), candidate.counted, api.clock.now());
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        counted.right(tx, now)?;
+        arrival.begin(tx, &inside, &operator)
+    };
+    let came = api.db.platform(OPERATORS).write(unit).await?;
+    Ok(came.go_on(&next))
+}
+
+/// Who it may be, and whether they may try now; the try is counted.
+async fn candidate(
+    api: &Api,
+    email: &str,
+    arrival: &Arrival,
+    from: Option<std::net::IpAddr>,
+) -> Result<Candidate, ApiError> {
+    let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), api.clock.now());
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        let operator = operators::by_email(tx, &email)?;
+        let hash = match &operator {
+            Some(operator) => operators::password_of(tx, operator.id)?,
+            None => None,
+        };
+        let known = match (&operator, &browser) {
+            (Some(operator), Some(token)) => sign_ins::knows(tx, token, operator.id, now)?,
+            _ => false,
+        };
+        let counted = match &browser {
+            Some(token) if known => Try::known(&email, token),
+            _ => Try::of(&email, from),
+        };
+        let begun = counted.begin(tx, now)?;
+        Ok(Candidate { who: operator.map(|operator| (operator, hash)), counted, begun })
+    };
+    api.db.platform(OPERATORS).write(unit).await
+}
+
+async fn waiting(api: &Api, email: &str, next: &str, wait: Duration) -> Result<Response, Fault> {
+    let seconds = wait.as_millis().div_ceil(1000).max(1);
+    let long =
+        if seconds > 90 { format!("{} minutes", seconds.div_ceil(60)) } else { format!("{seconds} s") };
+    let words =
+        format!("There were too many wrong tries. Try again in {long}; a one-time link works at once.");
+    let page = SignInPage::of(api, email, next, Told::not_done(words)).await?;
+    let mut response = sent(&page, StatusCode::TOO_MANY_REQUESTS);
+    if let Ok(value) = seconds.to_string().parse() {
+        response.headers_mut().insert(RETRY_AFTER, value);
+    }
+    Ok(response)
+}
+
+/// Whether there is such an account is not told even here: it would take longer for those there are.
+async fn tell_of_wrong(api: &Api, failures: u32) -> Result<(), ApiError> {
+    let telling = Telling::nobody(api);
+    let unit = move |tx: &mut PlatformTx<'_>| {
+        telling.tell(tx, &[], "sign_in.refused", "sign-in".to_owned(), json!({ "failures": failures }))
+    };
+    api.db.platform(OPERATORS).write(unit).await
+}

@@ -1,0 +1,63 @@
+//! `GET /account/sign-in`: the door for operators.
+
+use askama::Template;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use munshi_identity::operators::{self, OPERATORS};
+use serde::Deserialize;
+
+use crate::account::fault::Fault;
+use crate::account::frame::{Told, sent};
+use crate::account::local;
+use crate::account::signed_in::SignedIn;
+use crate::api::Inner;
+use crate::app::App;
+
+#[derive(Template)]
+#[template(path = "account/sign_in.html")]
+pub(crate) struct SignInPage {
+    pub(crate) email: String,
+    /// Where to go on, a path of ours.
+    pub(crate) next: String,
+    /// The other service's name, where one is set up.
+    pub(crate) service: Option<String>,
+    pub(crate) service_link: String,
+    /// Nobody has an account yet.
+    pub(crate) nobody: bool,
+    pub(crate) told: Option<Told>,
+}
+
+impl SignInPage {
+    pub(crate) async fn of(api: &Inner, email: &str, next: &str, told: Option<Told>) -> Result<Self, Fault> {
+        let anybody = api.db.platform(OPERATORS).read(operators::any).await?;
+        Ok(Self {
+            email: email.to_owned(),
+            service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
+            service_link: format!("/account/oidc/start?next={}", local::encoded(next)),
+            next: next.to_owned(),
+            nobody: !anybody,
+            told,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    next: Option<String>,
+}
+
+pub(crate) async fn show_sign_in(
+    State(app): State<App>,
+    headers: HeaderMap,
+    asked: Result<Query<Asked>, QueryRejection>,
+) -> Result<Response, Fault> {
+    let api = app.api()?;
+    let asked = asked.ok().and_then(|Query(asked)| asked.next);
+    let next = local::path(asked.as_deref());
+    if SignedIn::find(api, &headers).await?.is_some() {
+        return Ok(Redirect::to(next).into_response());
+    }
+    Ok(sent(&SignInPage::of(api, "", next, None).await?, StatusCode::OK))
+}

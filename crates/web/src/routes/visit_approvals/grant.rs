@@ -1,0 +1,70 @@
+//! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
+
+use munshi_safety::approvals::{Answer, Covers, Said, answer};
+use munshi_store::Tx;
+use munshi_types::ApprovalId;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::read::{own, shown};
+use crate::api::ask::{AtBoth, invalid};
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::routes::approvals::grant::{go_on, read};
+use crate::views::visit::VisitAnswered;
+use crate::visitor::guest::Guest;
+
+/// More than any digest has.
+const LONGEST: usize = 200;
+
+/// What is answered.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VisitAnswer {
+    /// The `digest` that was shown: if the act is not that one any more, nothing is answered.
+    #[schema(max_length = 200)]
+    pub(crate) digest: String,
+}
+
+/// Says yes to a question of one's own thread. The turn that waits goes on by itself.
+#[utoipa::path(post, path = "/visit/{place}/approvals/{id}/grant", tag = "visit_approvals",
+    params(
+        ("place" = String, Path, description = "A handle, or `tenant:binding`."),
+        ("id" = uuid::Uuid, Path, description = "Which question."),
+    ),
+    responses((status = 200, description = "Granted, now or before.", body = VisitAnswered)))]
+pub(crate) async fn grant_visit_approval(
+    guest: Guest,
+    AtBoth(_place, id): AtBoth<String, ApprovalId>,
+    Json(given): Json<VisitAnswer>,
+) -> Result<Json<VisitAnswered>, ApiError> {
+    give(&guest, id, Answer::Yes, given.digest).await
+}
+
+pub(crate) async fn give(
+    guest: &Guest,
+    id: ApprovalId,
+    said: Answer,
+    digest: String,
+) -> Result<Json<VisitAnswered>, ApiError> {
+    if digest.chars().count() > LONGEST {
+        return Err(invalid("digest", "it is the one that was shown, twelve digits and letters"));
+    }
+    let tenant = guest.place.tenant;
+    let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
+    let (office, now, quoted) = (guest.api.office.clone(), guest.api.clock.now(), digest.clone());
+    let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
+        let (person, _) = own(tx, &proved, binding, id)?;
+        let who = person.principal(tx);
+        let said =
+            Said { who: &who, answer: said, shown: Some(&quoted), covers: Covers::Act, via: "web" };
+        let answered = answer(tx, &office, id, &said, now)?;
+        Ok((person, answered))
+    };
+    let (person, answered) = guest.api.db.write(tenant, unit).await?;
+    let approval = read(answered, said, &digest)?;
+    let run = go_on(&guest.api, tenant, &approval).await?;
+    let office = guest.api.office.clone();
+    let look = move |tx: &mut Tx<'_>| shown(tx, &office, &person, &approval);
+    Ok(Json(VisitAnswered { approval: guest.api.db.read(tenant, look).await?, run }))
+}

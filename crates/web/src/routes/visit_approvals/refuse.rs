@@ -1,0 +1,26 @@
+//! `POST /visit/{place}/approvals/{id}/refuse`: somebody at a page says no.
+
+use munshi_safety::approvals::Answer;
+use munshi_types::ApprovalId;
+
+use super::grant::{VisitAnswer, give};
+use crate::api::ask::AtBoth;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::visit::VisitAnswered;
+use crate::visitor::guest::Guest;
+
+/// Says no to a question of one's own thread. The turn that waits goes on without the act.
+#[utoipa::path(post, path = "/visit/{place}/approvals/{id}/refuse", tag = "visit_approvals",
+    params(
+        ("place" = String, Path, description = "A handle, or `tenant:binding`."),
+        ("id" = uuid::Uuid, Path, description = "Which question."),
+    ),
+    responses((status = 200, description = "Refused, now or before.", body = VisitAnswered)))]
+pub(crate) async fn refuse_visit_approval(
+    guest: Guest,
+    AtBoth(_place, id): AtBoth<String, ApprovalId>,
+    Json(given): Json<VisitAnswer>,
+) -> Result<Json<VisitAnswered>, ApiError> {
+    give(&guest, id, Answer::No, given.digest).await
+}

@@ -1,0 +1,43 @@
+//! `POST /visit/{place}/confirm`: a visitor says what the code is.
+
+use axum::http::StatusCode;
+use munshi_identity::codes::Answer;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::ask::nothing_said;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::routes::persons::link::linking;
+use crate::visitor::guest::Guest;
+
+/// What they say the code is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VisitCode {
+    /// Six digits, in any script.
+    #[schema(max_length = 64, example = "123456")]
+    code: String,
+}
+
+/// A visitor says what the code is. A right one makes the phone theirs, or them the person who has it, threads and all.
+#[utoipa::path(post, path = "/visit/{place}/confirm", tag = "visit_links",
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
+    responses((status = 204, description = "They have the phone.")))]
+pub(crate) async fn confirm_visit_link(
+    guest: Guest,
+    Json(answer): Json<VisitCode>,
+) -> Result<StatusCode, ApiError> {
+    let (_, session) = guest.thread().await?.ok_or_else(nothing_said)?;
+    let tenant = guest.place.tenant;
+    let refused = |what: String| Err(ApiError::new(Code::Conflict, what).hint("Ask for another code."));
+    match linking(&guest.api, tenant).await?.confirm(tenant, session.id, &answer.code).await? {
+        Answer::Right(_) => Ok(StatusCode::NO_CONTENT),
+        Answer::Wrong { left } => refused(format!("That is not the code; {left} more tries.")),
+        Answer::Expired => refused("The code's time is over.".to_owned()),
+        Answer::Used => refused("The code was used already.".to_owned()),
+        Answer::TooMany => refused("The code was answered wrong too often.".to_owned()),
+        Answer::NotAsked => refused("No code was asked for in this conversation.".to_owned()),
+        Answer::NoCode => Err(ApiError::new(Code::Invalid, "`code` does not fit: it has six digits.")),
+    }
+}

@@ -1,0 +1,153 @@
+//! `POST /visit/{place}/messages`: somebody at a page says something, and hears the answer.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::Response;
+use munshi_agent::{Fate, Received};
+use munshi_lang::{Voice, detect};
+use munshi_types::tier::Channel;
+use munshi_types::{Inbound, To};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::views::outcome::Insides;
+use crate::api::ask::{self, invalid};
+use crate::api::stream::{self, View};
+use crate::app::App;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::routes::chat::send::{name_it, opening, same_words};
+use crate::views::event::ServerEvent;
+use crate::visitor::admit::{Kept, admit};
+use crate::visitor::challenge::Proof;
+use crate::visitor::guest::{Guest, Proved};
+use crate::visitor::heard::{Ear, voice_of};
+use crate::visitor::origin::Origin;
+use crate::visitor::token::Token;
+use crate::visitor::words;
+
+/// The token of somebody new, for pages that are not ours.
+const VISITOR: HeaderName = HeaderName::from_static("x-visitor");
+
+/// Something to say.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VisitText {
+    /// At most 16 KiB.
+    #[schema(min_length = 1, max_length = 16384, example = "When do you open?")]
+    text: String,
+    /// The browser's own id of this message, of chance: the same one is taken once.
+    #[schema(min_length = 16, max_length = 64, example = "5b0f6c1e4d0f4f0f9d3c5b0f6c1e4d0f")]
+    message_id: String,
+    /// What the person chose to read.
+    #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "ta")]
+    locale: Option<String>,
+    /// The work that was asked for.
+    proof: Option<Proof>,
+}
+
+/// Longer is no chat.
+const LONGEST: usize = 16 * 1024;
+
+/// Says something as somebody at a page, and hears the answer word by word.
+///
+/// Somebody new gets a token with their first message: our own pages as a cookie, others in `x-visitor`, to be sent as
+/// `authorization: Bearer`. After some messages of a visitor who has proved nothing the answer is a 428 with a challenge.
+#[utoipa::path(post, path = "/visit/{place}/messages", tag = "visit_messages",
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli")),
+    responses(
+        (status = 200, description = "The events; their data is a `VisitEvent`.", body = ServerEvent, content_type = "text/event-stream",
+            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-visitor" = String, description = "A new visitor's token, on pages that are not ours."))),
+        (status = 428, description = "A little work is asked for: `x-challenge` says which.", body = crate::ErrorBody,
+            headers(("x-challenge" = String, description = "What the work is for."))),
+    ))]
+pub(crate) async fn send_visit_message(
+    State(app): State<App>,
+    guest: Guest,
+    headers: HeaderMap,
+    Json(said): Json<VisitText>,
+) -> Result<Response, Kept> {
+    check(&said)?;
+    let person = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
+    let token = match &guest.proved {
+        Proved::Nothing => Some(Token::random(guest.api.random.as_ref())),
+        Proved::Browser(token) => Some(token.clone()),
+        Proved::Person(_) => None,
+    };
+    let voice = voice(&guest, &said, &headers).await?;
+    let inbound = Inbound {
+        channel: Channel::Web,
+        to: To::Binding {
+            tenant: guest.place.tenant_name.clone(),
+            binding: guest.place.binding_name.clone(),
+        },
+        from: guest.sender(person.map(|person| person.id), token.as_ref()),
+        outside_id: said.message_id,
+        text: said.text.clone(),
+        attached: Vec::new(),
+        locale: said.locale,
+        sent_at: None,
+        reply_to: None,
+    };
+    let received = guest.api.engine.receive(inbound).await?;
+    if received.fate == Fate::SeenBefore {
+        same_words(&guest.api, &received, said.text).await?;
+    }
+    let mut response = follow(&app, &guest, &received, voice).await?;
+    name_it(&mut response, &received);
+    if let Some(token) = token {
+        hand_over(&mut response, &guest, &token);
+    }
+    Ok(response)
+}
+
+fn check(said: &VisitText) -> Result<(), ApiError> {
+    if said.text.len() > LONGEST {
+        return Err(invalid("text", "at most 16 KiB are taken at once"));
+    }
+    let is_plain = said.message_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if !(16..=64).contains(&said.message_id.len()) || !is_plain {
+        return Err(invalid("message_id", "16 to 64 letters and digits of chance"));
+    }
+    said.locale.as_deref().map(ask::locale).transpose()?;
+    Ok(())
+}
+
+/// What is told beside the reply: in the language of these words, else that of the thread, else the page's.
+async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<Voice, ApiError> {
+    let chosen = said.locale.as_deref().and_then(words::voice);
+    let heard = || detect(&said.text).filter(munshi_lang::Detection::is_sure);
+    if let Some(voice) = chosen.or_else(|| heard().map(|found| Voice::new(found.language, found.form()))) {
+        return Ok(voice);
+    }
+    let thread = guest.thread().await?;
+    let language = thread.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
+    Ok(language.unwrap_or_else(|| words::greeting(&guest.place, headers)))
+}
+
+async fn follow(app: &App, guest: &Guest, received: &Received, voice: Voice) -> Result<Response, ApiError> {
+    let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
+    let view = seen_by_visitors(Ear::new(&guest.api, voice));
+    Ok(stream::respond_as(&guest.api, opening(received, Insides::Kept), following, app.stopping().clone(), view))
+}
+
+pub(crate) fn seen_by_visitors(ear: Ear) -> View {
+    Arc::new(move |event| {
+        let heard = ear.hear(event)?;
+        // Plain structs always become JSON.
+        Some((heard.name(), serde_json::to_string(&heard).unwrap_or_default()))
+    })
+}
+
+/// A cookie on our own pages, each time anew; elsewhere the token itself, once.
+fn hand_over(response: &mut Response, guest: &Guest, token: &Token) {
+    let given = match (&guest.origin, &guest.proved) {
+        (Origin::Own(line), _) => token.cookie(*line).map(|cookie| (SET_COOKIE, cookie)),
+        (_, Proved::Nothing) => HeaderValue::from_str(token.reveal()).ok().map(|value| (VISITOR, value)),
+        _ => None,
+    };
+    response.headers_mut().extend(given);
+}

@@ -1,0 +1,106 @@
+//! `GET /visit/{place}`: a place, and the visitor's own thread there.
+
+use axum::http::HeaderMap;
+use munshi_agent::messages;
+use munshi_agent::RunState;
+use munshi_agent::runs::{self, RunView, Wanted};
+use munshi_agent::sessions::Session;
+use munshi_identity::Person;
+use munshi_safety::approvals;
+use munshi_store::{Cursor, Page, PageRequest, Tx};
+use munshi_types::{Id, RunId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::api::ask::Asked;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::visit::{Visit, VisitApproval, VisitMessage};
+use crate::visitor::guest::Guest;
+use crate::visitor::heard::voice_of;
+use crate::visitor::{place, words};
+
+/// As many as a screen or two.
+const MESSAGES: u32 = 40;
+/// More turns of one thread are not under way at once.
+const RUNS: u32 = 8;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// The `before` of the answer before, for what was said earlier.
+    #[param(value_type = Option<String>)]
+    before: Option<Cursor>,
+}
+
+/// What the thread holds at this moment.
+#[derive(Default)]
+struct Thread {
+    messages: Vec<VisitMessage>,
+    before: Option<String>,
+    running: Vec<RunId>,
+    approvals: Vec<VisitApproval>,
+}
+
+/// A place and the visitor's own thread there. Asking makes nobody known: that comes with the first message.
+#[utoipa::path(get, path = "/visit/{place}", tag = "visits",
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), Which),
+    responses((status = 200, description = "The place.", body = Visit)))]
+pub(crate) async fn read_visit(
+    guest: Guest,
+    headers: HeaderMap,
+    Asked(which): Asked<Which>,
+) -> Result<Json<Visit>, ApiError> {
+    let person = guest.person().await?;
+    let is_member = person.as_ref().is_some_and(|person| person.role.is_some());
+    let open = is_member || !place::is_closed(&guest.place);
+    let found = guest.thread().await?;
+    let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(voice_of);
+    let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
+    let thread = match found {
+        Some((person, session)) => thread(&guest, person, session, which.before).await?,
+        None => Thread::default(),
+    };
+    Ok(Json(Visit {
+        place: place::name_of(&guest.place),
+        name: guest.place.human.body.name.clone(),
+        voice: voice.code(),
+        open,
+        messages: thread.messages,
+        before: thread.before,
+        running: thread.running,
+        approvals: thread.approvals,
+    }))
+}
+
+/// Neither ended nor waiting for a person.
+fn is_running(run: &RunView) -> bool {
+    run.ended_at.is_none() && run.state != RunState::WaitingApproval
+}
+
+async fn thread(
+    guest: &Guest,
+    person: Person,
+    session: Session,
+    before: Option<Cursor>,
+) -> Result<Thread, ApiError> {
+    let office = guest.api.office.clone();
+    let read = move |tx: &mut Tx<'_>| {
+        let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
+        let Page { items, next } = page;
+        let newest = PageRequest::new(None, RUNS);
+        let runs = runs::list(tx, Wanted::Session(session.id), &newest)?.items;
+        let running = runs.into_iter().filter(is_running).map(|run| run.id);
+        let mut waiting = Vec::new();
+        for approval in approvals::pending_in(tx, session.id.as_uuid())? {
+            let yours = approvals::is_for(tx, &office, &approval, &person.principal(tx))?;
+            waiting.push(VisitApproval::of(&approval, yours));
+        }
+        let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();
+        messages.reverse();
+        let before = next.map(|next| next.to_string());
+        Ok::<_, ApiError>(Thread { messages, before, running: running.collect(), approvals: waiting })
+    };
+    guest.api.db.read(guest.place.tenant, read).await
+}

@@ -1,0 +1,22 @@
+//! `GET /widget.js`: the widget, for anybody's page.
+
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+
+use crate::assets;
+use crate::error::{ApiError, Code};
+
+/// Pages that shut out what others serve let this in.
+const SHARED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// The widget: one script that brings `<munshi-chat binding="…">`.
+#[utoipa::path(get, path = "/widget.js", tag = "widget",
+    responses((status = 200, description = "The script.", body = String, content_type = "text/javascript")))]
+pub(crate) async fn read_widget(headers: HeaderMap) -> Result<Response, ApiError> {
+    let mut response =
+        assets::by_name("widget.js", &headers).ok_or_else(|| ApiError::plain(Code::NotFound))?;
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response.headers_mut().insert(SHARED, HeaderValue::from_static("cross-origin"));
+    Ok(response)
+}

@@ -1,0 +1,118 @@
+//! A conversation as somebody at a page sees it.
+
+use munshi_agent::Event;
+use munshi_agent::marks::Marks;
+use munshi_agent::messages::Message as Stored;
+use munshi_safety::approvals::{Approval, State};
+use munshi_types::tier::LanguageCode;
+use munshi_types::{ApprovalId, MessageId, RunId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::approval::ApprovalState;
+use super::attachment::Shown;
+use crate::visitor::heard::shown;
+
+/// A place and the visitor's own thread there.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Visit {
+    /// By which it is found again.
+    #[schema(example = "rangoli")]
+    pub(crate) place: String,
+    /// Who answers.
+    #[schema(example = "Kabir")]
+    pub(crate) name: String,
+    /// What pages should speak: `GET /words/{voice}`.
+    #[schema(example = "hi-latn")]
+    pub(crate) voice: String,
+    /// Whether this visitor may write.
+    pub(crate) open: bool,
+    /// The newest of it, the oldest first.
+    pub(crate) messages: Vec<VisitMessage>,
+    /// Where what was said earlier begins: send it as `before`.
+    pub(crate) before: Option<String>,
+    /// Turns that are under way: follow them.
+    #[schema(value_type = Vec<uuid::Uuid>)]
+    pub(crate) running: Vec<RunId>,
+    /// Questions that wait.
+    pub(crate) approvals: Vec<VisitApproval>,
+}
+
+/// Something that was said, by either side.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VisitMessage {
+    #[schema(value_type = uuid::Uuid)]
+    id: MessageId,
+    number: i64,
+    #[schema(value_type = uuid::Uuid)]
+    run: RunId,
+    /// `person` or `persona`.
+    speaker: &'static str,
+    /// The visitor's own id of it.
+    message_id: Option<String>,
+    text: String,
+    #[schema(value_type = Option<String>, example = "hi")]
+    language: Option<LanguageCode>,
+    suggestions: Vec<String>,
+    attachments: Vec<Shown>,
+    #[schema(value_type = String, format = DateTime)]
+    said_at: Timestamp,
+}
+
+impl From<Stored> for VisitMessage {
+    fn from(message: Stored) -> Self {
+        let marks: Marks = serde_json::from_value(message.marks).unwrap_or_default();
+        let results = marks.events.iter().filter_map(|mark| match &mark.event {
+            Event::ToolResult { result, .. } => Some(result),
+            _ => None,
+        });
+        Self {
+            attachments: results.flat_map(shown).collect(),
+            id: message.id,
+            number: message.number,
+            run: message.run,
+            speaker: message.speaker.as_str(),
+            message_id: message.outside_id,
+            text: message.text,
+            language: message.language,
+            suggestions: message.suggestions,
+            said_at: message.said_at,
+        }
+    }
+}
+
+/// A question before an act.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VisitApproval {
+    #[schema(value_type = uuid::Uuid)]
+    pub(crate) id: ApprovalId,
+    /// What will happen, in plain words.
+    pub(crate) words: String,
+    /// What the answer is for: send it back with the answer.
+    pub(crate) digest: String,
+    pub(crate) state: ApprovalState,
+    /// Whether it is this visitor's to answer.
+    pub(crate) yours: bool,
+}
+
+impl VisitApproval {
+    pub(crate) fn of(approval: &Approval, yours: bool) -> Self {
+        Self {
+            id: approval.id,
+            words: approval.words.clone(),
+            digest: approval.digest.to_string(),
+            state: approval.state.into(),
+            yours: yours && approval.state == State::Pending,
+        }
+    }
+}
+
+/// What came of an answer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VisitAnswered {
+    #[serde(flatten)]
+    pub(crate) approval: VisitApproval,
+    /// The turn that goes on: follow it.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub(crate) run: Option<RunId>,
+}

@@ -1,0 +1,78 @@
+//! The door for people at a page: visitors of our own pages and of the widget on others'.
+//!
+//! Somebody at a page may talk on the binding the page is of, see their own thread there, follow and stop their own
+//! turns, and answer the questions that are theirs. They are known by a token that is made with their first message, by
+//! what the host of the page has signed, or by a sign-in of ours.
+//!
+//! # Layout
+//! - `place`: which binding a page is of; `origin`: whose page it is, and whether that may ask
+//! - `token`: what a browser is known by; [`proofs`]: what others have proved; `guest`: who asks, with all of that
+//! - `admit`: every limit before a message is taken; `challenge`: the little work that a browser does
+//! - `here`: who may set the installation up; [`starting`]: what the start page does for them
+//! - `heard`: a turn's events as visitors hear them; `words`: what pages say themselves
+//! - [`Visits`]: what the binary hands in
+
+pub(crate) mod admit;
+pub(crate) mod challenge;
+pub(crate) mod guest;
+pub(crate) mod heard;
+pub(crate) mod here;
+pub(crate) mod origin;
+pub(crate) mod place;
+pub mod proofs;
+pub mod starting;
+pub(crate) mod token;
+pub(crate) mod words;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use munshi_lang::Phrasebook;
+use munshi_types::ToolSpec;
+
+use self::proofs::{NoProofs, Proofs};
+use self::starting::Starting;
+
+pub use self::words::add_phrases;
+
+/// What visitors are received with.
+pub struct Visits {
+    /// With the phrases of packs and of pages.
+    pub book: Arc<Phrasebook>,
+    /// The tools there are: what is being done is told by what they touch.
+    pub tools: Vec<Arc<ToolSpec>>,
+    pub proofs: Arc<dyn Proofs>,
+    /// What the start page offers; none where there is nothing to begin with.
+    pub starting: Option<Arc<dyn Starting>>,
+    pub challenge: Challenged,
+    /// Those whose word about who asked is taken.
+    pub proxies: Vec<IpAddr>,
+}
+
+/// When and how much work is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenged {
+    /// So many messages are free.
+    pub after: u32,
+    /// Zero bits in front of the hash; each one more doubles the work, and 0 asks for none.
+    pub bits: u32,
+}
+
+impl Default for Challenged {
+    fn default() -> Self {
+        Self { after: 3, bits: 16 }
+    }
+}
+
+impl Default for Visits {
+    fn default() -> Self {
+        Self {
+            book: words::own(),
+            tools: Vec::new(),
+            proofs: Arc::new(NoProofs),
+            starting: None,
+            challenge: Challenged::default(),
+            proxies: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What others have proved about somebody at a page.
+
+use async_trait::async_trait;
+use axum::http::HeaderMap;
+use munshi_types::{PersonId, TenantId};
+
+use crate::error::ApiError;
+
+/// The seam to sign-in and to the hosts of widgets.
+#[async_trait]
+pub trait Proofs: Send + Sync + 'static {
+    /// The person whom a token names that the host of a page has signed for this tenant and binding; they are added where
+    /// they are new. One that is forged, stale or of another tenant is refused in words for the host's developer.
+    async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError>;
+
+    /// The person of this tenant who is signed in here, by what their browser sent; none for anybody else. Asked only for
+    /// requests of our own pages.
+    async fn signed_in(&self, tenant: TenantId, headers: &HeaderMap) -> Result<Option<PersonId>, ApiError>;
+
+    /// Whether somebody is signed in who looks after this installation.
+    async fn is_operator(&self, headers: &HeaderMap) -> Result<bool, ApiError>;
+}
+
+/// Nobody has proved anything.
+pub struct NoProofs;
+
+#[async_trait]
+impl Proofs for NoProofs {
+    async fn host(&self, _: TenantId, _: &str, _: &str) -> Result<PersonId, ApiError> {
+        Err(ApiError::new(crate::Code::Unauthenticated, "No host signs for visitors of this workspace.")
+            .hint("Leave `token` out: then they talk as visitors."))
+    }
+
+    async fn signed_in(&self, _: TenantId, _: &HeaderMap) -> Result<Option<PersonId>, ApiError> {
+        Ok(None)
+    }
+
+    async fn is_operator(&self, _: &HeaderMap) -> Result<bool, ApiError> {
+        Ok(false)
+    }
+}

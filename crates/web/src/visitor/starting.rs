@@ -1,0 +1,54 @@
+//! What the start page can do for somebody who has just begun. The binary knows how.
+
+use async_trait::async_trait;
+use munshi_identity::Address;
+use munshi_types::TenantName;
+use serde::Serialize;
+
+use crate::error::ApiError;
+
+/// A tenant that comes ready in the binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    pub tenant: TenantName,
+    /// What it is for, in a sentence.
+    pub about: String,
+}
+
+/// A model's key that somebody wants to try.
+#[derive(Clone, Debug)]
+pub struct KeyToTry {
+    /// As the settings name it: `anthropic`, `openai`.
+    pub provider: String,
+    pub model: String,
+    pub key: String,
+}
+
+/// What came of it, in plain words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Tried {
+    pub works: bool,
+    /// What happened.
+    pub message: String,
+    /// What to do next: for a key that works, how to keep it.
+    pub hint: String,
+}
+
+#[async_trait]
+pub trait Starting: Send + Sync + 'static {
+    fn ready(&self) -> Vec<Ready>;
+
+    /// Makes a ready tenant that is not there yet. Whoever has the address owns it: what they made is theirs, and nobody
+    /// gets a right over anything that was there before. A tenant that is there already is left alone, and nothing is given.
+    /// Gives the place to talk at.
+    async fn open(&self, tenant: &TenantName, owner: &Address) -> Result<Option<String>, ApiError>;
+
+    /// Whether any model but the built-in one is set up.
+    fn has_models(&self) -> bool;
+
+    /// The providers whose keys can be tried, each with the model that is asked.
+    fn providers(&self) -> Vec<(String, String)>;
+
+    /// Asks the model something with this key, once. Nothing is kept of it.
+    async fn try_key(&self, wish: KeyToTry) -> Result<Tried, ApiError>;
+}

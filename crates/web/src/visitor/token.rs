@@ -1,0 +1,110 @@
+//! What a browser is known by: `mv_` and forty-three letters of chance. The store has their hash alone, so that nobody who
+//! reads it can speak for a visitor.
+
+use std::fmt;
+
+use axum::http::header::COOKIE;
+use axum::http::{HeaderMap, HeaderValue};
+use munshi_identity::{Address, AddressError};
+use munshi_types::Random;
+use sha2::{Digest, Sha256};
+
+const PREFIX: &str = "mv_";
+const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+/// 64 to the power of 43 is 2 to the power of 258.
+const SECRET: usize = 43;
+const NAME: &str = "munshi_visitor";
+/// Half a year; each message begins it anew.
+const AGE: u32 = 180 * 24 * 60 * 60;
+
+/// Whoever has it is taken for this visitor; `{:?}` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Token(String);
+
+impl Token {
+    pub(crate) fn random(random: &dyn Random) -> Self {
+        let mut bytes = [0; SECRET];
+        random.fill(&mut bytes);
+        let letters = bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)]));
+        Self(PREFIX.chars().chain(letters).collect())
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let secret = text.strip_prefix(PREFIX)?;
+        let fits = secret.len() == SECRET && secret.bytes().all(|byte| LETTERS.contains(&byte));
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// Whether a text is meant to be one, good or not.
+    pub(crate) fn is_meant(text: &str) -> bool {
+        text.starts_with(PREFIX)
+    }
+
+    pub(crate) fn of_cookie(headers: &HeaderMap) -> Option<Self> {
+        let cookies = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|cookie| cookie.split(';')).filter_map(|pair| pair.split_once('='));
+        pairs.find(|(name, _)| name.trim() == NAME).and_then(|(_, value)| Self::parse(value.trim()))
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What the visitor is called in the channel of pages.
+    pub(crate) fn id(&self) -> String {
+        Sha256::digest(self.0.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub(crate) fn address(&self) -> Result<Address, AddressError> {
+        Address::visitor(&self.id())
+    }
+
+    /// Scripts can't read it, other sites can't send it, and over a secure line it never leaves on another.
+    pub(crate) fn cookie(&self, secure: Line) -> Option<HeaderValue> {
+        let secure = if secure == Line::Secure { "; Secure" } else { "" };
+        let text = format!("{NAME}={}; Path=/; Max-Age={AGE}; HttpOnly; SameSite=Lax{secure}", self.0);
+        HeaderValue::try_from(text).ok()
+    }
+}
+
+/// How a browser reaches us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Secure,
+    Open,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::SystemRandom;
+
+    #[test]
+    fn a_token_comes_back_as_it_was_given() {
+        let (token, other) = (Token::random(&SystemRandom), Token::random(&SystemRandom));
+        assert_ne!(token, other);
+        assert_eq!(Token::parse(token.reveal()), Some(token.clone()));
+        for bad in ["", "mv_", "mk_x", &token.reveal()[1..], &format!("{}x", token.reveal()), "mv_ä"] {
+            assert_eq!(Token::parse(bad), None, "{bad}");
+        }
+        let sent = format!("a=b; munshi_visitor={}; c=d", token.reveal());
+        let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
+        assert_eq!(Token::of_cookie(&headers), Some(token.clone()));
+        assert!(token.cookie(Line::Secure).unwrap().to_str().unwrap().ends_with("; Secure"));
+        assert!(!token.cookie(Line::Open).unwrap().to_str().unwrap().contains("Secure"));
+    }
+
+    #[test]
+    fn the_store_can_not_speak_for_a_visitor() {
+        let token = Token::random(&SystemRandom);
+        assert!(!token.address().unwrap().as_str().contains(&token.reveal()[3..]));
+        assert_eq!(token.id().len(), 64);
+        assert_eq!(format!("{token:?}"), "Token");
+    }
+}

@@ -1,0 +1,119 @@
+//! What pages and the widget say themselves, in every voice.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use axum::http::HeaderMap;
+use axum::http::header::ACCEPT_LANGUAGE;
+use munshi_lang::{Fill, Form, PhraseError, Phrasebook, Voice};
+use munshi_tiers::Resolution;
+use munshi_types::Language;
+
+use super::heard::voice_of;
+
+/// Before the names of ours; scripts know them without it.
+const OWN: &str = "web-";
+/// Those of the core that pages say too.
+const CORE: [&str; 7] =
+    ["ask-go-ahead", "error", "hello", "say-no", "say-yes", "suggest-help", "waiting-approval"];
+
+/// Adds what pages say to a book of phrases.
+pub fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
+    book.add_files(&munshi_lang::phrase_files!("../../phrases"))
+}
+
+/// The core's phrases and ours. A test holds them to be whole.
+pub(crate) fn own() -> Arc<Phrasebook> {
+    static OWN_BOOK: LazyLock<Arc<Phrasebook>> = LazyLock::new(|| {
+        let book = Phrasebook::core().and_then(|mut book| add_phrases(&mut book).map(|()| book));
+        Arc::new(book.unwrap_or_default())
+    });
+    OWN_BOOK.clone()
+}
+
+/// Everything that pages say in a voice, by name. Slots stay as they are: scripts fill them.
+pub(crate) fn all(voice: Voice) -> BTreeMap<String, String> {
+    let book = own();
+    let ours = book.names().filter(|name| name.starts_with(OWN)).map(str::to_owned);
+    let names: Vec<String> = ours.chain(CORE.map(str::to_owned)).collect();
+    let said = names.into_iter().filter_map(|name| {
+        let text = book.say(&name, voice, &[("name", Fill::Text("{name}"))]).ok()?;
+        Some((name.strip_prefix(OWN).unwrap_or(&name).to_owned(), text))
+    });
+    said.collect()
+}
+
+pub(crate) fn voice(code: &str) -> Option<Voice> {
+    Voice::all().find(|voice| voice.code() == code)
+}
+
+/// What a page begins in: what the browser asks for where the persona speaks it, else the persona's first language.
+pub(crate) fn greeting(place: &Resolution, headers: &HeaderMap) -> Voice {
+    let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let asked = asked.split(',').filter_map(|part| {
+        let tag = part.split(';').next().unwrap_or_default().trim();
+        tag.split('-').next().unwrap_or_default().to_ascii_lowercase().parse::<Language>().ok()
+    });
+    let spoken: Vec<Voice> = place.human.body.speech.languages.iter().filter_map(voice_of).collect();
+    let is_spoken = |language: &Language| spoken.iter().any(|voice| voice.language == *language);
+    let wanted = asked.into_iter().find(is_spoken).map(|language| Voice::new(language, Form::Native));
+    let english = Voice::new(Language::English, Form::Latin);
+    wanted.or_else(|| spoken.first().copied()).unwrap_or(english)
+}
+
+/// The languages of the menu, each under its own name.
+pub(crate) const MENU: [(&str, &str); 11] = [
+    ("en", "English"),
+    ("hi", "हिन्दी"),
+    ("bn", "বাংলা"),
+    ("gu", "ગુજરાતી"),
+    ("kn", "ಕನ್ನಡ"),
+    ("ml", "മലയാളം"),
+    ("mr", "मराठी"),
+    ("or", "ଓଡ଼ିଆ"),
+    ("pa", "ਪੰਜਾਬੀ"),
+    ("ta", "தமிழ்"),
+    ("te", "తెలుగు"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_there_in_every_voice() {
+        let book = own();
+        book.check().unwrap();
+        assert!(book.names().filter(|name| name.starts_with(OWN)).count() > 30);
+        let english = all(voice("en").unwrap());
+        assert_eq!(english["open"], "Chat with {name}");
+        for voice in Voice::all() {
+            assert_eq!(all(voice).len(), english.len(), "{}", voice.code());
+        }
+    }
+
+    #[test]
+    fn the_menu_has_every_language() {
+        let codes: Vec<&str> = MENU.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, Language::ALL.map(Language::code));
+    }
+
+    /// Every word that a script asks for by name is one of ours.
+    #[test]
+    fn scripts_ask_for_words_that_are_there() {
+        let english = all(voice("en").unwrap());
+        let scripts = [include_str!("../../assets/js/view.js"), include_str!("../../assets/js/chat.js"), include_str!("../../assets/js/widget.js")];
+        let mut asked = 0;
+        for script in scripts {
+            for part in script.split("words.").skip(1).chain(script.split("words[\"").skip(1)) {
+                let name: String = part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+                if name.is_empty() || part[name.len()..].starts_with('(') {
+                    continue;
+                }
+                asked += 1;
+                assert!(english.contains_key(&name), "{name}");
+            }
+        }
+        assert!(asked > 25, "{asked}");
+    }
+}

@@ -1,0 +1,112 @@
+//! One-time links, in time and late, once and twice.
+
+use munshi_identity::links::{self, Purpose};
+use munshi_identity::{Role, Token};
+use munshi_types::SystemRandom;
+
+use crate::support::{Installation, PASSWORD};
+
+on_both! {
+    async fn the_first_operator_comes_by_a_link_once(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        house.browser().get("/account/sign-in").await.says(200, "Nobody has an account here yet");
+        let (link, other) = (house.link(Purpose::First).await, house.link(Purpose::First).await);
+        house.browser().get(&format!("/account/link/{link}")).await.says(410, "not good any more");
+        let path = format!("/account/link/{other}");
+        for _ in 0..3 {
+            house.browser().get(&path).await.says(200, "Make the first account");
+        }
+        let mut browser = house.browser();
+        let good = [("email", "farid@house.example"), ("name", "Farid"), ("password", PASSWORD)];
+        for (field, bad, words) in [
+            ("password", "short", "at least 10 letters"),
+            ("password", "1234567890", "first that are tried"),
+            ("email", "farid", "is no email"),
+            ("name", " ", "a name has 1 to 100"),
+        ] {
+            let form: Vec<(&str, &str)> = good.iter().map(|(name, value)| (*name, if *name == field { bad } else { value })).collect();
+            let text = browser.post(&path, &form).await.says(422, "role=\"alert\"").to_lowercase();
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        browser.post(&path, &good).await.moved("/account");
+        browser.get("/account").await.says(200, "keeper of this installation");
+        house.browser().post(&path, &good).await.says(410, "not good any more");
+        let late = house.link(Purpose::First).await;
+        house.browser().get(&format!("/account/link/{late}")).await.says(410, "not good any more");
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ('link.used', 'sign_in.began')";
+        assert_eq!(house.number(munshi_types::TenantId::PLATFORM, told).await, 2);
+    }
+
+    async fn a_link_ends_after_a_quarter_of_an_hour(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let link = house.invitation("asha@shop.example", house.shop.tenant, Role::Staff).await;
+        let path = format!("/account/link/{link}");
+        house.browser().get(&path).await.says(200, "You are invited");
+        test.clock.advance(links::LIFE);
+        house.browser().get(&path).await.says(410, "not good any more");
+        let form = [("name", "Asha"), ("password", PASSWORD)];
+        house.browser().post(&path, &form).await.says(410, "not good any more");
+        for made_up in [Token::random(&SystemRandom).reveal(), "x", "%00", "..%2f"] {
+            house.browser().get(&format!("/account/link/{made_up}")).await.says(410, "not good any more");
+        }
+    }
+
+    async fn of_two_uses_at_once_one_comes_in(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let second = house.again(&test, []).await;
+        let link = house.link(Purpose::First).await;
+        let path = format!("/account/link/{link}");
+        let uses = (0..6).map(|number| {
+            let (house, path) = (if number % 2 == 0 { &house } else { &second }, path.clone());
+            async move {
+                let email = format!("a{number}@b.example");
+                let form = [("email", email.as_str()), ("name", "A"), ("password", PASSWORD)];
+                house.browser().post(&path, &form).await.status
+            }
+        });
+        let mut answers = futures_util::future::join_all(uses).await;
+        answers.sort_unstable();
+        assert_eq!(answers, [303, 410, 410, 410, 410, 410]);
+    }
+
+    async fn an_invitation_never_opens_an_account_that_is_there(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        let link = house.invitation("asha@shop.example", house.other.tenant, Role::Viewer).await;
+        let path = format!("/account/link/{link}");
+        house.browser().get(&path).await.says(200, "This e-mail has an account");
+        let taken = house.browser().post(&path, &[("name", "Evil"), ("password", "evil evil evil")]).await;
+        taken.says(422, "This e-mail has an account");
+        assert_eq!(house.browser().sign_in("asha@shop.example", "evil evil evil").await.status, 401);
+        // Another's browser can't accept it; her own can, once, and gets another token.
+        let mut vik = house.operator("vik@shop.example", house.shop.tenant, Role::Staff).await;
+        assert_eq!(vik.submit(&format!("{path}/accept"), &[]).await.status, 403);
+        asha.get(&path).await.says(200, "Accept");
+        let before = asha.cookies["munshi_sign_in"].clone();
+        asha.submit(&format!("{path}/accept"), &[]).await.moved("/account");
+        assert_ne!(asha.cookies["munshi_sign_in"], before);
+        let page = asha.get("/account").await.says(200, "What you look after");
+        assert!(page.contains("<strong>other</strong>") && page.contains("<strong>shop</strong>"), "{page}");
+        assert_eq!(asha.submit(&format!("{path}/accept"), &[]).await.status, 409);
+    }
+
+    async fn a_recovery_signs_out_every_other_browser(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Staff).await;
+        let id = owner.get("/account/operators").await.text();
+        let id = id.split("/account/operators/").find(|part| part.contains("Role of asha")).unwrap();
+        let path = format!("/account/operators/{}/link", id.split('/').next().unwrap());
+        let made = owner.submit(&path, &[]).await;
+        made.says(201, "asha@shop.example");
+        let link = made.shown_link();
+        let mut other = house.browser();
+        other.get(&link).await.says(200, "Choose another password");
+        other.post(&link, &[("password", "asha@shop.example")]).await.says(422, "first that are tried");
+        other.post(&link, &[("password", "another good password")]).await.moved("/account");
+        assert!(other.is_in().await && !asha.is_in().await);
+        assert_eq!(asha.sign_in("asha@shop.example", PASSWORD).await.status, 401);
+        asha.sign_in("asha@shop.example", "another good password").await.moved("/account");
+        house.browser().get(&link).await.says(410, "not good any more");
+    }
+}

@@ -1,0 +1,122 @@
+//! Pages: what they show, and that nothing anybody writes becomes part of them.
+
+use munshi_identity::Role;
+
+use crate::support::{Installation, PASSWORD};
+
+const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
+
+#[track_caller]
+fn harmless(text: &str) {
+    for bad in ["<script>alert", "<img src=x", "javascript:alert"] {
+        assert!(!text.contains(bad), "`{bad}` in {text}");
+    }
+    assert!(!text.contains("onclick=") && !text.contains("style=\"") && !text.contains("<style"), "{text}");
+    for script in text.split("<script").skip(1) {
+        assert!(script.starts_with(" src=\"/assets/"), "an inline script in {text}");
+    }
+}
+
+on_both! {
+    async fn nothing_that_is_written_becomes_part_of_a_page(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut evil = house.browser();
+        let link = house.invitation("evil@shop.example", house.shop.tenant, Role::Owner).await;
+        let path = format!("/account/link/{link}");
+        harmless(&evil.post(&path, &[("name", EVIL), ("password", "x")]).await.says(422, "role=\"alert\""));
+        evil.send("POST", &path, &[("origin", "http://munshi.example"), ("user-agent", EVIL)],
+            Some(&[("name", EVIL), ("password", PASSWORD)])).await.moved("/account");
+        let shown = evil.get("/account").await.says(200, "&#60;script&#62;");
+        harmless(&shown);
+        harmless(&evil.get("/account/sign-ins").await.says(200, "&#60;script&#62;"));
+        harmless(&evil.submit("/account/keys", &[("name", EVIL), ("role", "staff")]).await.says(201, "&#60;script&#62;"));
+        for (field, form) in [("role", [("name", "a"), ("role", EVIL)]), ("areas", [("name", "a"), ("areas", EVIL)])] {
+            let form: Vec<(&str, &str)> = form.into_iter().chain((field == "areas").then_some(("role", "staff"))).collect();
+            harmless(&evil.submit("/account/keys", &form).await.says(422, "&#60;"));
+        }
+        harmless(&evil.submit("/account/keys", &[("name", "a"), ("role", "staff"), ("days", EVIL)]).await.says(422, "3650"));
+        harmless(&evil.submit("/account/operators", &[("email", EVIL), ("role", "staff")]).await.says(422, "&#60;"));
+        harmless(&evil.submit("/account/operators", &[("email", "\"<script>alert(1)</script>\"@b.example"), ("role", "staff")]).await.says(201, "&#60;script"));
+        harmless(&evil.submit("/account/operators", &[("email", "a@b.example"), ("role", EVIL)]).await.says(422, "&#60;"));
+        harmless(&evil.get("/account/operators").await.says(200, "&#60;script"));
+        harmless(&evil.submit("/account/workspace", &[("workspace", EVIL)]).await.says(404, "no such workspace"));
+        harmless(&evil.submit("/account/operators/x/role", &[("role", EVIL)]).await.says(422, "&#60;"));
+        for id in ["%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E", "x"] {
+            harmless(&evil.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(404, "no such key"));
+            harmless(&evil.submit(&format!("/account/operators/{id}/link"), &[]).await.says(404, "nobody of that id"));
+            harmless(&house.browser().get(&format!("/account/link/{id}")).await.says(410, "not good"));
+        }
+        harmless(&evil.submit("/account/password", &[("current", EVIL), ("new", "aaaaaaaaaaaa"), ("again", EVIL)]).await.says(422, "differ"));
+        harmless(&house.browser().sign_in(EVIL, EVIL).await.says(401, "&#60;script&#62;"));
+        let form = [("email", EVIL), ("password", "x"), ("next", EVIL)];
+        harmless(&house.browser().post("/account/sign-in", &form).await.says(401, "value=\"/account\""));
+        let named = format!("/account/sign-in?next={}", crate::support::encoded(EVIL));
+        harmless(&house.browser().get(&named).await.says(200, "value=\"/account\""));
+        harmless(&evil.submit("/account/sign-ins/end", &[("id", EVIL)]).await.says(404, "no such sign-in"));
+        harmless(&house.browser().get("/account/oidc/start").await.says(404, "No other service"));
+    }
+
+    async fn a_password_is_changed_with_the_one_before(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Viewer).await;
+        let mut other = house.browser();
+        other.sign_in("asha@shop.example", PASSWORD).await.moved("/account");
+        let good = "another good password";
+        let form = |current: &'static str, new: &'static str, again: &'static str| [("current", current), ("new", new), ("again", again)];
+        asha.submit("/account/password", &form(PASSWORD, good, "another good passwore")).await.says(422, "differ");
+        asha.submit("/account/password", &form(PASSWORD, "short", "short")).await.says(422, "at least 10 letters");
+        asha.submit("/account/password", &form("wrong wrong", good, good)).await.says(422, "current password is not right");
+        assert!(other.is_in().await);
+        let before = asha.cookies["munshi_sign_in"].clone();
+        asha.submit("/account/password", &form(PASSWORD, good, good)).await.moved("/account/password?done=1");
+        assert_ne!(asha.cookies["munshi_sign_in"], before, "another token");
+        assert!(asha.is_in().await && !other.is_in().await);
+        other.cookies.insert("munshi_sign_in".to_owned(), before);
+        assert!(!other.is_in().await, "the one before is good for nothing");
+        assert_eq!(house.browser().sign_in("asha@shop.example", PASSWORD).await.status, 401);
+        // Whoever finds the browser open has no free tries at the password.
+        let mut answers = Vec::new();
+        for _ in 0..6 {
+            answers.push(asha.submit("/account/password", &form("wrong wrong", good, good)).await.status);
+        }
+        assert_eq!(answers, [422, 422, 422, 422, 429, 429]);
+    }
+
+    async fn browsers_are_listed_and_signed_out(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Viewer).await;
+        let (mut one, mut two) = (house.browser().at(9), house.browser());
+        one.sign_in("asha@shop.example", PASSWORD).await.moved("/account");
+        two.sign_in("asha@shop.example", PASSWORD).await.moved("/account");
+        let page = asha.get("/account/sign-ins").await;
+        let text = page.says(200, "198.51.100.9");
+        assert_eq!((text.matches("<li ").count(), text.matches("this browser").count()), (3, 1));
+        let mut evil = house.operator("evil@other.example", house.other.tenant, Role::Owner).await;
+        let part = text.split("<li ").find(|part| part.contains("198.51.100.9")).unwrap();
+        let id = part.split("name=\"id\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+        evil.submit("/account/sign-ins/end", &[("id", id)]).await.moved("/account/sign-ins");
+        assert!(one.is_in().await, "another's is left alone");
+        asha.submit("/account/sign-ins/end", &[("id", id)]).await.moved("/account/sign-ins");
+        assert!(!one.is_in().await && two.is_in().await);
+        asha.submit("/account/sign-ins/end", &[]).await.moved("/account/sign-ins");
+        assert!(asha.is_in().await && !two.is_in().await);
+        asha.submit("/account/sign-out", &[]).await.moved("/account/sign-in");
+        assert!(!asha.is_in().await && !asha.cookies.contains_key("munshi_sign_in"));
+    }
+
+    async fn with_tls_cookies_are_for_this_host_and_for_tls_alone(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        house.operator("asha@shop.example", house.shop.tenant, Role::Viewer).await;
+        let mut browser = house.browser();
+        let headers = [("origin", "https://munshi.example"), ("x-forwarded-proto", "https")];
+        let form = [("email", "asha@shop.example"), ("password", PASSWORD)];
+        let reply = browser.send("POST", "/account/sign-in", &headers, Some(&form)).await;
+        reply.moved("/account");
+        for cookie in reply.headers.get_all("set-cookie") {
+            let text = cookie.to_str().unwrap();
+            assert!(text.starts_with("__Host-") && text.ends_with("; Secure") && !text.contains("Domain"), "{text}");
+        }
+        let shown = browser.send("GET", "/account", &headers[1..], None).await;
+        assert_eq!(shown.status, 200);
+    }
+}

@@ -1,0 +1,115 @@
+//! What sign-in and hosts prove at the door for people.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use munshi_identity::hosts::{self, Holds, Hosts, NewHostKey, Source};
+use munshi_identity::jwt::Algorithm;
+use munshi_identity::{Address, Person, Role, persons};
+use munshi_store::Tx;
+use munshi_types::{PersonId, TenantId, Timestamp};
+use munshi_web::Code;
+use munshi_web::account::proofs::Proven;
+use munshi_web::visitor::proofs::Proofs;
+use zeroize::Zeroizing;
+
+use crate::support::{Browser, Installation};
+
+/// When the tokens were made.
+const THEN: Timestamp = Timestamp::from_micros(1_700_000_100_000_000);
+
+fn made() -> serde_json::Value {
+    serde_json::from_str(include_str!("../../../../identity/tests/jwt/pyjwt.json")).unwrap()
+}
+
+struct Vault;
+
+#[async_trait]
+impl Source for Vault {
+    async fn secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        Ok(Zeroizing::new(made()["secret"].as_str().unwrap().as_bytes().to_vec()))
+    }
+
+    async fn published(&self, _: &str) -> Result<String, String> {
+        Err("nobody answers".to_owned())
+    }
+}
+
+fn proven(test: &munshi_test_support::TestDb) -> Proven {
+    Proven {
+        db: test.db.clone(),
+        clock: test.clock.clone(),
+        ids: test.ids.clone(),
+        hosts: Hosts::new(test.db.clone(), Arc::new(Vault)),
+        public_url: None,
+    }
+}
+
+fn sent(browser: &Browser<'_>, more: &[(&'static str, &'static str)]) -> HeaderMap {
+    let pairs: Vec<String> = browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut headers = HeaderMap::from_iter([(axum::http::header::COOKIE, pairs.join("; ").parse().unwrap())]);
+    headers.extend(more.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))));
+    headers
+}
+
+async fn add(house: &Installation, tenant: TenantId, person: Person, email: &str) -> PersonId {
+    let (id, address) = (person.id, Address::email(email).unwrap());
+    let unit = move |tx: &mut Tx<'_>| {
+        persons::put(tx, &person)?;
+        persons::add_address(tx, person.id, &address)
+    };
+    house.db.write(tenant, unit).await.unwrap();
+    id
+}
+
+on_both! {
+    async fn a_host_vouches_for_visitors_and_for_nobody_who_works_there(test: TestDb) {
+        test.clock.set(THEN);
+        let house = Installation::open(&test, []).await;
+        let (proven, tenant) = (proven(&test), house.shop.tenant);
+        let token = made()["cases"][0]["token"].as_str().unwrap().to_owned();
+        let unknown = proven.host(tenant, "counter", &token).await.unwrap_err();
+        assert_eq!(unknown.code(), Code::Unauthenticated);
+        let key = NewHostKey {
+            kid: "k-HS256".to_owned(),
+            host: "app".to_owned(),
+            algorithm: Algorithm::Hs256,
+            holds: Holds::Secret,
+            value: "widget".to_owned(),
+        };
+        house.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.unwrap();
+        let person = proven.host(tenant, "counter", &token).await.unwrap();
+        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap(), person, "the same each time");
+        let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
+        assert_eq!((found.name.as_str(), found.language.unwrap().code(), found.role), ("Asha", "hi", None));
+        for (tenant, binding) in [(tenant, "back"), (house.other.tenant, "counter")] {
+            assert_eq!(proven.host(tenant, binding, &token).await.unwrap_err().code(), Code::Unauthenticated);
+        }
+        // As soon as they work here, the host's word is not enough.
+        let hired = Person { role: Some(Role::Owner), ..found };
+        house.db.write(tenant, move |tx| persons::put(tx, &hired)).await.unwrap();
+        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap_err().code(), Code::Forbidden);
+    }
+
+    async fn an_operator_is_nobody_who_stands_higher(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (proven, tenant, now) = (proven(&test), house.shop.tenant, house.now());
+        let keeper = house.keeper().await;
+        let asha = house.operator("asha@shop.example", tenant, Role::Staff).await;
+        let ours = [("sec-fetch-site", "same-origin")];
+        let person = proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap().unwrap();
+        assert_eq!(proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap(), Some(person));
+        assert_eq!(proven.signed_in(house.other.tenant, &sent(&asha, &ours)).await.unwrap(), None, "another tenant");
+        assert_eq!(proven.signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")])).await.unwrap(), None);
+        assert_eq!(proven.signed_in(tenant, &HeaderMap::new()).await.unwrap(), None);
+        // Whoever has the e-mail of an owner is not the owner.
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&house.ids, "Owner", now) };
+        add(&house, tenant, owner, "owner@shop.example").await;
+        let posing = house.operator("owner@shop.example", tenant, Role::Admin).await;
+        assert_eq!(proven.signed_in(tenant, &sent(&posing, &ours)).await.unwrap(), None);
+        assert!(proven.is_operator(&sent(&keeper, &ours)).await.unwrap());
+        assert!(!proven.is_operator(&sent(&asha, &ours)).await.unwrap());
+        assert!(!proven.is_operator(&sent(&keeper, &[("origin", "https://evil.example")])).await.unwrap());
+    }
+}

@@ -1,0 +1,120 @@
+//! Who may do what to whom: roles, tenants, keys.
+
+use munshi_identity::Role;
+
+use crate::support::{Browser, Installation};
+
+/// The id under which somebody stands on the page of people.
+async fn id_of(browser: &mut Browser<'_>, name: &str) -> String {
+    let text = browser.get("/account/operators").await.text();
+    let part =
+        text.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role of {name}\"")));
+    part.unwrap_or_else(|| panic!("{name} is not in {text}")).split('/').next().unwrap().to_owned()
+}
+
+on_both! {
+    async fn another_tenants_operator_reaches_nothing(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut evil = house.operator("evil@other.example", house.other.tenant, Role::Owner).await;
+        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "keep this key now");
+        let page = asha.get("/account/keys").await;
+        let key = page.between("/account/keys/", "/rotate");
+        let own = id_of(&mut asha, "asha").await;
+        assert_eq!(evil.submit("/account/workspace", &[("workspace", "shop")]).await.status, 404);
+        for path in [format!("/account/keys/{key}/revoke"), format!("/account/keys/{key}/rotate"), format!("/account/operators/{own}/link")] {
+            assert_eq!(evil.submit(&path, &[]).await.status, 404, "{path}");
+        }
+        assert_eq!(evil.submit(&format!("/account/operators/{own}/role"), &[("role", "none")]).await.status, 404);
+        let seen = evil.get("/account/keys").await.text() + &evil.get("/account/operators").await.text();
+        assert!(!seen.contains("till") && !seen.contains("asha"), "{seen}");
+        let listed = evil.send("GET", "/v1/keys", &[("x-munshi-tenant", "shop")], None).await;
+        assert_eq!(listed.status, 403);
+        asha.get("/account/keys").await.says(200, "till");
+        // An invitation of another tenant can't be taken back either.
+        asha.submit("/account/operators", &[("email", "new@shop.example"), ("role", "staff")]).await.says(201, "new@shop.example");
+        let link = asha.get("/account/operators").await.between("/account/invitations/", "/withdraw");
+        assert_eq!(evil.submit(&format!("/account/invitations/{link}/withdraw"), &[]).await.status, 404);
+        asha.submit(&format!("/account/invitations/{link}/withdraw"), &[]).await.says(200, "good for nothing");
+    }
+
+    async fn nobody_gives_or_takes_what_stands_above_them(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut admin = house.operator("admin@shop.example", house.shop.tenant, Role::Admin).await;
+        let mut staff = house.operator("staff@shop.example", house.shop.tenant, Role::Staff).await;
+        for path in ["/account/keys", "/account/operators"] {
+            assert_eq!(staff.get(path).await.status, 403);
+        }
+        assert_eq!(staff.submit("/account/keys", &[("name", "a"), ("role", "viewer")]).await.status, 403);
+        assert_eq!(staff.submit("/account/operators", &[("email", "a@b.example"), ("role", "viewer")]).await.status, 403);
+        assert_eq!(admin.submit("/account/operators", &[("email", "a@b.example"), ("role", "owner")]).await.status, 403);
+        assert_eq!(admin.submit("/account/keys", &[("name", "a"), ("role", "owner")]).await.status, 403);
+        let above = id_of(&mut owner, "owner").await;
+        assert_eq!(admin.submit(&format!("/account/operators/{above}/role"), &[("role", "none")]).await.status, 403);
+        assert_eq!(admin.submit(&format!("/account/operators/{above}/link"), &[]).await.status, 403);
+        assert_eq!(owner.submit(&format!("/account/operators/{above}/role"), &[("role", "staff")]).await.status, 409, "the only owner");
+        // A changed role is a new sign-in.
+        let below = id_of(&mut owner, "staff").await;
+        owner.submit(&format!("/account/operators/{below}/role"), &[("role", "admin")]).await.says(200, "signs in again");
+        assert!(!staff.is_in().await);
+        staff.sign_in("staff@shop.example", crate::support::PASSWORD).await.moved("/account");
+        staff.get("/account/keys").await.says(200, "API keys of shop");
+        owner.submit(&format!("/account/operators/{below}/role"), &[("role", "none")]).await.says(200, "no more");
+        assert!(!staff.is_in().await);
+        staff.sign_in("staff@shop.example", crate::support::PASSWORD).await.moved("/account");
+        staff.get("/account").await.says(200, "You look after no workspace yet");
+        assert_eq!(staff.get("/v1/runs").await.status, 403);
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'operator.role_changed'";
+        assert_eq!(house.number(house.shop.tenant, told).await, 2);
+    }
+
+    async fn a_recovery_link_takes_no_more_than_one_governs(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut keeper = house.keeper().await;
+        let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut both = house.operator("both@shop.example", house.shop.tenant, Role::Staff).await;
+        let id = id_of(&mut owner, "both").await;
+        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(201, "works once");
+        // As soon as the account looks after another tenant, this one's owner can't take it over.
+        let link = house.invitation("both@shop.example", house.other.tenant, Role::Admin).await;
+        both.submit(&format!("/account/link/{link}/accept"), &[]).await.moved("/account");
+        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "looks after more than you do");
+        keeper.submit("/account/workspace", &[("workspace", "shop")]).await.moved("/account");
+        keeper.submit(&format!("/account/operators/{id}/link"), &[]).await.says(201, "works once");
+        // Nor a keeper's.
+        let link = house.invitation("farid@house.example", house.shop.tenant, Role::Viewer).await;
+        keeper.submit(&format!("/account/link/{link}/accept"), &[]).await.moved("/account");
+        let id = id_of(&mut owner, "Farid").await;
+        owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "looks after more than you do");
+    }
+
+    async fn keys_are_made_shown_once_rotated_and_revoked(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        let form = [("name", "till"), ("role", "staff"), ("areas", "chat, runs:read"), ("days", "30")];
+        let made = asha.submit("/account/keys", &form).await;
+        made.says(201, "keep this key now");
+        let key = made.between("<pre class=\"once\">", "</pre>");
+        house.get("/v1/runs", &key).await.is(200);
+        house.get("/v1/persons", &key).await.refused(403, "forbidden");
+        let page = asha.get("/account/keys").await;
+        assert!(!page.text().contains(&key) && page.text().contains(&key[..11]));
+        asha.submit("/account/keys", &form).await.says(409, "already");
+        for (field, bad) in [("role", "emperor"), ("areas", "everything"), ("days", "0"), ("days", "x"), ("name", "")] {
+            let wrong: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, if *name == field { bad } else { value })).collect();
+            let reply = asha.submit("/account/keys", &wrong).await;
+            assert_eq!(reply.status, 422, "{field} {bad}: {}", reply.text());
+        }
+        let id = page.between("/account/keys/", "/rotate");
+        let rotated = asha.submit(&format!("/account/keys/{id}/rotate"), &[]).await;
+        let second = rotated.between("<pre class=\"once\">", "</pre>");
+        house.get("/v1/runs", &second).await.is(200);
+        house.get("/v1/runs", &key).await.is(200);
+        asha.submit(&format!("/account/keys/{id}/revoke"), &[]).await.says(200, "till opens nothing any more");
+        house.get("/v1/runs", &second).await.refused(401, "unauthenticated");
+        assert_eq!(asha.submit(&format!("/account/keys/{id}/rotate"), &[]).await.status, 409);
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event LIKE 'api_key.%' AND actor_id LIKE 'operator %'";
+        assert_eq!(house.number(house.shop.tenant, told).await, 3);
+    }
+}
