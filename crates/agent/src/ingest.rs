@@ -13,6 +13,7 @@ use munshi_types::{
 };
 use serde_json::Value;
 
+use crate::brought::{self, Brought};
 use crate::decisions::{self, Decision};
 use crate::error::{Error, Result};
 use crate::messages::{self, Message, Speaker, Standing};
@@ -36,6 +37,8 @@ pub struct Desk {
 #[derive(Clone)]
 pub struct Incoming {
     pub inbound: Inbound,
+    /// What a program sent along.
+    pub brought: Option<Arc<Brought>>,
     /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
     pub kind: &'static str,
     pub binding: BindingId,
@@ -325,7 +328,7 @@ impl New {
             tokens: if keep { incoming.tokens } else { 0 },
             standing,
             generation: 0,
-            marks: marks(inbound),
+            marks: marks(incoming),
             suggestions: Vec::new(),
             said_at: incoming.now,
         }
@@ -347,6 +350,9 @@ impl New {
 fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
     let epoch = runs::add(tx, &new.run(incoming))?;
     messages::add(tx, &new.message(incoming, Standing::Whole))?;
+    if let Some(brought) = &incoming.brought {
+        brought::add(tx, new.run, brought, incoming.now)?;
+    }
     if epoch == 0 {
         let behind = runs::before(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
         return Ok(new.ingested(Fate::Queued { behind }));
@@ -411,10 +417,15 @@ fn turn_away(
     Ok(Ingested { halted: Some(halt), ..new.ingested(Fate::Begun) })
 }
 
-/// What is known of a message beside its text: how the device it came from writes dates and numbers.
-fn marks(inbound: &Inbound) -> Value {
-    match &inbound.locale {
-        Some(locale) => serde_json::json!({ "locale": locale }),
-        None => Value::Array(Vec::new()),
+/// What is known of a message beside its text: how the device it came from writes dates and numbers, and whether a
+/// program brought something with it.
+fn marks(incoming: &Incoming) -> Value {
+    let mut marks = serde_json::Map::new();
+    if let Some(locale) = &incoming.inbound.locale {
+        marks.insert("locale".to_owned(), locale.as_str().into());
     }
+    if incoming.brought.is_some() {
+        marks.insert("brought".to_owned(), true.into());
+    }
+    if marks.is_empty() { Value::Array(Vec::new()) } else { Value::Object(marks) }
 }

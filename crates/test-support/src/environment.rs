@@ -16,3 +16,13 @@ pub fn model() -> String {
 pub fn official_clients() -> PathBuf {
     variable("MUNSHI_TEST_CLIENTS").into()
 }
+
+/// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
+pub fn openai_clients() -> PathBuf {
+    variable("MUNSHI_TEST_OPENAI_CLIENTS").into()
+}
+
+/// Where programs are looked for.
+pub fn path() -> String {
+    variable("PATH")
+}

@@ -32,11 +32,12 @@ use munshi_tiers::Resolver;
 use munshi_types::{Clock, Ids, Random, Tenant, TenantId};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::faults::missing;
+pub(crate) use self::faults::{missing, sentence};
 
 use self::limits::Limits;
 use self::streams::Streams;
 use crate::error::ApiError;
+use crate::openai::retries::Retries;
 
 /// More tenants than this are not remembered by name.
 const MANY: usize = 10_000;
@@ -86,6 +87,7 @@ pub struct Inner {
     pub(crate) patience: Duration,
     pub(crate) limits: Limits,
     pub(crate) streams: Streams,
+    pub(crate) retries: Retries,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
     /// A tenant keeps its name and zone.
@@ -109,6 +111,7 @@ impl Api {
             ids,
             patience: parts.patience,
             streams: Streams::default(),
+            retries: Retries::default(),
             tasks: TaskTracker::new(),
             tenants: Mutex::default(),
         }))

@@ -41,6 +41,7 @@ pub mod error;
 pub mod json;
 pub mod metrics;
 mod middleware;
+mod openai;
 pub mod readiness;
 pub mod router;
 mod routes;

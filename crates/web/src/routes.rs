@@ -17,6 +17,12 @@ mod bindings {
 mod chat {
     pub(super) mod send;
 }
+mod completions {
+    pub(super) mod create;
+}
+mod embeddings {
+    pub(super) mod create;
+}
 mod health {
     pub(super) mod check;
 }
@@ -33,6 +39,10 @@ mod messages {
     pub(super) mod list;
 }
 mod metrics {
+    pub(super) mod read;
+}
+mod models {
+    pub(super) mod list;
     pub(super) mod read;
 }
 mod openapi {
@@ -87,6 +97,15 @@ pub fn routes() -> Routes {
         .merge(api())
 }
 
+/// What OpenAI's clients speak.
+fn openai() -> Routes {
+    Routes::new()
+        .routes(routes!(models::list::list_models))
+        .routes(routes!(models::read::read_model))
+        .routes(routes!(completions::create::create_completion))
+        .routes(routes!(embeddings::create::create_embedding))
+}
+
 /// Everything under `/v1`. What each needs stands in `api/access.rs`.
 fn api() -> Routes {
     Routes::new()
@@ -117,4 +136,5 @@ fn api() -> Routes {
         .routes(routes!(keys::read::read_key))
         .routes(routes!(keys::revoke::revoke_key))
         .routes(routes!(test::run::run_test))
+        .merge(openai())
 }

@@ -39,6 +39,8 @@ pub(crate) enum Acted {
     Asked,
     /// A person is asked first.
     Waiting(Vec<Approval>),
+    /// The program that brought its tools is to call them.
+    Handed,
     Halted(Halt),
 }
 
@@ -50,14 +52,16 @@ impl Turn {
             return Some(Halt::ToolCap);
         }
         self.reply.pause();
-        let mut calls = Vec::new();
+        let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
             let Part::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
+                false if self.is_brought(&call.name) => CallOutcome::Handed { number: handed },
                 false => CallOutcome::Open,
                 true => CallOutcome::Ended { ok: false, result: capped() },
             };
+            handed += usize::from(matches!(outcome, CallOutcome::Handed { .. }));
             calls.push(Called {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
@@ -83,7 +87,7 @@ impl Turn {
         let mut places = std::collections::VecDeque::from(self.snapshot.places());
         while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
-            if matches!(called.outcome, CallOutcome::Ended { .. }) {
+            if matches!(called.outcome, CallOutcome::Ended { .. } | CallOutcome::Handed { .. }) {
                 continue;
             }
             if self.stop.is_cancelled() {
@@ -111,7 +115,15 @@ impl Turn {
                 }
             }
         }
-        Ok(if waiting.is_empty() { Acted::On } else { Acted::Waiting(waiting) })
+        Ok(match waiting.is_empty() {
+            false => Acted::Waiting(waiting),
+            true if self.snapshot.handed().next().is_some() => Acted::Handed,
+            true => Acted::On,
+        })
+    }
+
+    fn is_brought(&self, tool: &str) -> bool {
+        self.prepared.brought.as_ref().is_some_and(|brought| brought.by_alias(tool).is_some())
     }
 
     /// Whether going on would be trying the same for ever.

@@ -34,7 +34,7 @@ impl Turn {
         self.snapshot.all().any(|called| match &called.outcome {
             CallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
             CallOutcome::Open => self.begun.contains(&called.act) || self.taken_up.contains(&called.act),
-            CallOutcome::Waiting { .. } => false,
+            CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => false,
         })
     }
 

@@ -109,7 +109,7 @@ pub(crate) fn body(called: &Called) -> Value {
         CallOutcome::Waiting { approval } => {
             (false, json!({ "ok": false, "code": "waiting_approval", "approval": approval }))
         }
-        CallOutcome::Open => (false, Value::Null),
+        CallOutcome::Open | CallOutcome::Handed { .. } => (false, Value::Null),
     };
     json!({ "tool": called.tool, "arguments": called.arguments, "act": called.act, "ok": ok, "result": result })
 }

@@ -28,6 +28,7 @@ pub(crate) mod models;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
+pub(crate) mod ready;
 pub(crate) mod server;
 pub(crate) mod telemetry;
 pub(crate) mod tiers;

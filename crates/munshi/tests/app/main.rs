@@ -17,6 +17,7 @@ mod jobs;
 mod key;
 mod migrate;
 mod models;
+mod openai;
 mod outage;
 mod person;
 mod policy;

@@ -144,7 +144,7 @@ async fn inbound(
     Ok((inbound, message.text))
 }
 
-fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
+pub(crate) fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
     let header = match headers.get(IDEMPOTENCY_KEY).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text.to_owned()),
@@ -189,7 +189,11 @@ pub(crate) async fn place(key: &Key, binding: &TierName) -> Result<Arc<Resolutio
 }
 
 /// Every limit, before any model is asked. Gives the person, where they are known.
-async fn admit(key: &Key, speaker: &Speaker, place: &Resolution) -> Result<Option<PersonId>, ApiError> {
+pub(crate) async fn admit(
+    key: &Key,
+    speaker: &Speaker,
+    place: &Resolution,
+) -> Result<Option<PersonId>, ApiError> {
     let (api, tenant) = (&key.api, key.tenant());
     let look = {
         let (speaker, key) = (speaker.clone(), Key { api: api.clone(), caller: key.caller.clone() });
@@ -209,7 +213,7 @@ async fn admit(key: &Key, speaker: &Speaker, place: &Resolution) -> Result<Optio
 }
 
 /// The same id with other words is a mistake, and not the same message.
-async fn same_words(key: &Key, message: MessageId, text: String) -> Result<(), ApiError> {
+pub(crate) async fn same_words(key: &Key, message: MessageId, text: String) -> Result<(), ApiError> {
     let stored = key.api.db.read(key.tenant(), move |tx| messages::find(tx, message)).await?;
     match stored {
         Some(stored) if stored.standing != Standing::Refused && stored.text != text => {
@@ -261,7 +265,7 @@ async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
     }
 }
 
-fn name_it(response: &mut Response, received: &Received) {
+pub(crate) fn name_it(response: &mut Response, received: &Received) {
     let names = [("x-run-id", received.run.to_string()), ("x-session-id", received.session.to_string())];
     for (name, id) in names {
         if let Ok(value) = HeaderValue::try_from(id) {

@@ -1,0 +1,111 @@
+//! An answer as it comes.
+
+use std::io::{IsTerminal, Write};
+
+use munshi_agent::Event;
+
+use crate::commands::ask::reply::{Listener, Told, Watched};
+use crate::failure::Result;
+use crate::output::Output;
+use crate::output::without_commands;
+
+/// Words as they come, what tools do dimly between them, and what one could say next by numbers.
+pub(super) struct Screen {
+    output: Output,
+    watched: Watched,
+    /// Whether the mark that something is being thought about stands on the line.
+    waits: bool,
+}
+
+impl Screen {
+    pub(super) fn new(output: Output) -> Self {
+        let mut screen = Self { output, watched: Watched::new(output), waits: false };
+        screen.wait();
+        screen
+    }
+
+    /// Something is shown until the first word comes.
+    fn wait(&mut self) {
+        if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+            let painted = self.output.paint().on(&std::io::stderr()).dim("…");
+            self.waits =
+                write!(std::io::stderr(), "{painted}").and_then(|()| std::io::stderr().flush()).is_ok();
+        }
+    }
+
+    pub(super) fn settle(&mut self) {
+        if std::mem::take(&mut self.waits) {
+            // Where the terminal is gone there is nothing to clear.
+            let _ = write!(std::io::stderr(), "\r\x1b[K").and_then(|()| std::io::stderr().flush());
+        }
+    }
+
+    /// After the answer. Gives what the numbers stand for.
+    pub(super) fn end(&mut self, told: &Told) -> Result<Vec<String>> {
+        self.settle();
+        self.watched.end_of_answer(told)?;
+        let suggestions = &told.outcome.suggestions;
+        if has_numbers(&told.outcome.text) {
+            for suggestion in suggestions {
+                self.watched.beside(&format!("  › {suggestion}"))?;
+            }
+            return Ok(Vec::new());
+        }
+        for (number, suggestion) in suggestions.iter().enumerate() {
+            self.watched.beside(&format!("  {}  {suggestion}", number + 1))?;
+        }
+        Ok(suggestions.clone())
+    }
+
+    /// The answer was stopped.
+    pub(super) fn stopped(&mut self) -> Result<()> {
+        self.settle();
+        self.watched.beside("(stopped)")
+    }
+
+    /// It can't be answered; the conversation goes on.
+    pub(super) fn failed(&mut self) -> Result<()> {
+        self.settle();
+        self.watched.close()
+    }
+}
+
+impl Listener for Screen {
+    fn hear(&mut self, event: &Event) -> Result<()> {
+        let is_shown = match event {
+            Event::Token { text } => !text.is_empty(),
+            Event::ToolCall { .. } | Event::ToolResult { .. } | Event::Reset { .. } | Event::Error { .. } => {
+                true
+            }
+            Event::Thinking { .. }
+            | Event::Approval { .. }
+            | Event::Suggestions { .. }
+            | Event::Done { .. } => false,
+        };
+        if is_shown {
+            self.settle();
+        }
+        self.watched.hear(event)
+    }
+}
+
+/// Whether the answer has numbers of its own to choose by: then a number is meant for those.
+fn has_numbers(text: &str) -> bool {
+    let numbered = |line: &str| {
+        let digits = line.trim_start().trim_start_matches(|c: char| c.is_numeric());
+        digits.len() < line.trim_start().len() && digits.starts_with(['.', ')'])
+    };
+    without_commands(text).lines().filter(|line| numbered(line)).count() > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_answer_come_first() {
+        assert!(has_numbers("Which one?\n1. Ramesh Kumar\n2. Ramesh Gupta"));
+        assert!(has_numbers("कौन?\n१) राम\n२) श्याम"));
+        assert!(!has_numbers("He owes 500.\n3 bags are left") && !has_numbers("1. Only one"));
+    }
+}
