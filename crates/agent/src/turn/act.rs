@@ -11,7 +11,7 @@ use munshi_safety::pipeline::{Caller, Concern, Wanted};
 use munshi_tiers::contract;
 use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::choose::of_call;
 use super::journal::{CallJournal, body};
@@ -57,7 +57,11 @@ impl Turn {
             let Part::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
-                false if self.is_brought(&call.name) => CallOutcome::Handed { number: handed },
+                false if self.is_brought(&call.name) => match self.reply.may_leave(&said_in(&call.arguments))
+                {
+                    true => CallOutcome::Handed { number: handed },
+                    false => CallOutcome::Ended { ok: false, result: kept_back() },
+                },
                 false => CallOutcome::Open,
                 true => CallOutcome::Ended { ok: false, result: capped() },
             };
@@ -300,7 +304,23 @@ impl Turn {
     }
 }
 
-fn capped() -> serde_json::Value {
+/// What stands in arguments, to be looked at as words are.
+fn said_in(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(said_in).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => fields.values().map(said_in).collect::<Vec<_>>().join("\n"),
+        Value::Null | Value::Bool(_) => String::new(),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+fn kept_back() -> Value {
+    json!({ "ok": false, "code": "not_permitted", "retryable": false,
+            "suggestion": "What stands in the arguments may not leave. Answer without it." })
+}
+
+fn capped() -> Value {
     json!({ "ok": false, "code": "tool_cap", "retryable": false,
             "suggestion": "No more tools may be called in this turn. Answer with what you have." })
 }

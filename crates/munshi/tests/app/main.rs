@@ -26,6 +26,7 @@ mod restore;
 mod serve;
 mod sms;
 mod tenant;
+mod terminal;
 mod tiers;
 mod understand;
 mod usage;

@@ -105,7 +105,7 @@ fn the_llm_command_is_at_home() {
     let home = served.installation.folder().join("llm");
     std::fs::create_dir_all(&home).unwrap();
     let known = format!(
-        "- model_id: shop\n  model_name: counter\n  api_base: {}\n  api_key_name: munshi\n",
+        "- model_id: shop\n  model_name: counter\n  api_base: {}\n  api_key_name: munshi\n  supports_tools: true\n",
         served.url
     );
     std::fs::write(home.join("extra-openai-models.yaml"), known).unwrap();

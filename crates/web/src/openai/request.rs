@@ -19,7 +19,6 @@ pub(crate) struct CompletionRequest {
     /// Tools of the client: it is asked to call them, beside those that the binding has and calls itself.
     pub(crate) tools: Option<Vec<ClientTool>>,
     /// `auto`, `none`, `required`, or one tool by its name.
-    #[schema(value_type = Option<Object>)]
     pub(crate) tool_choice: Option<Value>,
     /// Who speaks: an id of a person, a phone, an e-mail, an @handle, or the client's own id of them. Without it, whom the
     /// key stands for.
@@ -53,7 +52,7 @@ pub(crate) struct ChatLine {
     #[schema(example = "user")]
     pub(crate) role: String,
     /// Text, or parts of which each is text.
-    #[schema(value_type = Option<String>, example = "When do you open?")]
+    #[schema(example = "When do you open?")]
     pub(crate) content: Option<Content>,
     /// Of the assistant: what it asked of the client's tools.
     pub(crate) tool_calls: Option<Vec<ClientCall>>,
@@ -61,10 +60,12 @@ pub(crate) struct ChatLine {
     pub(crate) tool_call_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What was said.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Content {
     Text(String),
+    /// `{"type":"text","text":…}` each.
     Parts(Vec<Value>),
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct EmbeddingRequest {
     #[schema(example = "counter")]
     model: String,
     /// A text, or several. Numbers of tokens are not read.
-    #[schema(value_type = String, example = "sona masoori, 25 kg")]
+    #[schema(example = "sona masoori, 25 kg")]
     input: Value,
     /// `float` or `base64`; `float` without it.
     #[schema(example = "float")]
