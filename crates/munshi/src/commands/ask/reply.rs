@@ -64,6 +64,7 @@ impl Watched {
     /// What is told once the reply is whole.
     pub(in crate::commands) fn end(&mut self, told: &Told) -> Result<()> {
         self.end_of_answer(told)?;
+        self.how_to_approve(told);
         let outcome = &told.outcome;
         for suggestion in &outcome.suggestions {
             self.beside(&format!("› {suggestion}"))?;
@@ -71,7 +72,7 @@ impl Watched {
         self.beside(&summary(outcome))
     }
 
-    /// That it was halted, or waits for a yes.
+    /// That it was halted.
     pub(in crate::commands) fn end_of_answer(&mut self, told: &Told) -> Result<()> {
         self.close()?;
         let outcome = &told.outcome;
@@ -83,12 +84,16 @@ impl Watched {
             };
             self.output.aside(|paint| paint.doubtful(&why));
         }
-        if let Some(approval) = outcome.approval {
+        Ok(())
+    }
+
+    /// Where it waits for a yes.
+    pub(in crate::commands) fn how_to_approve(&self, told: &Told) {
+        if let Some(approval) = told.outcome.approval {
             let binding = &told.tenant;
             let how = format!("answer yes or no, or: munshi approvals show {approval} --tenant {binding}");
             self.output.aside(|paint| paint.doubtful(&how));
         }
-        Ok(())
     }
 }
 

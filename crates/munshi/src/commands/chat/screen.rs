@@ -3,8 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use munshi_agent::Event;
+use serde_json::Value;
 
-use crate::commands::ask::reply::{Listener, Told, Watched};
+use crate::commands::ask::reply::{Listener, Told, Watched, short};
 use crate::failure::Result;
 use crate::output::Output;
 use crate::output::without_commands;
@@ -45,6 +46,10 @@ impl Screen {
         self.settle();
         self.watched.end_of_answer(told)?;
         let suggestions = &told.outcome.suggestions;
+        // Whoever can say yes here is offered it.
+        if suggestions.is_empty() {
+            self.watched.how_to_approve(told);
+        }
         if has_numbers(&told.outcome.text) {
             for suggestion in suggestions {
                 self.watched.beside(&format!("  › {suggestion}"))?;
@@ -85,7 +90,30 @@ impl Listener for Screen {
         if is_shown {
             self.settle();
         }
-        self.watched.hear(event)
+        match event {
+            Event::ToolCall { tool, arguments, .. } => {
+                self.watched.beside(&format!("→ {tool}{}", named_in(arguments)))
+            }
+            // What came of it is for the answer to say; /why has all of it.
+            Event::ToolResult { ok: true, .. } => Ok(()),
+            Event::ToolResult { tool, result, .. } => {
+                let why = result["code"].as_str().map_or_else(|| short(result), str::to_owned);
+                self.watched.beside(&format!("✗ {tool}: {}", why.replace('_', " ")))
+            }
+            event => self.watched.hear(event),
+        }
+    }
+}
+
+/// What a call is about, in the words that stand in it. Amounts are in the books' own small unit, and are left out.
+fn named_in(arguments: &Value) -> String {
+    let fields = arguments.as_object().into_iter().flatten();
+    let words: Vec<&str> =
+        fields.filter_map(|(_, value)| value.as_str()).filter(|text| !text.is_empty()).collect();
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", short(&Value::from(words.join(", "))).trim_matches('"'))
     }
 }
 
@@ -101,6 +129,13 @@ fn has_numbers(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_named_by_its_words() {
+        let about = serde_json::json!({ "amount": 50000, "person": "Ramesh", "note": "" });
+        assert_eq!(named_in(&about), " (Ramesh)");
+        assert_eq!(named_in(&serde_json::json!({ "amount": 5 })), "");
+    }
 
     #[test]
     fn numbers_of_the_answer_come_first() {
