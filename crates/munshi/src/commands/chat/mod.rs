@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - `choose`: which binding, and the ready ones of an empty installation
-//! - `talk`: the conversation, message by message; `screen`: an answer as it comes
+//! - `talk`: the conversation, message by message; `screen`: an answer as it comes; `wrap`: its lines
 //! - `input`: what is typed or piped; `editor`: the line editor; `past`: what was typed before
 //! - `slash`: commands within the conversation; `why`: why the last answer was as it was
 
@@ -14,6 +14,7 @@ mod screen;
 mod slash;
 mod talk;
 mod why;
+mod wrap;
 
 use clap::Args;
 use munshi_types::tier::TierName;

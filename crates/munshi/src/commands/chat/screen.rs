@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use munshi_agent::Event;
 use serde_json::Value;
 
+use super::wrap::Wrap;
 use crate::commands::ask::reply::{Listener, Told, Watched, short};
 use crate::failure::Result;
 use crate::output::Output;
@@ -14,13 +15,16 @@ use crate::output::without_commands;
 pub(super) struct Screen {
     output: Output,
     watched: Watched,
+    /// None where the words go elsewhere than to a terminal.
+    wrap: Option<Wrap>,
     /// Whether the mark that something is being thought about stands on the line.
     waits: bool,
 }
 
 impl Screen {
     pub(super) fn new(output: Output) -> Self {
-        let mut screen = Self { output, watched: Watched::new(output), waits: false };
+        let mut screen =
+            Self { output, watched: Watched::new(output), wrap: columns().and_then(Wrap::new), waits: false };
         screen.wait();
         screen
     }
@@ -44,6 +48,7 @@ impl Screen {
     /// After the answer. Gives what the numbers stand for.
     pub(super) fn end(&mut self, told: &Told) -> Result<Vec<String>> {
         self.settle();
+        self.flush()?;
         self.watched.end_of_answer(told)?;
         let suggestions = &told.outcome.suggestions;
         // Whoever can say yes here is offered it.
@@ -62,15 +67,25 @@ impl Screen {
         Ok(suggestions.clone())
     }
 
+    /// The word that waited for its end.
+    fn flush(&mut self) -> Result<()> {
+        match self.wrap.as_mut().map(Wrap::finish) {
+            Some(text) => self.watched.hear(&Event::Token { text }),
+            None => Ok(()),
+        }
+    }
+
     /// The answer was stopped.
     pub(super) fn stopped(&mut self) -> Result<()> {
         self.settle();
+        self.flush()?;
         self.watched.beside("(stopped)")
     }
 
     /// It can't be answered; the conversation goes on.
     pub(super) fn failed(&mut self) -> Result<()> {
         self.settle();
+        self.flush()?;
         self.watched.close()
     }
 }
@@ -90,6 +105,13 @@ impl Listener for Screen {
         if is_shown {
             self.settle();
         }
+        if let (Event::Token { text }, Some(wrap)) = (event, &mut self.wrap) {
+            let text = wrap.push(text);
+            return self.watched.hear(&Event::Token { text });
+        }
+        if is_shown {
+            self.flush()?;
+        }
         match event {
             Event::ToolCall { tool, arguments, .. } => {
                 self.watched.beside(&format!("→ {tool}{}", named_in(arguments)))
@@ -103,6 +125,13 @@ impl Listener for Screen {
             event => self.watched.hear(event),
         }
     }
+}
+
+/// How wide the terminal is.
+fn columns() -> Option<usize> {
+    let out = std::io::stdout();
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
+    Some(usize::from(size.ws_col))
 }
 
 /// What a call is about, in the words that stand in it. Amounts are in the books' own small unit, and are left out.
