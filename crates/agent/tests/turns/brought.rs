@@ -38,7 +38,7 @@ async fn brought(shop: &Shop, id: &str, text: &str, brought: Brought) -> Outcome
 
 /// What the model was told at a request, without the system.
 fn told(shop: &Shop, at: usize) -> Vec<String> {
-    shop.model.requests()[at].request.messages.iter().map(|message| message.text()).collect()
+    shop.model.requests()[at].request.messages.iter().map(munshi_llm::Message::text).collect()
 }
 
 async fn taken_up(test: &TestDb, shop: &Shop, received: &Received) -> Outcome {

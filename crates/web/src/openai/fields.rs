@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn checked(more: Value) -> Result<Vec<String>, Refusal> {
+    fn checked(more: &Value) -> Result<Vec<String>, Refusal> {
         let mut body = json!({ "model": "counter", "messages": [] });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         check(&serde_json::from_value(body).unwrap())
@@ -106,7 +106,7 @@ mod tests {
             ("functions", json!([{ "name": "x" }])),
             ("max_tokens", json!(0)),
         ] {
-            let refusal = checked(json!({ field: value })).unwrap_err().body();
+            let refusal = checked(&json!({ field: value })).unwrap_err().body();
             assert_eq!(refusal.error.param.as_deref(), Some(field));
         }
     }
@@ -115,8 +115,8 @@ mod tests {
     fn what_says_nothing_passes_and_what_has_no_effect_is_named() {
         let harmless = json!({ "n": 1, "stop": null, "logprobs": false, "response_format": { "type": "text" },
             "modalities": ["text"], "logit_bias": {}, "max_tokens": 5 });
-        assert!(checked(harmless).unwrap().is_empty());
-        let ignored = checked(json!({ "temperature": 0.2, "seed": 7, "top_p": null })).unwrap();
+        assert!(checked(&harmless).unwrap().is_empty());
+        let ignored = checked(&json!({ "temperature": 0.2, "seed": 7, "top_p": null })).unwrap();
         assert_eq!(ignored, ["seed", "temperature"]);
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct CompletionErrorDetail {
 /// An [`ApiError`] with what OpenAI's form says beside it. The `shape` middleware writes the body.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub(crate) error: ApiError,
-    pub(crate) extra: Extra,
+    error: Box<ApiError>,
+    extra: Box<Extra>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,13 +52,13 @@ pub(crate) struct Extra {
 impl Refusal {
     /// Something in the request is not as it should be.
     pub(crate) fn at(param: impl Into<String>, message: impl Into<String>) -> Self {
-        let error = ApiError::new(Code::BadRequest, message.into()).hint("");
-        Self { error, extra: Extra { param: Some(param.into()), ..Extra::default() } }
+        Self::at_error(param, ApiError::new(Code::BadRequest, message.into()).hint(""))
     }
 
     /// An error of ours that is about one part of the request.
     pub(crate) fn at_error(param: impl Into<String>, error: ApiError) -> Self {
-        Self { error, extra: Extra { param: Some(param.into()), ..Extra::default() } }
+        let extra = Extra { param: Some(param.into()), ..Extra::default() };
+        Self { error: Box::new(error), extra: Box::new(extra) }
     }
 
     /// Something that OpenAI has and this has not.
@@ -70,8 +70,7 @@ impl Refusal {
         let name = crate::json::shorten(name);
         let message = format!("The model `{name}` does not exist or this key does not reach it.");
         let error = ApiError::new(Code::NotFound, message).hint("GET /v1/models lists those it does.");
-        Self { error, extra: Extra { param: Some("model".to_owned()), ..Extra::default() } }
-            .code("model_not_found")
+        Self::at_error("model", error).code("model_not_found")
     }
 
     pub(crate) fn code(mut self, code: &'static str) -> Self {
@@ -104,7 +103,7 @@ pub(crate) enum Retry {
 
 impl From<ApiError> for Refusal {
     fn from(error: ApiError) -> Self {
-        Self { error, extra: Extra::default() }
+        Self { error: Box::new(error), extra: Box::default() }
     }
 }
 
@@ -117,7 +116,7 @@ impl From<munshi_agent::Error> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = self.error.into_response();
-        response.extensions_mut().insert(self.extra);
+        response.extensions_mut().insert(*self.extra);
         response
     }
 }

@@ -1,5 +1,7 @@
 //! As OpenAI's clients speak: models, completions, errors, limits.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
@@ -20,6 +22,7 @@ pub(crate) fn assistant(text: &str) -> Value {
     json!({ "role": "assistant", "content": text })
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is made where it is given")]
 pub(crate) fn asking(messages: Value) -> Value {
     json!({ "model": "counter", "messages": messages })
 }
@@ -236,7 +239,7 @@ on_both! {
 
     async fn words_that_were_taken_back_end_the_stream(test: TestDb) {
         let text = |words: &str| Event::Text(words.to_owned());
-        let broken = |words: &str| Turn::events_then_fault([text(words), text(" And")], Fault::Interrupted);
+        let broken = |words: &str| Turn::events_then_fault([text(words), text(" And")], Fault::Interrupted).slow(Duration::from_millis(300));
         let house = Installation::open(&test, [
             broken("It is nine o'clock here. We open soon."), Turn::text("It is nine o'clock here. We open soon. Come."),
             broken("It is nine o'clock here. We open soon."), Turn::text("We are closed today, come tomorrow."),

@@ -108,7 +108,7 @@ impl Asked {
         from.person = from.person.or(person);
         let (text, attached) = match self.turn {
             Turn::Words(text) => (text, Vec::new()),
-            Turn::Answers(calls) => (String::new(), calls.into_iter().map(answer).collect()),
+            Turn::Answers(calls) => (String::new(), calls.iter().map(|call| answer(call)).collect()),
         };
         let place = &self.place;
         let inbound = Inbound {
@@ -132,8 +132,8 @@ impl Asked {
 }
 
 /// What is kept of a tool's answer: that there was one. Its text is the run's alone.
-fn answer(call: String) -> Attached {
-    let reference = crate::json::shorten(&call).replace(char::is_control, " ");
+fn answer(call: &str) -> Attached {
+    let reference = crate::json::shorten(call).replace(char::is_control, " ");
     Attached { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
 }
 
