@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 what=(--workspace)
 [ $# -gt 0 ] && what=("$@")
 if cargo nextest --version >/dev/null 2>&1; then
-  exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run cargo nextest run "${what[@]}"
+  exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run scripts/clients.sh run cargo nextest run "${what[@]}"
 fi
-exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run cargo test "${what[@]}"
+exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run scripts/clients.sh run cargo test "${what[@]}"

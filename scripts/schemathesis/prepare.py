@@ -75,6 +75,8 @@ ids = {
 }
 bodies = {
     "send_chat": {**chat, "person": first["person"], "stream": False},
+    "create_completion": {"model": binding, "messages": [{"role": "user", "content": "namaste"}]},
+    "create_embedding": {"model": binding, "input": ["namaste"]},
     "run_test": {"binding": binding, "text": "namaste"},
     "add_person": {"name": "Meera", "handle": "meera"},
     "change_person": {"language": "hi"},
@@ -88,7 +90,7 @@ document = call("GET", "/openapi.json")
 for path, item in document["paths"].items():
     for operation in item.values():
         known = [ids[prefix] for prefix in sorted(ids, key=len, reverse=True) if path.startswith(prefix)]
-        examples = {"id": known[0] if known else None, "name": binding, "kind": "binding"}
+        examples = {"id": known[0] if known else None, "name": binding, "model": binding, "kind": "binding"}
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and examples.get(parameter["name"]):
                 parameter["example"] = examples[parameter["name"]]

@@ -59,6 +59,7 @@ impl Bare {
         let (reply, said) = (reply.context("no reply")?, said.context("no message")?);
         let incoming = Incoming {
             kind: runs::MESSAGE,
+            brought: None,
             inbound,
             binding: shop.place.binding_id,
             zone: shop.place.zone.clone(),
@@ -171,6 +172,7 @@ impl Ready {
             calls: vec![call],
             violations: Vec::new(),
             questions: Vec::new(),
+            brought: None,
             decision: Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() })),
             now,
         }

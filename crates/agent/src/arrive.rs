@@ -9,9 +9,10 @@ use munshi_safety::budget::Amount;
 use munshi_safety::privacy::refuse_aadhaar;
 use munshi_tiers::prompt::Spoken;
 use munshi_tiers::{Answer, Resolution};
-use munshi_types::{BindingId, Inbound, PersonId, RunId, TenantId, To};
+use munshi_types::{BindingId, Inbound, PersonId, RunId, TenantId, To, ToolName};
 use tokio_util::sync::CancellationToken;
 
+use crate::brought::Brought;
 use crate::decisions::Decision;
 use crate::engine::{Inner, Waiting};
 use crate::error::{Error, Result};
@@ -80,13 +81,20 @@ impl Inner {
         })
     }
 
-    pub(crate) fn incoming(&self, mut inbound: Inbound, place: &Resolution) -> Incoming {
+    pub(crate) fn incoming(
+        &self,
+        mut inbound: Inbound,
+        brought: Option<Brought>,
+        place: &Resolution,
+    ) -> Incoming {
         // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
         inbound.from.name = inbound.from.name.filter(|name| refuse_aadhaar(name).is_none());
-        let tongue = Tongue::of(&inbound.text, &[], None, &place.human.body.speech);
-        let is_sure = munshi_lang::detect(&inbound.text).is_some_and(|found| found.is_sure());
+        let words = brought.as_ref().and_then(|brought| brought.words.as_deref()).unwrap_or(&inbound.text);
+        let tongue = Tongue::of(words, &[], None, &place.human.body.speech);
+        let is_sure = munshi_lang::detect(words).is_some_and(|found| found.is_sure());
         let language = is_sure.then(|| tongue.person.clone());
-        let door = match has_aadhaar(&inbound) {
+        let refused = has_aadhaar(&inbound) || brought.as_ref().is_some_and(Brought::is_refused);
+        let door = match refused {
             true => {
                 let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
                 Door::Shut(halt, said(&self.book, "aadhaar-refused", &tongue))
@@ -106,8 +114,13 @@ impl Inner {
             limit_reached: Arc::new(move |refused| said(&book, refused.phrase(), &heard)),
             decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
             now: self.clock.now(),
+            brought: brought.map(|brought| Arc::new(brought.settled(|name| self.is_ours(name)))),
             inbound,
         }
+    }
+
+    fn is_ours(&self, name: &ToolName) -> bool {
+        self.dispatcher.registry().get(name.as_str()).is_some()
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.

@@ -24,7 +24,7 @@ use crate::sessions::{self, Learned, Numbered};
 use crate::snapshot::Snapshot;
 use crate::state::{Halt, RunState};
 use crate::steps::{self, NewStep};
-use crate::{keeping, outbox};
+use crate::{brought, keeping, outbox};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
 const TRIES: u32 = 4;
@@ -73,6 +73,9 @@ pub struct Response {
     pub decision: Option<Box<Decision>>,
     /// Questions of the run. Where it is halted nobody may do by a later yes what nobody waits for any more.
     pub questions: Vec<ApprovalId>,
+    /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
+    /// it was asked for some.
+    pub brought: Option<Option<Box<Snapshot>>>,
     pub now: Timestamp,
 }
 
@@ -166,6 +169,12 @@ pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Resp
     }
     if keeping::is_due(place.number, place.summarised) {
         keeping::ask(tx, &desk.queue, place.session)?;
+    }
+    match &response.brought {
+        Some(Some(carried)) => brought::carry(tx, held.run, carried, now)?,
+        // A run that waits for a person reads it again.
+        Some(None) if !matches!(response.ending, Ending::Waiting(_)) => brought::drop_body(tx, held.run)?,
+        Some(None) | None => {}
     }
     if let Ending::Halted(halt) = &response.ending {
         withdraw(tx, &response.questions, halt.code(), now)?.tell_with(tx, &desk.ids, now)?;

@@ -88,6 +88,31 @@ pub fn prompt_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TierTokens>> {
     )
 }
 
+/// Who answered a turn, and as which versions; none while it goes on, and none of a turn that no model answered.
+pub fn answered_by(tx: &mut Tx<'_>, run: RunId) -> Result<Option<AnsweredBy>> {
+    tx.optional(
+        "SELECT target, human_version, team_version, agent_version FROM decisions WHERE tenant_id = $1 AND run_id = $2",
+        params![run],
+        |row| {
+            Ok(AnsweredBy {
+                target: row.get(0)?,
+                human: count(row, 1)?,
+                team: count(row, 2)?,
+                agent: count(row, 3)?,
+            })
+        },
+    )
+}
+
+/// The model, and the versions of the tiers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AnsweredBy {
+    pub target: Option<String>,
+    pub human: u32,
+    pub team: u32,
+    pub agent: u32,
+}
+
 /// Whose turn it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct About {

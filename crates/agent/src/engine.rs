@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use crate::brought::Brought;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::ingest::{self, Desk, Fate, Incoming};
@@ -143,13 +144,19 @@ impl Engine {
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, runs::MESSAGE).await }).await
+        self.detached(async move { engine.take_in(inbound, None, runs::MESSAGE).await }).await
+    }
+
+    /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
+    pub async fn receive_with(&self, inbound: Inbound, brought: Brought) -> Result<Received> {
+        let engine = self.clone();
+        self.detached(async move { engine.take_in(inbound, Some(brought), runs::MESSAGE).await }).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, runs::REHEARSAL).await }).await
+        self.detached(async move { engine.take_in(inbound, None, runs::REHEARSAL).await }).await
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
@@ -164,12 +171,17 @@ impl Engine {
         })
     }
 
-    async fn take_in(&self, inbound: Inbound, kind: &'static str) -> Result<Received> {
+    async fn take_in(
+        &self,
+        inbound: Inbound,
+        brought: Option<Brought>,
+        kind: &'static str,
+    ) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
-        let incoming = Incoming { kind, ..inner.incoming(inbound, &place) };
+        let incoming = Incoming { kind, ..inner.incoming(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,

@@ -16,6 +16,7 @@ use munshi_types::{
 
 use self::away::turn_away;
 use self::new::New;
+use crate::brought::{self, Brought};
 use crate::decisions::Decision;
 use crate::error::{Error, Result};
 use crate::messages::{self, Standing};
@@ -39,6 +40,8 @@ pub struct Desk {
 #[derive(Clone)]
 pub struct Incoming {
     pub inbound: Inbound,
+    /// What a program sent along.
+    pub brought: Option<Arc<Brought>>,
     /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
     pub kind: &'static str,
     pub binding: BindingId,
@@ -285,6 +288,9 @@ fn enter(
 fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
     let epoch = runs::add(tx, &new.run(incoming))?;
     messages::add(tx, &new.message(incoming, Standing::Whole))?;
+    if let Some(brought) = &incoming.brought {
+        brought::add(tx, new.run, brought, incoming.now)?;
+    }
     if epoch == 0 {
         let behind = runs::before(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
         return Ok(new.ingested(Fate::Queued { behind }));

@@ -21,9 +21,12 @@
 //! - [`commit`]: what is stored on the way and at the end; [`outbox`]: what leaves, once
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
+//! - `vectors`: vectors for texts, in the name of a binding
+//! - [`brought`]: the conversation and the tools of a program that keeps them itself
 //! - [`suggest`]: what the person may want to say next
 
 mod arrive;
+pub mod brought;
 pub mod cancel;
 mod carry;
 pub mod choices;
@@ -60,6 +63,7 @@ pub mod suggest;
 mod tainted;
 mod turn;
 mod unanswered;
+mod vectors;
 
 pub use cancel::Cancelled;
 pub use engine::{Engine, Parts, Received};
@@ -73,10 +77,12 @@ pub use settings::Settings;
 pub use snapshot::Snapshot;
 pub use state::{Halt, RunState};
 pub use turn::Timings;
+pub use vectors::{NoVectors, Vectors};
 
 use munshi_store::{Door, Migration, migration};
 
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: Door = Door::new("runs");
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0014_turns"), migration!("0016_rollups")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0014_turns"), migration!("0016_rollups"), migration!("0021_brought")];

@@ -9,6 +9,7 @@ use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::brought::Handing;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::event::{Event, Usage};
@@ -36,6 +37,12 @@ pub struct Outcome {
     pub degraded: bool,
     pub suggestions: Vec<String>,
     pub calls: Vec<CallView>,
+    /// What the program is to call: it brought these tools itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handed: Vec<Handing>,
+    /// The reply ends where the model had said as much as it may.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
     /// What it waits for.
     pub approval: Option<ApprovalId>,
     pub usage: Usage,
@@ -81,7 +88,10 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
         return Ok(None);
     }
     let reply = run.reply.map(|reply| messages::find(tx, reply)).transpose()?.flatten();
-    let calls = calls(steps::list(tx, id)?);
+    let steps = steps::list(tx, id)?;
+    let cut = steps.iter().any(|step| step.body["cut"] == true);
+    let handed = steps.iter().filter_map(|step| handing(&step.body)).collect();
+    let calls = calls(steps);
     let violations = tx.all(
         "SELECT rule FROM guardrail_violations WHERE tenant_id = $1 AND run_id = $2 ORDER BY at, id",
         params![id],
@@ -89,13 +99,13 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
     )?;
     let timings = timings(tx, id)?;
     let approval = waits_for(tx, &run)?;
-    Ok(Some(told(run, reply, calls, (approval, timings, violations))))
+    Ok(Some(told(run, reply, (calls, handed, cut), (approval, timings, violations))))
 }
 
 fn told(
     run: Run,
     reply: Option<Message>,
-    calls: Vec<CallView>,
+    (calls, handed, cut): (Vec<CallView>, Vec<Handing>, bool),
     (approval, timings, violations): (Option<ApprovalId>, Timings, Vec<String>),
 ) -> Outcome {
     let degraded = reply.as_ref().is_some_and(|reply| reply.standing == Standing::Degraded);
@@ -115,6 +125,8 @@ fn told(
         degraded,
         suggestions,
         calls,
+        handed,
+        cut,
         approval,
         usage,
         timings,
@@ -144,6 +156,10 @@ fn call(body: &Value, micros: i64) -> Option<CallView> {
         result: body.get("result")?.clone(),
         micros,
     })
+}
+
+fn handing(body: &Value) -> Option<Handing> {
+    serde_json::from_value(body.get("handed")?.clone()).ok()
 }
 
 /// As followers were told.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::event::Event;
 use crate::marks::Mark;
-use crate::purse::Drawn;
+use crate::purse::{Drawn, sum};
 use crate::state::Halt;
 
 /// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
@@ -80,9 +80,33 @@ impl Snapshot {
     pub fn questions(&self) -> Vec<ApprovalId> {
         let waiting = |called: &Called| match called.outcome {
             CallOutcome::Waiting { approval, .. } => Some(approval),
-            CallOutcome::Open | CallOutcome::Ended { .. } => None,
+            CallOutcome::Open | CallOutcome::Handed { .. } | CallOutcome::Ended { .. } => None,
         };
         self.all().filter_map(waiting).collect()
+    }
+
+    /// This run's beginning with what another had done, whose work it takes over.
+    pub fn taking_over(self, theirs: Self) -> Self {
+        Self {
+            exchanges: theirs.exchanges,
+            calls: theirs.calls,
+            failures: theirs.failures,
+            denials: theirs.denials,
+            model_calls: theirs.model_calls,
+            is_read: theirs.is_read || self.is_read,
+            before: sum(sum(self.before, theirs.before), theirs.used),
+            taint: both(self.taint, theirs.taint),
+            ..self
+        }
+    }
+
+    /// The calls of the last exchange that the program is to make.
+    pub fn handed(&self) -> impl Iterator<Item = (usize, &Called)> {
+        let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
+        calls.filter_map(|called| match called.outcome {
+            CallOutcome::Handed { number } => Some((number, called)),
+            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Ended { .. } => None,
+        })
     }
 
     /// Every place there is.
@@ -102,7 +126,7 @@ impl Snapshot {
         }
         let ended = match &outcome {
             CallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
-            CallOutcome::Open | CallOutcome::Waiting { .. } => None,
+            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => None,
         };
         called.outcome = outcome;
         let (tool, key, call) =
@@ -129,6 +153,13 @@ impl Snapshot {
     pub fn failures_of(&self, key: &str) -> u32 {
         self.failures.iter().find(|(known, _)| known == key).map_or(0, |(_, count)| *count)
     }
+}
+
+/// Read by either, said to either, the older first.
+pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
+    let sources = mine.sources.into_iter().chain(theirs.sources).collect();
+    let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
+    Taint { sources, own_words }
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.
@@ -216,6 +247,11 @@ pub enum CallOutcome {
         /// When it is tried next, where somebody has agreed and a limit stands in the way.
         #[serde(default)]
         again_at: Option<Timestamp>,
+    },
+    /// A tool of the program that brought it: that one calls it, and may come back with the answer. Which of those that
+    /// were handed out together.
+    Handed {
+        number: usize,
     },
     /// What the model is told of it.
     Ended { ok: bool, result: Value },

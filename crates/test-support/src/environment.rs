@@ -21,3 +21,13 @@ pub fn official_clients() -> PathBuf {
 pub fn openid_provider() -> String {
     variable("MUNSHI_TEST_OIDC")
 }
+
+/// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
+pub fn openai_clients() -> PathBuf {
+    variable("MUNSHI_TEST_OPENAI_CLIENTS").into()
+}
+
+/// Where programs are looked for.
+pub fn path() -> String {
+    variable("PATH")
+}

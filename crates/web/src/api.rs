@@ -33,12 +33,13 @@ use munshi_tiers::Resolver;
 use munshi_types::{Clock, Ids, Random, Tenant, TenantId};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::faults::missing;
+pub(crate) use self::faults::{missing, sentence};
 
 use self::limits::Limits;
 use self::streams::Streams;
 use crate::account::Account;
 use crate::error::ApiError;
+use crate::openai::retries::Retries;
 use crate::visitor::Visits;
 
 /// More tenants than this are not remembered by name.
@@ -97,6 +98,7 @@ pub struct Inner {
     pub(crate) streams: Streams,
     /// What people at pages are received with.
     pub(crate) visits: Visits,
+    pub(crate) retries: Retries,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
     /// A tenant keeps its name and zone.
@@ -128,6 +130,7 @@ impl Api {
             patience: parts.patience,
             streams: Streams::default(),
             visits,
+            retries: Retries::default(),
             tasks: TaskTracker::new(),
             tenants: Mutex::default(),
         }))

@@ -15,6 +15,9 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::api::access::needed;
 use crate::error::{Code, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
+use crate::openai;
+use crate::openai::answer::{ChunkChoice, CompletionChunk, Delta};
+use crate::openai::form::{CompletionError, CompletionErrorDetail};
 use crate::views::event::StreamEvent;
 
 /// What keys are called in the document.
@@ -41,9 +44,14 @@ impl Document {
         let mut names = HashMap::new();
         for (path, item) in &mut api.paths.paths {
             for (method, operation) in operations(item) {
-                operation.responses.responses.entry("default".to_owned()).or_insert_with(error_response);
+                let form = form(path);
+                operation
+                    .responses
+                    .responses
+                    .entry("default".to_owned())
+                    .or_insert_with(|| error_response(form));
                 if let Some(grant) = needed(&method, path) {
-                    secure(operation, grant);
+                    secure(operation, grant, form);
                 }
                 names.insert((path.clone(), method), span_name(operation));
             }
@@ -54,6 +62,12 @@ impl Document {
             (ErrorBody::name(), ErrorBody::schema()),
             (ErrorDetail::name(), ErrorDetail::schema()),
             (Code::name(), Code::schema()),
+            (CompletionError::name(), CompletionError::schema()),
+            (CompletionErrorDetail::name(), CompletionErrorDetail::schema()),
+            // The data of a streamed answer's events.
+            (CompletionChunk::name(), CompletionChunk::schema()),
+            (ChunkChoice::name(), ChunkChoice::schema()),
+            (Delta::name(), Delta::schema()),
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
         ] {
@@ -82,7 +96,7 @@ impl Document {
 }
 
 /// What a key must open, for programs and in words; and what those hear who have none.
-fn secure(operation: &mut Operation, grant: Grant) {
+fn secure(operation: &mut Operation, grant: Grant, form: &str) {
     operation.security = Some(vec![SecurityRequirement::new(SCHEME, [grant.to_string()])]);
     let needs = format!("Needs a key that opens `{grant}`.");
     operation.description = Some(match operation.description.take() {
@@ -100,8 +114,11 @@ fn secure(operation: &mut Operation, grant: Grant) {
         refusals.extend([
             ("413", "The body is too large."),
             ("415", "The body is no JSON by its `content-type`."),
-            ("422", "A value of the body does not fit; the message says which and why."),
         ]);
+        // OpenAI has one status for both.
+        if form == ErrorBody::name() {
+            refusals.push(("422", "A value of the body does not fit; the message says which and why."));
+        }
     }
     let in_path = |parameter: &RefOr<Parameter>| match parameter {
         RefOr::T(parameter) => parameter.parameter_in == ParameterIn::Path,
@@ -111,7 +128,7 @@ fn secure(operation: &mut Operation, grant: Grant) {
         refusals.push(("404", "There is no such thing that this key reaches."));
     }
     for (status, words) in refusals {
-        let answer = || RefOr::T(refusal(words));
+        let answer = || RefOr::T(refusal(words, form));
         operation.responses.responses.entry(status.to_owned()).or_insert_with(answer);
     }
 }
@@ -138,12 +155,16 @@ fn span_name(operation: &Operation) -> String {
     format!("http.{resource}.{verb}")
 }
 
-fn error_response() -> RefOr<Response> {
-    RefOr::T(refusal("Why not, and what to do."))
+fn error_response(form: &str) -> RefOr<Response> {
+    RefOr::T(refusal("Why not, and what to do.", form))
 }
 
-fn refusal(words: &str) -> Response {
-    let content =
-        ContentBuilder::new().schema(Some(RefOr::Ref(Ref::from_schema_name(ErrorBody::name())))).build();
+/// The shape of errors below a path.
+fn form(path: &str) -> &'static str {
+    if openai::speaks(path) { "CompletionError" } else { "ErrorBody" }
+}
+
+fn refusal(words: &str, form: &str) -> Response {
+    let content = ContentBuilder::new().schema(Some(RefOr::Ref(Ref::from_schema_name(form)))).build();
     ResponseBuilder::new().description(words).content("application/json", content).build()
 }

@@ -47,6 +47,7 @@ mod fields;
 pub mod json;
 pub mod metrics;
 mod middleware;
+mod openai;
 pub mod outgoing;
 mod pages;
 pub mod readiness;

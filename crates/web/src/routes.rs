@@ -30,6 +30,12 @@ mod bindings {
 mod chat {
     pub(crate) mod send;
 }
+mod completions {
+    pub(super) mod create;
+}
+mod embeddings {
+    pub(super) mod create;
+}
 mod health {
     pub(super) mod check;
 }
@@ -52,6 +58,10 @@ mod messages {
     pub(super) mod list;
 }
 mod metrics {
+    pub(super) mod read;
+}
+mod models {
+    pub(super) mod list;
     pub(super) mod read;
 }
 mod oidc {
@@ -223,6 +233,15 @@ fn pages() -> Routes {
         .routes(routes!(visit_links::confirm::confirm_visit_link))
 }
 
+/// What OpenAI's clients speak.
+fn openai() -> Routes {
+    Routes::new()
+        .routes(routes!(models::list::list_models))
+        .routes(routes!(models::read::read_model))
+        .routes(routes!(completions::create::create_completion))
+        .routes(routes!(embeddings::create::create_embedding))
+}
+
 /// Everything under `/v1`. What each needs stands in `api/access.rs`.
 fn api() -> Routes {
     Routes::new()
@@ -253,4 +272,5 @@ fn api() -> Routes {
         .routes(routes!(keys::read::read_key))
         .routes(routes!(keys::revoke::revoke_key))
         .routes(routes!(test::run::run_test))
+        .merge(openai())
 }

@@ -2,7 +2,7 @@
 
 use munshi_identity::Person;
 use munshi_types::{Inbound, MessageId, ReservationId, RunId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Fate, Incoming, Ingested};
 use crate::messages::{Message, Speaker, Standing};
@@ -55,7 +55,7 @@ impl New {
             tokens: if keep { incoming.tokens } else { 0 },
             standing,
             generation: 0,
-            marks: marks(inbound),
+            marks: marks(incoming),
             suggestions: Vec::new(),
             said_at: incoming.now,
         }
@@ -74,11 +74,12 @@ impl New {
     }
 }
 
-/// What is known of a message beside its text: how the device it came from writes dates and numbers, and when the channel
-/// says that it was written.
-fn marks(inbound: &Inbound) -> Value {
-    match (&inbound.locale, inbound.sent_at) {
-        (None, None) => Value::Array(Vec::new()),
-        (locale, sent_at) => serde_json::json!({ "locale": locale, "sent_at": sent_at }),
+/// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
+/// that it was written, and whether a program brought something with it.
+fn marks(incoming: &Incoming) -> Value {
+    let Inbound { locale, sent_at, .. } = &incoming.inbound;
+    match (locale, sent_at, incoming.brought.is_some()) {
+        (None, None, false) => Value::Array(Vec::new()),
+        (locale, sent_at, brought) => json!({ "locale": locale, "sent_at": sent_at, "brought": brought }),
     }
 }

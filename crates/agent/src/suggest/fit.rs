@@ -56,19 +56,21 @@ pub(super) fn says_done(text: &str) -> bool {
 }
 
 /// How a person would ask for a tool: by its phrases in their language and script, else in the other script, else in
-/// English, else by its name. One that writes is said as a wish.
+/// English, else by its name. One that writes is said as a wish. A phrase with a gap in it, such as `{person}`, is how tools
+/// are recognised, and nothing that a person could say.
 pub(super) fn asking_for(
     spec: &ToolSpec,
     voice: Voice,
     book: &Phrasebook,
 ) -> Result<Option<String>, PhraseError> {
     // A phrase with a slot says nothing to a person before somebody fills it.
-    let whole = |text: &&String| !text.contains(['{', '}']);
-    let own = spec.phrases.get(&voice.language).into_iter().flatten().filter(whole);
+    let is_whole = |text: &&String| !text.contains(['{', '}']);
+    let own = spec.phrases.get(&voice.language).into_iter().flatten().filter(is_whole);
     let in_form = |text: &&String| voice.language == Language::English || form_of(text) == voice.form;
     let best = own.clone().find(in_form).or_else(|| own.clone().next());
-    let english = || spec.phrases.get(&Language::English).into_iter().flatten().find(whole);
-    let text = best.or_else(english).cloned().unwrap_or_else(|| spec.name.as_str().replace('_', " "));
+    let english = || spec.phrases.get(&Language::English).into_iter().flatten().find(is_whole);
+    let name = || spec.phrases.is_empty().then(|| spec.name.as_str().replace('_', " "));
+    let Some(text) = best.or_else(english).cloned().or_else(name) else { return Ok(None) };
     let Some(text) = fit(&capital(&text)) else { return Ok(None) };
     if !spec.effect.writes() {
         return Ok((!says_done(&text)).then_some(text));

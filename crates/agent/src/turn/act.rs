@@ -10,7 +10,7 @@ use munshi_safety::pipeline::{Caller, Concern, Wanted};
 use munshi_tiers::contract;
 use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::choose::{Led, of_call};
 use super::journal::{CallJournal, body};
@@ -39,6 +39,8 @@ pub(crate) enum Acted {
     Asked,
     /// A person is asked first, or a limit is waited for.
     Waiting(Pause),
+    /// The program that brought its tools is to call them.
+    Handed,
     Halted(Halt),
 }
 
@@ -50,14 +52,20 @@ impl Turn {
             return Some(Halt::ToolCap);
         }
         self.reply.pause();
-        let mut calls = Vec::new();
+        let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
             let Part::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
+                false if self.is_brought(&call.name) => match self.reply.may_leave(&said_in(&call.arguments))
+                {
+                    true => CallOutcome::Handed { number: handed },
+                    false => CallOutcome::Ended { ok: false, result: kept_back() },
+                },
                 false => CallOutcome::Open,
                 true => CallOutcome::Ended { ok: false, result: capped() },
             };
+            handed += usize::from(matches!(outcome, CallOutcome::Handed { .. }));
             calls.push(Called {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
@@ -83,7 +91,7 @@ impl Turn {
         let mut places = std::collections::VecDeque::from(self.snapshot.places());
         while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
-            if matches!(called.outcome, CallOutcome::Ended { .. }) {
+            if matches!(called.outcome, CallOutcome::Ended { .. } | CallOutcome::Handed { .. }) {
                 continue;
             }
             if self.stop.is_cancelled() {
@@ -117,9 +125,14 @@ impl Turn {
         }
         Ok(match pause.is_empty() {
             false => Acted::Waiting(pause),
+            true if self.snapshot.handed().next().is_some() => Acted::Handed,
             true if self.ask_which_one(questions) => Acted::Asked,
             true => Acted::On,
         })
+    }
+
+    fn is_brought(&self, tool: &str) -> bool {
+        self.prepared.brought.as_ref().is_some_and(|brought| brought.by_alias(tool).is_some())
     }
 
     /// Whether going on would be trying the same for ever.
@@ -312,7 +325,23 @@ impl Turn {
     }
 }
 
-fn capped() -> serde_json::Value {
+/// What stands in arguments, to be looked at as words are.
+fn said_in(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(said_in).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => fields.values().map(said_in).collect::<Vec<_>>().join("\n"),
+        Value::Null | Value::Bool(_) => String::new(),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+fn kept_back() -> Value {
+    json!({ "ok": false, "code": "not_permitted", "retryable": false,
+            "suggestion": "What stands in the arguments may not leave. Answer without it." })
+}
+
+fn capped() -> Value {
     json!({ "ok": false, "code": "tool_cap", "retryable": false,
             "suggestion": "No more tools may be called in this turn. Answer with what you have." })
 }

@@ -55,6 +55,7 @@ impl Inner {
             violations: Vec::new(),
             decision: None,
             questions: run.snapshot.questions(),
+            brought: Some(None),
             now: self.clock.now(),
         };
         let desk = self.desk.clone();

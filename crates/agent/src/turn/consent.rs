@@ -7,7 +7,6 @@ use munshi_lang::answers::{self, Reply as Bare};
 use munshi_llm::{Message as Asking, Part, Role, ToolCall};
 use munshi_safety::acts::{self, Act};
 use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
-use munshi_safety::pipeline::Taint;
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
 use serde_json::Value;
@@ -18,9 +17,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Shown, Which};
 use crate::messages::{Message, Speaker};
-use crate::purse::sum;
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
+use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, both};
 use crate::state::RunState;
 
 /// Channels tell the time to the second, and by clocks of their own.
@@ -295,24 +293,7 @@ fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act, approval: Approva
         let exchanges = vec![Exchange { asked, calls: vec![called] }];
         return Snapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
-    Snapshot {
-        exchanges: theirs.exchanges,
-        calls: theirs.calls,
-        failures: theirs.failures,
-        denials: theirs.denials,
-        model_calls: theirs.model_calls,
-        is_read: theirs.is_read || mine.is_read,
-        before: sum(sum(mine.before, theirs.before), theirs.used),
-        taint: both(mine.taint, theirs.taint),
-        ..mine
-    }
-}
-
-/// Read by either, said to either, the older first.
-fn both(mine: Taint, theirs: Taint) -> Taint {
-    let sources = mine.sources.into_iter().chain(theirs.sources).collect();
-    let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
-    Taint { sources, own_words }
+    mine.taking_over(theirs)
 }
 
 const CALL: &str = "call-0";

@@ -28,6 +28,7 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
     if !prepared.gathered.recall.is_empty() {
         taint.sources.insert(Source::Document);
     }
+    taint.sources.extend(&prepared.strange);
     taint
 }
 

@@ -62,7 +62,7 @@ impl Turn {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
                 is_begun && wrote(&called.tool)
             }
-            CallOutcome::Waiting { .. } => false,
+            CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => false,
         })
     }
 

@@ -121,7 +121,7 @@ pub(crate) fn body(called: &Called) -> Value {
             let code = "waiting_limit";
             (false, json!({ "ok": false, "code": code, "approval": approval, "again_at": again_at }))
         }
-        CallOutcome::Open => (false, Value::Null),
+        CallOutcome::Open | CallOutcome::Handed { .. } => (false, Value::Null),
     };
     json!({ "tool": called.tool, "arguments": called.arguments, "act": called.act, "ok": ok, "result": result })
 }

@@ -69,6 +69,8 @@ use crate::steps::NewStep;
 pub(crate) enum End {
     Replied,
     Waiting(Pause),
+    /// The program is to call tools of its own; whoever comes back with their answers goes on.
+    Handed,
     Halted(Halt),
 }
 
@@ -96,6 +98,10 @@ pub(crate) struct Turn {
     target: Option<String>,
     /// What the model wants back with the reply.
     state: Vec<String>,
+    /// The model was cut off by the length it may have.
+    is_cut: bool,
+    /// No model was asked yet by this process.
+    is_first_asked: bool,
     /// Acts that this process began, and those it found begun.
     begun: HashSet<ActId>,
     /// What packs want confirmed of an act, in their own words.
@@ -161,7 +167,7 @@ impl Turn {
     fn with(
         engine: Arc<Inner>,
         held: Held,
-        (run, prepared, place): (Run, Prepared, Arc<Resolution>),
+        (run, mut prepared, place): (Run, Prepared, Arc<Resolution>),
         (room, stop): (Arc<Room>, CancellationToken),
         begun: Instant,
     ) -> Result<Self> {
@@ -170,6 +176,11 @@ impl Turn {
         snapshot.started_at.get_or_insert(run.began_at);
         if snapshot.taint == Taint::default() {
             snapshot.taint = ground::taint(&prepared);
+        }
+        if let (Some(resumed), Some(brought), true) =
+            (prepared.resumed.take(), &prepared.brought, snapshot.exchanges.is_empty())
+        {
+            snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
         }
         // Also what was read while this run waited: it is told of all that was said.
         snapshot.taint.sources.extend(&prepared.session.tainted);
@@ -214,6 +225,8 @@ impl Turn {
             report: Report::default(),
             target: None,
             state: Vec::new(),
+            is_cut: false,
+            is_first_asked: true,
             begun: HashSet::new(),
             concerned: HashMap::new(),
             taken_up: known.clone(),
@@ -265,6 +278,7 @@ impl Turn {
                 Acted::On => {}
                 Acted::Asked => return Ok(End::Replied),
                 Acted::Waiting(pause) => return Ok(End::Waiting(pause)),
+                Acted::Handed => return Ok(End::Handed),
                 Acted::Halted(halt) => return Ok(End::Halted(halt)),
             }
             if let Some(halt) = self.may_go_on() {

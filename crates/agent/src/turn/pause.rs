@@ -79,6 +79,7 @@ impl Turn {
             steps: std::mem::take(&mut self.steps),
             calls: self.tab.take(),
             violations: Vec::new(),
+            brought: None,
             decision: None,
             questions: Vec::new(),
             now: self.engine.clock.now(),

@@ -1,20 +1,22 @@
 //! What a turn knows before anybody thinks: who wrote, in which language, what was said before.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval, Kind, State};
 use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
-use munshi_safety::pipeline::Door;
+use munshi_safety::pipeline::{Door, Source};
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
+use munshi_tiers::prompt::{Recalled, Spoken};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, Id, RunId, Timestamp};
 
 use super::tongue::Tongue;
+use crate::brought::{self, Brought, Overlay, Resumed};
 use crate::error::{Error, Result};
 use crate::marks::Marks;
 use crate::messages::{self, Message, Speaker, Standing};
@@ -23,6 +25,8 @@ use crate::sessions::{self, Session};
 
 /// So many messages before this one tell a language.
 const RECENT: usize = 5;
+/// So many stored messages are compared with what a program says was said.
+const MOST_COMPARED: u32 = 400;
 
 /// All that was read for a turn, on one snapshot of the database.
 #[derive(Debug)]
@@ -31,8 +35,13 @@ pub(crate) struct Prepared {
     pub(crate) person: Option<Person>,
     pub(crate) principal: Principal,
     pub(crate) message: Message,
-    /// What was said before it, the oldest first.
+    /// What was said before it, the oldest first: as it is stored, or as the program tells that brought it.
     pub(crate) history: Vec<Message>,
+    pub(crate) brought: Option<Brought>,
+    /// What the answers that were brought belong to.
+    pub(crate) resumed: Option<Resumed>,
+    /// Whose words stand in what was brought, beside those that were said here.
+    pub(crate) strange: BTreeSet<Source>,
     pub(crate) tongue: Tongue,
     pub(crate) scene: Scene,
     pub(crate) gathered: Gathered,
@@ -54,12 +63,8 @@ pub(crate) fn read(
     (house, budgets): (&Arc<House>, &Budgets),
     now: Timestamp,
 ) -> Result<Prepared> {
-    let session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
-    let mut read = messages::newest(tx, run.session, run.number, messages::READ)?;
-    if session.messages > run.number {
-        read.extend(messages::answers_since(tx, run.session, run.number, messages::READ)?);
-    }
-    let (message, history) = before(read, run).ok_or(Error::NoRun)?;
+    let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
+    let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
     let tongue = tongue(&message, &history, person.as_ref(), place);
@@ -78,6 +83,7 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
+    gathered.recall.extend(recalled);
     let people = People::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
@@ -90,6 +96,9 @@ pub(crate) fn read(
         principal,
         message,
         history,
+        brought,
+        resumed,
+        strange,
         tongue,
         scene,
         gathered,
@@ -110,6 +119,59 @@ impl Prepared {
         self.people = met;
         Ok(())
     }
+}
+
+/// A message and the conversation it stands in.
+struct Told {
+    message: Message,
+    history: Vec<Message>,
+    brought: Option<Brought>,
+    resumed: Option<Resumed>,
+    recalled: Vec<Recalled>,
+    strange: BTreeSet<Source>,
+}
+
+/// As it is stored, or as the program tells that brought it: then nothing of the session stands beside it but what is
+/// known of the very same conversation.
+fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
+    let (mut message, history) = around(tx, run, session, messages::READ)?;
+    let found = if message.marks["brought"] == true { brought::find(tx, run.id)? } else { None };
+    let Some(brought) = found else {
+        let (resumed, recalled, strange) = (None, Vec::new(), BTreeSet::new());
+        return Ok(Told { message, history, brought: None, resumed, recalled, strange });
+    };
+    let more = u32::try_from(brought.history.len()).unwrap_or(u32::MAX).saturating_mul(2).min(MOST_COMPARED);
+    let history = match more > messages::READ {
+        true => around(tx, run, session, more)?.1,
+        false => history,
+    };
+    let overlay = brought::overlay(&brought, &history, &message);
+    if let Some(words) = &brought.words {
+        (message.text, message.tokens) = (words.clone(), Spoken::new(words).tokens());
+    }
+    (session.summary, session.summarised) = (None, -1);
+    if !overlay.is_latest {
+        session.entities = serde_json::Value::Object(serde_json::Map::default());
+    }
+    let mut strange = BTreeSet::new();
+    if overlay.has_unknown || !brought.notes.is_empty() {
+        strange.insert(Source::Document);
+    }
+    if !overlay.recalled.is_empty() || !brought.since.is_empty() {
+        strange.insert(Source::Connector);
+    }
+    let resumed = brought::resume(tx, run, &brought)?;
+    let Overlay { history, recalled, .. } = overlay;
+    Ok(Told { message, history, brought: Some(brought), resumed, recalled, strange })
+}
+
+/// The run's own message and so many before it, however many have come since.
+fn around(tx: &mut Tx<'_>, run: &Run, session: &Session, most: u32) -> Result<(Message, Vec<Message>)> {
+    let mut read = messages::newest(tx, run.session, run.number, most)?;
+    if session.messages > run.number {
+        read.extend(messages::answers_since(tx, run.session, run.number, most)?);
+    }
+    before(read, run).ok_or(Error::NoRun)
 }
 
 /// The run's own message, and what was said before it. Answers to earlier messages belong there too, though they were

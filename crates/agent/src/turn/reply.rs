@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_lang::{Phrasebook, Voice};
-use munshi_tiers::guardrails::{Checker, Cleared, Context, Piece, RuleSet, Violation};
+use munshi_tiers::guardrails::{Checker, Cleared, Context, Piece, RuleSet, Severity, Violation};
 
 use crate::event::{Event, EventId};
 use crate::hub::Room;
@@ -14,6 +14,9 @@ use crate::runs::Held;
 const BEGINNINGS: u32 = 1_000;
 /// Between words that came before a tool was called and those that come after.
 const GAP: &str = "\n\n";
+
+/// The rules about what leaves in no form; the others are about how something is said.
+const NEVER: [&str; 3] = ["prompt-leak", "no-secrets", "identity-numbers"];
 
 /// One beginning of a reply, and what went out of it.
 pub(crate) struct Reply {
@@ -150,6 +153,18 @@ impl Reply {
         self.violations.append(&mut cleared.violations);
         let text = self.rendered(cleared.pieces);
         self.show(&text);
+    }
+
+    /// Whether what a model wants to give away otherwise than in its words may leave. What is found stands with what the
+    /// reply broke.
+    pub(crate) fn may_leave(&mut self, text: &str) -> bool {
+        let mut checker = self.rules.checker(self.context.clone());
+        let mut found = checker.push(text).violations;
+        found.append(&mut checker.finish().violations);
+        found.retain(|broken| NEVER.contains(&broken.rule.as_str()) && broken.severity != Severity::Log);
+        let may = found.is_empty();
+        self.violations.append(&mut found);
+        may
     }
 
     /// Our own words: no rule looks at them. What a model left unfinished before is dropped.

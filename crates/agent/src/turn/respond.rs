@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::pause::Pause;
 use super::{End, Turn, meter};
+use crate::brought::{Handing, call_id};
 use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
 use crate::error::{Error, Result};
@@ -80,6 +81,10 @@ impl Turn {
                 self.tell_expired().await?;
                 Ok(self.halted(halt))
             }
+            End::Handed => {
+                self.reply.finish();
+                Ok(End::Handed)
+            }
         }
     }
 
@@ -120,6 +125,10 @@ impl Turn {
 
     /// What the person may want to say next.
     fn suggestions(&self, end: &End) -> Vec<String> {
+        // Nobody has been answered yet.
+        if matches!(end, End::Handed) {
+            return Vec::new();
+        }
         let may_say_yes = |pause: &Pause| {
             !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
         };
@@ -160,7 +169,7 @@ impl Turn {
         events.extend(self.reply.planned(last.to_vec()));
         let asked = match end {
             End::Waiting(pause) => pause.asked.iter().map(Shown::from).collect(),
-            End::Replied | End::Halted(_) => Vec::new(),
+            End::Replied | End::Handed | End::Halted(_) => Vec::new(),
         };
         let state = std::mem::take(&mut self.state);
         let asks = std::mem::take(&mut self.asks);
@@ -178,7 +187,9 @@ impl Turn {
         };
         let violations = self.violations(end);
         let (state, since) = self.entered;
-        self.step(state, end_body(end), since.elapsed());
+        let carried = matches!(end, End::Handed).then(|| Box::new(self.hand_over()));
+        let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
+        self.step(state, body, since.elapsed());
         let decision = self.decision(end, is_excuse, violations.len(), begun);
         Response {
             held: self.held,
@@ -186,7 +197,7 @@ impl Turn {
             binding: self.run.binding,
             channel: self.run.channel,
             ending: match end {
-                End::Replied => Ending::Done,
+                End::Replied | End::Handed => Ending::Done,
                 End::Halted(halt) => Ending::Halted(halt.clone()),
                 End::Waiting(_) => Ending::Waiting(Box::new(self.paused())),
             },
@@ -199,6 +210,7 @@ impl Turn {
             violations,
             decision: Some(Box::new(decision)),
             questions: self.snapshot.questions(),
+            brought: self.prepared.brought.is_some().then_some(carried),
             now: self.engine.clock.now(),
         }
     }
@@ -210,6 +222,26 @@ impl Turn {
         snapshot.drawn = Default::default();
         snapshot.rested = self.held.epoch;
         snapshot
+    }
+
+    /// Writes down what the program is asked for; gives what a run needs that goes on from there.
+    fn hand_over(&mut self) -> crate::snapshot::Snapshot {
+        let brought = self.prepared.brought.as_ref();
+        let named =
+            |alias: &str| brought.and_then(|brought| brought.by_alias(alias)).map(|tool| tool.name.clone());
+        let handed: Vec<Handing> = self
+            .snapshot
+            .handed()
+            .map(|(number, called)| Handing {
+                id: call_id(self.held.run, number),
+                tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
+                arguments: called.arguments.clone(),
+            })
+            .collect();
+        for handing in handed {
+            self.step(RunState::Observing, json!({ "handed": handing }), Duration::ZERO);
+        }
+        self.paused()
     }
 
     fn learned(&self) -> Learned {
@@ -339,7 +371,7 @@ impl Turn {
 
 const fn state(end: &End) -> RunState {
     match end {
-        End::Replied => RunState::Done,
+        End::Replied | End::Handed => RunState::Done,
         End::Waiting(_) => RunState::WaitingApproval,
         End::Halted(_) => RunState::Halted,
     }
@@ -348,13 +380,13 @@ const fn state(end: &End) -> RunState {
 const fn outcome(end: &End) -> &'static str {
     match end {
         End::Halted(halt) => halt.code(),
-        End::Replied | End::Waiting(_) => state(end).as_str(),
+        End::Replied | End::Handed | End::Waiting(_) => state(end).as_str(),
     }
 }
 
 fn end_body(end: &End) -> Value {
     match end {
-        End::Replied => Value::Null,
+        End::Replied | End::Handed => Value::Null,
         End::Waiting(pause) => {
             let ids: Vec<_> = pause.asked.iter().map(|approval| approval.id).collect();
             let delayed: Vec<_> = pause.delayed.iter().map(|delayed| delayed.act).collect();

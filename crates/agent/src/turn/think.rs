@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use munshi_llm::chat::Assembler;
+use munshi_llm::chat::{Assembler, StopReason};
 use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
 use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
 use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
@@ -88,6 +88,7 @@ impl Turn {
             return Thought::Wants(whole.message);
         }
         self.state = states(&whole.message);
+        self.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
             return Thought::Halted(Halt::NoModel(format!("it said nothing ({})", whole.stop.code())));
         }
@@ -134,6 +135,7 @@ impl Turn {
         self.hear(rest.trim_end());
         self.proposed = proposed;
         self.snapshot.model_calls += 1;
+        self.is_first_asked = false;
         assembler.finish()
     }
 
@@ -182,12 +184,26 @@ impl Turn {
         self.reply.learn(|context| context.prompt = Some(words.clone()));
         self.report = assembled.report.clone();
         let mut request = assembled.into_request();
+        self.offer_brought(&mut request);
         // Behind the cache boundary: what people may say next is of no use to those who listen.
         if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
             dynamic.push_str(ASKING);
         }
         self.give_back(&mut request);
         Ok(request)
+    }
+
+    /// The program's own tools, beside the binding's. What it wants called first is asked for once: what follows is for
+    /// the model to say.
+    fn offer_brought(&self, request: &mut ChatRequest) {
+        let Some(brought) = &self.prepared.brought else { return };
+        request.tools.extend(brought.specs());
+        if self.is_first_asked && !request.tools.is_empty() {
+            request.tool_choice = brought.tool_choice();
+        }
+        if let Some(most) = brought.most_output {
+            request.max_output_tokens = request.max_output_tokens.min(most.max(1));
+        }
     }
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
@@ -204,6 +220,10 @@ impl Turn {
         }
     }
 
+    fn notes(&self) -> impl Iterator<Item = Data> {
+        self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(noted)
+    }
+
     fn moment(&self) -> prompt::Moment {
         let prepared = &self.prepared;
         let gathered = prepared.gathered.clone();
@@ -216,7 +236,11 @@ impl Turn {
                 language: Some(prepared.tongue.person.clone()),
                 situation: Default::default(),
             },
-            profile: gathered.profile.into_iter().chain(self.entities.told(&prepared.message.text)).collect(),
+            profile: self
+                .notes()
+                .chain(gathered.profile)
+                .chain(self.entities.told(&prepared.message.text))
+                .collect(),
             facts: gathered.facts,
             recall: gathered.recall,
             summary: prepared.session.summary.as_deref().map(Data::new),
@@ -227,6 +251,11 @@ impl Turn {
             key: self.engine.fence_key,
         }
     }
+}
+
+/// What the makers of the program tell of it.
+fn noted(note: &String) -> Data {
+    Data::new(&format!("The program in which the person writes says: {note}"))
 }
 
 fn spoke(said: &messages::Message) -> Spoke {
@@ -241,6 +270,7 @@ fn step(exchange: &Exchange) -> Step {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
             CallOutcome::Ended { ok, result } => (!ok, result.to_string()),
+            CallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
             CallOutcome::Open | CallOutcome::Waiting { .. } => {
                 (true, r#"{"ok":false,"code":"running"}"#.to_owned())
             }

@@ -63,6 +63,7 @@ impl Shop {
     pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> Incoming {
         Incoming {
             kind: munshi_agent::runs::MESSAGE,
+            brought: None,
             inbound: Inbound {
                 channel: Channel::Whatsapp,
                 to: To::Address("handle:sharma".parse().unwrap()),
@@ -168,6 +169,7 @@ impl Shop {
             violations: Vec::new(),
             decision: None,
             questions: Vec::new(),
+            brought: None,
             now: self.now(),
         }
     }

@@ -19,6 +19,7 @@ macro_rules! on_both {
 
 mod approvals;
 mod aside;
+mod brought;
 mod consent;
 mod crashes;
 mod delayed;

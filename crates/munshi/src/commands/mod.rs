@@ -5,6 +5,7 @@ mod approvals;
 mod ask;
 mod audit;
 mod backup;
+mod chat;
 mod complete;
 mod completions;
 mod config;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Schema(schema::Arguments),
     /// Say something to a binding, and hear its answer
     Ask(ask::Arguments),
+    /// Talk with a binding in the terminal
+    Chat(chat::Arguments),
     /// Answer what agents ask before they act
     #[command(subcommand, arg_required_else_help = true)]
     Approvals(approvals::Command),
@@ -134,6 +137,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Import(command) => import::run(context, command),
         Command::Schema(arguments) => schema::run(context, &arguments),
         Command::Ask(arguments) => ask::run(context, &arguments),
+        Command::Chat(arguments) => chat::run(context, &arguments),
         Command::Approvals(command) => approvals::run(context, command),
         Command::Person(command) => person::run(context, command),
         Command::Key(command) => key::run(context, command),

@@ -12,7 +12,7 @@ pub(crate) fn prepare(config: &Config) -> Result<()> {
     make(&config.data.dir).map_err(|error| unusable(&config.data.dir, &error))
 }
 
-pub(super) fn make(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn make(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -7,7 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
-//! - [`packs`]: the packs there are; [`engine`]: what answers
+//! - [`packs`]: the packs there are; [`ready`]: a tenant that comes with one, made here; [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
@@ -31,6 +31,7 @@ pub(crate) mod models;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
+pub(crate) mod founding;
 mod ready;
 pub(crate) mod server;
 mod starting;

@@ -27,6 +27,12 @@ const BINDING: &str =
 /// A shop with a model that speaks slowly, and a key.
 fn shop(engine: Engine, pause: Duration) -> (Installation, Speaking, String) {
     let model = Speaking::start(REPLY, pause);
+    let (installation, key) = shop_of(engine, &model);
+    (installation, model, key)
+}
+
+/// A shop that this model answers for, and a key of its staff.
+pub(crate) fn shop_of(engine: Engine, model: &Speaking) -> (Installation, String) {
     let installation = Installation::on(engine)
         .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
         .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
@@ -46,7 +52,7 @@ fn shop(engine: Engine, pause: Duration) -> (Installation, Speaking, String) {
     installation.run(&["apply", "shop"]).ok();
     let key =
         installation.json(&["key", "add", "till", "--role", "staff"])["text"].as_str().unwrap().to_owned();
-    (installation, model, key)
+    (installation, key)
 }
 
 struct Answered {

@@ -23,6 +23,11 @@ use Area::{Approvals, Bindings, Chat, Keys, Persons, Runs, Sessions, Test, Tiers
 #[rustfmt::skip]
 pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
     (Method::POST, "/v1/chat", Chat, Write),
+    // As OpenAI's clients speak: a binding is a model.
+    (Method::GET, "/v1/models", Chat, Read),
+    (Method::GET, "/v1/models/{model}", Chat, Read),
+    (Method::POST, "/v1/chat/completions", Chat, Write),
+    (Method::POST, "/v1/embeddings", Chat, Write),
     (Method::GET, "/v1/runs", Runs, Read),
     (Method::GET, "/v1/runs/{id}", Runs, Read),
     // Whoever may chat may hear the rest of an answer that broke off.

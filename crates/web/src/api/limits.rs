@@ -81,6 +81,14 @@ struct Counter {
     visit: u32,
 }
 
+/// How much of a limit is left, and when all of it is free again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub limit: u32,
+    pub remaining: u32,
+    pub reset: Duration,
+}
+
 /// Which limit was reached, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reached {
@@ -96,6 +104,18 @@ impl Limits {
 
     pub(crate) fn key(&self, caller: &Caller) -> Result<(), ApiError> {
         self.count("key", caller.key, self.key).map_err(|reached| refusal(&reached, "this key", "requests"))
+    }
+
+    /// What a key has left of its minute. Nothing is counted by asking.
+    pub(crate) fn left(&self, caller: &Caller) -> Left {
+        let now = self.clock.now();
+        let counters = self.lock();
+        let counter = counters.known.get(&self.hasher.hash_one(("key", caller.key)));
+        let reset = counter.map_or(Duration::ZERO, |counter| counter.free_at.max(now).since(now));
+        let each = self.key.period / self.key.count.max(1);
+        let free = self.key.period.saturating_sub(reset).as_nanos() / each.as_nanos().max(1);
+        let remaining = u32::try_from(free).unwrap_or(u32::MAX).min(self.key.count);
+        Left { limit: self.key.count, remaining, reset }
     }
 
     /// Whoever has no good key. Without an address they all count as one; on this machine, which may be a proxy that
@@ -241,7 +261,7 @@ fn refusal(reached: &Reached, who: &str, what: &str) -> ApiError {
         _ => "a day",
     };
     let words = format!("Too many {what} from {who}: {} {span} are taken.", reached.limit.count);
-    ApiError::new(Code::TooManyRequests, words).retry_after(reached.wait)
+    ApiError::new(Code::TooManyRequests, words).retry_after(reached.wait).limit(reached.limit.count)
 }
 
 #[cfg(test)]

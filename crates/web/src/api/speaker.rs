@@ -115,6 +115,43 @@ impl Speaker {
         }
     }
 
+    /// Whom the key stands for; a key that stands for a role is somebody of its own, the same each time.
+    pub(crate) fn of_key(key: &Key) -> Self {
+        match key.caller.principal.person {
+            Some(own) => Self::person(own),
+            None => Self::on_channel(format!("key-{}", key.caller.key), Some(key.caller.key_name.clone())),
+        }
+    }
+
+    /// By one word: a phone, an e-mail, an @handle, or else what the program itself calls them.
+    pub(crate) fn called(key: &Key, text: &str) -> Result<Self, ApiError> {
+        let at = |at| Self::of(key, Some(Who::Address(at)));
+        let text = text.to_owned();
+        if text.starts_with('@') {
+            return at(WhoAt { handle: Some(text), ..WhoAt::default() });
+        }
+        if text.contains('@') {
+            return at(WhoAt { email: Some(text), ..WhoAt::default() });
+        }
+        if text.starts_with('+') {
+            return at(WhoAt { phone: Some(text), ..WhoAt::default() });
+        }
+        if key.caller.principal.person.is_some() {
+            return at(WhoAt::default());
+        }
+        let speaker = Self::on_channel(text.clone(), None);
+        match Address::channel(Channel::Api.as_str(), &text) {
+            Ok(_) => Ok(speaker),
+            Err(error) => Err(invalid("person", &error.to_string())),
+        }
+    }
+
+    fn on_channel(id: String, name: Option<String>) -> Self {
+        let address = Address::channel(Channel::Api.as_str(), &id).ok();
+        let sender = Sender { channel_id: Some(id), name, ..Sender::default() };
+        Self { sender, channel: Channel::Api, address }
+    }
+
     fn person(id: PersonId) -> Self {
         let sender = Sender { person: Some(id), ..Sender::default() };
         Self { sender, channel: Channel::Api, address: None }

@@ -28,6 +28,8 @@ pub struct ApiError {
     pub(crate) message: Cow<'static, str>,
     pub(crate) hint: Cow<'static, str>,
     pub(crate) retry_after: Option<Duration>,
+    /// How many there may be, where a limit was reached.
+    pub(crate) limit: Option<u32>,
     #[source]
     pub(crate) cause: Option<Cause>,
 }
@@ -40,6 +42,7 @@ impl ApiError {
             message: message.into(),
             hint: code.hint().into(),
             retry_after: waits.then_some(RETRY_AFTER_DEFAULT),
+            limit: None,
             cause: None,
         }
     }
@@ -68,6 +71,11 @@ impl ApiError {
     #[must_use]
     pub fn retry_after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn limit(self, count: u32) -> Self {
+        Self { limit: Some(count), ..self }
     }
 
     #[must_use]

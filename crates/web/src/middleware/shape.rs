@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -16,11 +16,18 @@ use super::RequestId;
 use crate::account::fault::Shown;
 use crate::error::{ApiError, Code};
 use crate::json::{Json, shorten};
+use crate::openai;
 
 /// A refusal's text longer than this is not looked at.
 const LONGEST_REFUSAL: u64 = 4096;
 
-pub(crate) async fn shape(id: RequestId, request: Request, next: Next) -> Response {
+pub(crate) async fn shape(
+    id: RequestId,
+    matched: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_openai = matched.is_some_and(|path| openai::speaks(path.as_str()));
     let response = next.run(request).await;
     if let Some(Shown(error)) = response.extensions().get::<Shown>() {
         log(error);
@@ -30,16 +37,19 @@ pub(crate) async fn shape(id: RequestId, request: Request, next: Next) -> Respon
         None if is_bare(&response) => {
             let (parts, body) = response.into_parts();
             let error = adopt(parts.status, read(body).await);
-            return finish(Response::from_parts(parts, Body::empty()), &error, &id);
+            return finish(Response::from_parts(parts, Body::empty()), &error, &id, is_openai);
         }
         None => return response,
     };
-    finish(response, &error, &id)
+    finish(response, &error, &id, is_openai)
 }
 
 /// Writes the body, keeping the status and headers such as `retry-after`.
-fn finish(mut response: Response, error: &ApiError, id: &RequestId) -> Response {
+fn finish(mut response: Response, error: &ApiError, id: &RequestId, is_openai: bool) -> Response {
     log(error);
+    if is_openai {
+        return openai::form::finish(response, error);
+    }
     let body = Json(error.body(id.as_str())).into_response();
     response.headers_mut().remove(CONTENT_LENGTH);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

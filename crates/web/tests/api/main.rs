@@ -33,6 +33,8 @@ mod hostile;
 mod keys;
 mod limits;
 mod offline;
+mod openai;
+mod openai_tools;
 mod persons;
 mod reads;
 mod streams;

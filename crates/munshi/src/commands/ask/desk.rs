@@ -1,7 +1,7 @@
 //! The binding that is asked, and what answers for it: this process, or the server that has the database.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use munshi_agent::{Engine, Event, Received};
@@ -9,13 +9,14 @@ use munshi_config::Config;
 use munshi_jobs::Queue;
 use munshi_store::Db;
 use munshi_tiers::{Resolution, Resolver};
-use munshi_types::tier::Channel;
-use munshi_types::{Clock, Ids, Inbound, MessageId, RunId, Sender, SystemRandom, To};
+use munshi_types::tier::{Channel, TierName};
+use munshi_types::{Clock, Ids, Inbound, Language, MessageId, RunId, Sender, SystemRandom, TenantName, To};
 
+use super::place;
 use super::reply::{Listener, Told};
 use super::server::Server;
 use super::who::{self, Asking, Who};
-use super::{Arguments, place};
+use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
@@ -31,7 +32,17 @@ const CLEARING: Duration = Duration::from_secs(1);
 /// How long a turn that is told to stop may take to do so.
 const STOPPING: Duration = Duration::from_secs(5);
 
-pub(super) struct Desk {
+/// Whom to ask, and how.
+pub(in crate::commands) struct Wanted<'a> {
+    pub(in crate::commands) binding: &'a TierName,
+    pub(in crate::commands) tenant: Option<&'a TenantName>,
+    pub(in crate::commands) language: Option<Language>,
+    /// For a running server.
+    pub(in crate::commands) key: Option<&'a str>,
+    pub(in crate::commands) operator: &'a Operator,
+}
+
+pub(in crate::commands) struct Desk {
     db: Db,
     engine: Engine,
     place: Arc<Resolution>,
@@ -45,27 +56,30 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) async fn open(context: &Context, config: &Config, arguments: &Arguments) -> Result<Self> {
+    pub(in crate::commands) async fn open(
+        context: &Context,
+        config: &Config,
+        wanted: &Wanted<'_>,
+    ) -> Result<Self> {
         let database = Database::of(config)?;
         if database.file().is_some_and(|file| !file.exists()) {
             return Err(place::no_tenant());
         }
         let db = database.open().await?;
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
-        let place = place::find(&db, &resolver, arguments.tenant.as_ref(), &arguments.binding).await?;
+        let place = place::find(&db, &resolver, wanted.tenant, wanted.binding).await?;
         let clock = context.clock.clone();
         let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
-        let actor = arguments.operator.known_in(context, &db, place.tenant).await?;
-        let asking = Asking { actor, ids: ids.clone(), now: context.now(), language: arguments.language };
+        let actor = wanted.operator.known_in(context, &db, place.tenant).await?;
+        let asking = Asking { actor, ids: ids.clone(), now: context.now(), language: wanted.language };
         let (lock, server) = match hold(&database).await? {
-            Held::Ours(_) if arguments.key.is_some() => {
+            Held::Ours(_) if wanted.key.is_some() => {
                 return Err(Failure::refused("no server runs here, so a key opens nothing")
                     .hint("start the server, or leave --key and MUNSHI_KEY out"));
             }
             Held::Ours(lock) => (lock, None),
             Held::By(address) => {
-                let given = arguments.key.as_deref();
-                (None, Some(Server::reach(address, &db, &place, &asking, given).await?))
+                (None, Some(Server::reach(address, &db, &place, &asking, wanted.key).await?))
             }
         };
         let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids)).await?;
@@ -82,7 +96,7 @@ impl Desk {
     }
 
     /// The person of this name; without one the key's, or the operator.
-    pub(super) async fn who(&self, given: Option<&str>) -> Result<Who> {
+    pub(in crate::commands) async fn who(&self, given: Option<&str>) -> Result<Who> {
         let own = self.server.as_ref().and_then(Server::person).map(|person| person.to_string());
         let given = given.map(str::to_owned).or(own);
         let asking = Asking { now: self.clock.now(), ..self.asking.clone() };
@@ -90,16 +104,15 @@ impl Desk {
     }
 
     /// Says it, lets the listener hear what comes, and gives what came of it as it is stored.
-    pub(super) async fn ask(&self, who: &Who, text: &str, listener: &mut dyn Listener) -> Result<Told> {
+    pub(in crate::commands) async fn ask(
+        &self,
+        who: &Who,
+        text: &str,
+        listener: &mut dyn Listener,
+    ) -> Result<Told> {
         let run = match &self.server {
             None => self.here(who, text, listener).await?,
-            Some(server) => {
-                let said = server.say(&self.place.binding_name, who.id, text, listener);
-                tokio::select! {
-                    run = said => run?,
-                    failure = self.interruption() => return Err(failure),
-                }
-            }
+            Some(server) => self.there(server, who, text, listener).await?,
         };
         let outcome = tokio::select! {
             outcome = self.engine.outcome(self.place.tenant, run) => outcome?,
@@ -107,6 +120,26 @@ impl Desk {
         };
         let (tenant, binding) = (self.place.tenant_name.clone(), self.place.binding_name.clone());
         Ok(Told { tenant, binding, person: who.clone(), outcome })
+    }
+
+    async fn there(
+        &self,
+        server: &Server,
+        who: &Who,
+        text: &str,
+        listener: &mut dyn Listener,
+    ) -> Result<RunId> {
+        let begun = OnceLock::new();
+        let said = server.say(&self.place.binding_name, who.id, text, (listener, &begun));
+        tokio::select! {
+            run = said => run,
+            failure = self.interruption() => {
+                if let Some(run) = begun.get() {
+                    server.cancel(*run).await;
+                }
+                Err(failure)
+            }
+        }
     }
 
     async fn here(&self, who: &Who, text: &str, listener: &mut dyn Listener) -> Result<RunId> {
@@ -156,7 +189,7 @@ impl Desk {
     }
 
     /// Ends only when somebody presses Ctrl-C.
-    pub(super) async fn interruption(&self) -> Failure {
+    pub(in crate::commands) async fn interruption(&self) -> Failure {
         if tokio::signal::ctrl_c().await.is_err() {
             // Where signals can't be heard, the system's own way ends the program.
             std::future::pending::<()>().await;
@@ -165,8 +198,31 @@ impl Desk {
         Failure::failed("interrupted")
     }
 
-    pub(super) fn was_interrupted(&self) -> bool {
+    pub(in crate::commands) fn was_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// For those who go on after an answer was stopped: whether it was, since the last time.
+    pub(in crate::commands) fn forgive_interruption(&self) -> bool {
+        self.interrupted.swap(false, Ordering::Relaxed)
+    }
+
+    pub(in crate::commands) fn place(&self) -> &Resolution {
+        &self.place
+    }
+
+    pub(in crate::commands) fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// Where the server is that answers; none where this process does.
+    pub(in crate::commands) fn server(&self) -> Option<std::net::SocketAddr> {
+        self.server.as_ref().map(Server::address)
+    }
+
+    /// What they are spoken to in from now on, where no message tells.
+    pub(in crate::commands) fn speak(&mut self, language: Language) {
+        self.asking.language = Some(language);
     }
 
     /// The turn stops at its next step, so that nothing is left half done.
@@ -177,7 +233,7 @@ impl Desk {
         }
     }
 
-    pub(super) async fn close(self) {
+    pub(in crate::commands) async fn close(self) {
         self.engine.finish().await;
         if let Some(server) = &self.server {
             server.leave(&self.db, &self.place, &self.asking, self.clock.now()).await;
@@ -212,7 +268,7 @@ async fn hold(database: &Database) -> Result<Held> {
 }
 
 /// What a listener makes of an event that came over the wire.
-pub(super) fn heard(listener: &mut dyn Listener, data: &str) -> Result<()> {
+pub(in crate::commands) fn heard(listener: &mut dyn Listener, data: &str) -> Result<()> {
     match serde_json::from_str::<Event>(data) {
         Ok(event) => listener.hear(&event),
         // A server of another version tells more than this one knows.

@@ -5,12 +5,12 @@
 //! - `place`: which binding is meant; `who`: who speaks; `server`: through a running server
 //! - `reply`: what came of it, for people and as JSON; `lines`: many at once
 
-mod desk;
+pub(super) mod desk;
 mod lines;
-mod place;
-mod reply;
+pub(super) mod place;
+pub(super) mod reply;
 mod server;
-mod who;
+pub(super) mod who;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use munshi_agent::fit::LONGEST_TEXT;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
-use self::desk::Desk;
+use self::desk::{Desk, Wanted};
 use self::reply::{Quiet, Watched};
 use super::vault::Operator;
 use crate::context::Context;
@@ -53,11 +53,23 @@ pub(crate) struct Arguments {
     operator: Operator,
 }
 
+impl Arguments {
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted {
+            binding: &self.binding,
+            tenant: self.tenant.as_ref(),
+            language: self.language,
+            key: self.key.as_deref(),
+            operator: &self.operator,
+        }
+    }
+}
+
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let text = arguments.text.as_deref().map(said).transpose()?;
     let config = context.config()?;
     context.block_on(async {
-        let mut desk = Desk::open(context, &config, arguments).await?;
+        let mut desk = Desk::open(context, &config, &arguments.wanted()).await?;
         let done = match (&text, &arguments.jsonl) {
             (Some(text), _) => one(context, &mut desk, arguments.person.as_deref(), text).await,
             (None, Some(file)) => lines::run(context, &mut desk, arguments.person.as_deref(), file).await,
@@ -90,7 +102,7 @@ fn said(given: &str) -> Result<String> {
     Ok(text)
 }
 
-fn checked(text: &str) -> Result<()> {
+pub(super) fn checked(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(nothing());
     }

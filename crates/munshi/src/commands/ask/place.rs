@@ -17,7 +17,7 @@ const MOST: u32 = 100;
 /// So many names are told.
 const TOLD: usize = 12;
 
-pub(super) async fn find(
+pub(in crate::commands) async fn find(
     db: &Db,
     resolver: &Resolver,
     tenant: Option<&TenantName>,
@@ -36,7 +36,7 @@ pub(super) async fn find(
 }
 
 /// For whoever has no database yet.
-pub(super) fn no_tenant() -> Failure {
+pub(in crate::commands) fn no_tenant() -> Failure {
     Failure::not_found("there is no tenant yet, so there is nobody to ask").hint(
         "`munshi migrate` makes the tables, `munshi apply DIR` a tenant of a folder such as tenants/rangoli",
     )
@@ -45,7 +45,7 @@ pub(super) fn no_tenant() -> Failure {
 async fn hint(db: &Db, tenant: Option<&TenantName>, wanted: &TierName) -> Result<String> {
     let names = match tenant {
         Some(tenant) => vec![tenant.clone()],
-        None => open(db).await?,
+        None => open_tenants(db).await?,
     };
     if names.is_empty() {
         return Err(no_tenant());
@@ -69,7 +69,7 @@ async fn hint(db: &Db, tenant: Option<&TenantName>, wanted: &TierName) -> Result
     Ok(nearest::hint(wanted.as_str(), known.iter().map(String::as_str), &all))
 }
 
-async fn open(db: &Db) -> Result<Vec<TenantName>> {
+pub(in crate::commands) async fn open_tenants(db: &Db) -> Result<Vec<TenantName>> {
     let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, MOST));
     let page = db.platform(TENANTS).read(read).await?;
     let open = page.items.into_iter().filter(|tenant| tenant.status != TenantStatus::Archived);

@@ -17,21 +17,21 @@ const SHORT: usize = 160;
 
 /// The answer as `--json` gives it.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
-    pub(super) tenant: TenantName,
-    pub(super) binding: TierName,
-    pub(super) person: Who,
+pub(in crate::commands) struct Told {
+    pub(in crate::commands) tenant: TenantName,
+    pub(in crate::commands) binding: TierName,
+    pub(in crate::commands) person: Who,
     #[serde(flatten)]
-    pub(super) outcome: Outcome,
+    pub(in crate::commands) outcome: Outcome,
 }
 
 /// Who hears the events of a turn as they come.
-pub(super) trait Listener {
+pub(in crate::commands) trait Listener {
     fn hear(&mut self, event: &Event) -> Result<()>;
 }
 
 /// For scripts: they read the whole.
-pub(super) struct Quiet;
+pub(in crate::commands) struct Quiet;
 
 impl Listener for Quiet {
     fn hear(&mut self, _event: &Event) -> Result<()> {
@@ -40,7 +40,7 @@ impl Listener for Quiet {
 }
 
 /// For people: words on standard output as they come, all else dimly beside it.
-pub(super) struct Watched {
+pub(in crate::commands) struct Watched {
     output: Output,
     /// Whether a line of the reply is open.
     open: bool,
@@ -49,17 +49,17 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(output: Output) -> Self {
+    pub(in crate::commands) fn new(output: Output) -> Self {
         Self { output, open: false, shown: String::new() }
     }
 
-    fn beside(&mut self, text: &str) -> Result<()> {
+    pub(in crate::commands) fn beside(&mut self, text: &str) -> Result<()> {
         self.close()?;
         self.output.aside(|paint| paint.dim(&without_commands(text)));
         Ok(())
     }
 
-    fn close(&mut self) -> Result<()> {
+    pub(in crate::commands) fn close(&mut self) -> Result<()> {
         if std::mem::take(&mut self.open) { self.output.piece("\n") } else { Ok(()) }
     }
 
@@ -84,7 +84,18 @@ impl Watched {
     }
 
     /// What is told once the reply is whole.
-    pub(super) fn end(&mut self, told: &Told) -> Result<()> {
+    pub(in crate::commands) fn end(&mut self, told: &Told) -> Result<()> {
+        self.end_of_answer(told)?;
+        self.how_to_approve(told);
+        let outcome = &told.outcome;
+        for suggestion in &outcome.suggestions {
+            self.beside(&format!("› {suggestion}"))?;
+        }
+        self.beside(&summary(outcome))
+    }
+
+    /// That it was halted.
+    pub(in crate::commands) fn end_of_answer(&mut self, told: &Told) -> Result<()> {
         let outcome = &told.outcome;
         self.complete(&outcome.text)?;
         self.close()?;
@@ -96,15 +107,16 @@ impl Watched {
             };
             self.output.aside(|paint| paint.doubtful(&why));
         }
-        if let Some(approval) = outcome.approval {
+        Ok(())
+    }
+
+    /// Where it waits for a yes.
+    pub(in crate::commands) fn how_to_approve(&self, told: &Told) {
+        if let Some(approval) = told.outcome.approval {
             let binding = &told.tenant;
             let how = format!("answer yes or no, or: munshi approvals show {approval} --tenant {binding}");
             self.output.aside(|paint| paint.doubtful(&how));
         }
-        for suggestion in &outcome.suggestions {
-            self.beside(&format!("› {suggestion}"))?;
-        }
-        self.beside(&summary(outcome))
     }
 }
 
@@ -140,7 +152,7 @@ fn left_of<'a>(whole: &'a str, shown: &str) -> Option<&'a str> {
     whole.strip_prefix(shown)
 }
 
-fn short(value: &Value) -> String {
+pub(in crate::commands) fn short(value: &Value) -> String {
     let text = harmless(&value.to_string());
     match text.char_indices().nth(SHORT) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
@@ -149,7 +161,7 @@ fn short(value: &Value) -> String {
 }
 
 /// `(hi-latn: 2 model calls, 1240 tokens in, 38 out, free, 412 ms)`
-fn summary(outcome: &Outcome) -> String {
+pub(in crate::commands) fn summary(outcome: &Outcome) -> String {
     let usage = &outcome.usage;
     let language = outcome.language.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
     let cost = match usage.cost_micros {

@@ -1,6 +1,7 @@
 //! Through a running server: the same API as every program uses, with a key of its own.
 
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -87,7 +88,7 @@ impl Server {
         binding: &TierName,
         person: PersonId,
         text: &str,
-        listener: &mut dyn Listener,
+        (listener, begun): (&mut dyn Listener, &OnceLock<RunId>),
     ) -> Result<RunId> {
         let id: MessageId = munshi_types::Ids::system().next();
         let body =
@@ -95,20 +96,33 @@ impl Server {
         let mut tries = 1;
         loop {
             let mut tasks = JoinSet::new();
-            let response = self.post(&body, &mut tasks).await?;
+            let response = self.post("/v1/chat", &body, &mut tasks).await?;
             let pause = pause(&response).filter(|_| tries < TRIES);
             match (response.status(), pause) {
                 (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, Some(pause)) => {
                     tries += 1;
                     tokio::time::sleep(pause).await;
                 }
-                (StatusCode::OK, _) => return follow(response, listener).await,
+                (StatusCode::OK, _) => return follow(response, listener, begun).await,
                 _ => return Err(refused(response).await),
             }
         }
     }
 
-    async fn post(&self, body: &Value, tasks: &mut JoinSet<()>) -> Result<Response<Incoming>> {
+    /// Asks it to stop a turn. One that ends meanwhile needs no stopping.
+    pub(super) async fn cancel(&self, run: RunId) {
+        let mut tasks = JoinSet::new();
+        let asked = self.post(&format!("/v1/runs/{run}/cancel"), &json!({}), &mut tasks).await;
+        if let Err(failure) = asked {
+            tracing::warn!(error = failure.message, "the turn could not be stopped");
+        }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    async fn post(&self, path: &str, body: &Value, tasks: &mut JoinSet<()>) -> Result<Response<Incoming>> {
         let gone = |error: &dyn std::fmt::Display| {
             Failure::failed(format!("the server at {} can't be reached: {error}", self.address))
                 .hint("see that it runs; or stop it, and ask again without it")
@@ -120,7 +134,7 @@ impl Server {
             // What breaks here is told by the request that waits for it.
             let _ended = connection.await;
         });
-        let request = Request::post("/v1/chat")
+        let request = Request::post(path)
             .header("host", self.address.to_string())
             .header("authorization", format!("Bearer {}", self.key))
             .header("content-type", "application/json")
@@ -161,10 +175,15 @@ fn pause(response: &Response<Incoming>) -> Option<Duration> {
 }
 
 /// Hears every event. A stream that breaks is no harm: the turn goes on, and its end is read from the store.
-async fn follow(response: Response<Incoming>, listener: &mut dyn Listener) -> Result<RunId> {
+async fn follow(
+    response: Response<Incoming>,
+    listener: &mut dyn Listener,
+    begun: &OnceLock<RunId>,
+) -> Result<RunId> {
     let run =
         response.headers().get("x-run-id").and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
     let run: RunId = run.ok_or_else(|| Failure::failed("the server does not say which turn it began"))?;
+    begun.get_or_init(|| run);
     let mut body = response.into_body();
     let mut buffer = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {

@@ -15,18 +15,18 @@ const HERE: &str = "cli";
 const OPERATOR: &str = "operator";
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Who {
-    pub(super) id: PersonId,
-    pub(super) name: String,
-    pub(super) role: Option<Role>,
+pub(in crate::commands) struct Who {
+    pub(in crate::commands) id: PersonId,
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) role: Option<Role>,
     /// Met just now.
     #[serde(skip)]
-    pub(super) is_new: bool,
+    pub(in crate::commands) is_new: bool,
 }
 
 impl Who {
     /// So that a slip in a name is seen.
-    pub(super) fn introduced(&self) -> String {
+    pub(in crate::commands) fn introduced(&self) -> String {
         let name = if self.name.is_empty() { "somebody" } else { self.name.as_str() };
         match self.role {
             Some(role) => format!("{name} is the tenant's {role} from now on; it had none"),
@@ -37,14 +37,14 @@ impl Who {
 
 /// Who types, when, and what they said of the speaker.
 #[derive(Clone)]
-pub(super) struct Asking {
-    pub(super) actor: Actor,
-    pub(super) ids: Ids,
-    pub(super) now: Timestamp,
-    pub(super) language: Option<Language>,
+pub(in crate::commands) struct Asking {
+    pub(in crate::commands) actor: Actor,
+    pub(in crate::commands) ids: Ids,
+    pub(in crate::commands) now: Timestamp,
+    pub(in crate::commands) language: Option<Language>,
 }
 
-pub(super) fn find(tx: &mut Tx<'_>, given: Option<&str>, asking: &Asking) -> Result<Who> {
+pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: Option<&str>, asking: &Asking) -> Result<Who> {
     let (mut person, is_new) = match given {
         Some(given) => named(tx, given, asking)?,
         None => operator(tx, asking)?,

@@ -4,7 +4,7 @@ mod running;
 mod speaking;
 
 pub(crate) use running::Running;
-pub(crate) use speaking::Speaking;
+pub(crate) use speaking::{Answer, Speaking};
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -150,7 +150,7 @@ async fn inbound(
     Ok((inbound, message.text))
 }
 
-fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
+pub(crate) fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
     let header = match headers.get(IDEMPOTENCY_KEY).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text.to_owned()),
@@ -195,7 +195,11 @@ pub(crate) async fn place(key: &Key, binding: &TierName) -> Result<Arc<Resolutio
 }
 
 /// Every limit, before any model is asked. Gives the person, where they are known.
-async fn admit(key: &Key, speaker: &Speaker, place: &Resolution) -> Result<Option<PersonId>, ApiError> {
+pub(crate) async fn admit(
+    key: &Key,
+    speaker: &Speaker,
+    place: &Resolution,
+) -> Result<Option<PersonId>, ApiError> {
     let (api, tenant) = (&key.api, key.tenant());
     let look = {
         let (speaker, key) = (speaker.clone(), Key { api: api.clone(), caller: key.caller.clone() });

@@ -131,7 +131,7 @@ async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<V
 async fn follow(app: &App, guest: &Guest, received: &Received, voice: Voice) -> Result<Response, ApiError> {
     let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
     let view = seen_by_visitors(Ear::new(&guest.api, voice));
-    Ok(stream::respond_as(&guest.api, opening(received, Insides::Kept), following, app.stopping().clone(), view))
+    Ok(stream::respond_as(&guest.api, opening(received, Insides::Shown), following, app.stopping().clone(), view))
 }
 
 pub(crate) fn seen_by_visitors(ear: Ear) -> View {

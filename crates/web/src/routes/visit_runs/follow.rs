@@ -35,7 +35,7 @@ pub(crate) async fn follow_visit_run(
     let language = guest.thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
     let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
     let following = guest.api.engine.follow(guest.place.tenant, id, after).await?;
-    let told = Told { tenant: guest.place.tenant, person: run.person, run: id, insides: Insides::Kept, first: None };
+    let told = Told { tenant: guest.place.tenant, person: run.person, run: id, insides: Insides::Shown, first: None };
     let view = seen_by_visitors(Ear::new(&guest.api, voice));
     Ok(stream::respond_as(&guest.api, told, following, app.stopping().clone(), view))
 }

@@ -1,0 +1,232 @@
+//! What a program brings with a message: the conversation as it knows it, and tools of its own.
+//!
+//! A program that keeps the conversation itself sends all of it each time. That is the context of one run; what is
+//! stored of the session is not mixed in, and nothing of it becomes a message of the session. What the program says was
+//! said is looked for in the session: words that nobody here has said or heard are others' words, and taint the run.
+//!
+//! # Layout
+//! - [`Brought`] and its parts, as they are stored with the run until it ends; `rows`: where
+//! - `overlay`: the program's conversation laid over the stored one
+//! - `handed`: calls of the program's tools, and how a run goes on from their answers
+
+mod handed;
+mod overlay;
+mod rows;
+
+pub use self::handed::Handing;
+pub(crate) use self::handed::{Resumed, call_id, resume};
+pub(crate) use self::overlay::{Overlay, overlay};
+pub(crate) use self::rows::{add, carry, drop_body, find};
+
+use std::sync::Arc;
+
+use munshi_llm::chat::ToolChoice;
+use munshi_safety::privacy::refuse_aadhaar;
+use munshi_types::{ToolName, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What stands for a value that is not kept.
+const WITHHELD: &str = "(withheld)";
+/// So many tools may be called alike.
+const MOST_ALIKE: usize = 1_000;
+
+/// All that a program sent beside the message itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Brought {
+    /// What the program's makers tell: to the model it is data, and no instruction stands above the tiers.
+    pub notes: Vec<String>,
+    /// Before the message, the oldest first.
+    pub history: Vec<Line>,
+    /// The person's last words, where the message itself is answers of tools.
+    pub words: Option<String>,
+    /// What was asked of the program's tools since those words, and what they answered.
+    pub since: Vec<Asked>,
+    pub tools: Vec<Offered>,
+    pub choice: Choice,
+    /// At most so many tokens are wanted in one answer of a model.
+    pub most_output: Option<u32>,
+}
+
+/// Something in a program's conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum Line {
+    Person {
+        text: String,
+    },
+    Persona {
+        text: String,
+    },
+    /// A call of one of the program's tools, with its answer.
+    Tool {
+        tool: String,
+        arguments: Value,
+        answer: String,
+    },
+}
+
+/// One message of the model that called tools of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    pub said: String,
+    pub calls: Vec<Answered>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// As it was handed out.
+    pub id: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub answer: String,
+}
+
+/// A tool of the program: the model may ask for it, the program does it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offered {
+    /// As the program calls it.
+    pub name: String,
+    /// As models know it: a name that all of them accept and no tool of the house has. Given when the message comes in.
+    #[serde(default)]
+    pub alias: Option<ToolName>,
+    pub description: String,
+    /// JSON Schema of an object.
+    pub parameters: Value,
+}
+
+/// Whether a tool is to be called first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    #[default]
+    Auto,
+    None,
+    Any,
+    Named(String),
+}
+
+impl Brought {
+    /// Names the tools for models, and leaves out what is never kept.
+    pub(crate) fn settled(mut self, is_ours: impl Fn(&ToolName) -> bool) -> Self {
+        let mut given: Vec<ToolName> = Vec::new();
+        for tool in &mut self.tools {
+            tool.alias = alias(&tool.name, |name| is_ours(name) || given.contains(name));
+            given.extend(tool.alias.clone());
+        }
+        self.history.retain(|line| match line {
+            Line::Person { text } | Line::Persona { text } => is_kept(text),
+            Line::Tool { .. } => true,
+        });
+        self.notes.retain(|note| is_kept(note));
+        let of_history = self.history.iter_mut().filter_map(|line| match line {
+            Line::Tool { answer, .. } => Some(answer),
+            Line::Person { .. } | Line::Persona { .. } => None,
+        });
+        let of_since = self.since.iter_mut().flat_map(|asked| &mut asked.calls).map(|call| &mut call.answer);
+        for answer in of_history.chain(of_since).filter(|answer| !is_kept(answer)) {
+            WITHHELD.clone_into(answer);
+        }
+        self
+    }
+
+    /// Whether something that may never be taken stands in the words that are answered.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.words.as_deref().is_some_and(|words| !is_kept(words))
+    }
+
+    pub(crate) fn by_alias(&self, alias: &str) -> Option<&Offered> {
+        let is = |tool: &&Offered| tool.alias.as_ref().is_some_and(|known| known.as_str() == alias);
+        self.tools.iter().find(is)
+    }
+
+    /// As they stand in a request to a model; none where the program wants none called.
+    pub(crate) fn specs(&self) -> Vec<Arc<ToolSpec>> {
+        if self.choice == Choice::None {
+            return Vec::new();
+        }
+        self.tools.iter().filter_map(Offered::spec).map(Arc::new).collect()
+    }
+
+    pub(crate) fn tool_choice(&self) -> ToolChoice {
+        match &self.choice {
+            Choice::Auto | Choice::None => ToolChoice::Auto,
+            Choice::Any => ToolChoice::Any,
+            Choice::Named(name) => {
+                let named = self.tools.iter().find(|tool| tool.name == *name);
+                let alias = named.and_then(|tool| tool.alias.as_ref());
+                alias.map_or(ToolChoice::Auto, |alias| ToolChoice::Named(alias.to_string()))
+            }
+        }
+    }
+}
+
+impl Offered {
+    fn spec(&self) -> Option<ToolSpec> {
+        let read = ToolSpec::read(self.alias.clone()?, self.description.as_str(), "client.tool");
+        Some(ToolSpec { parameters: self.parameters.clone(), ..read })
+    }
+}
+
+fn is_kept(text: &str) -> bool {
+    refuse_aadhaar(text).is_none()
+}
+
+/// A name as every provider accepts it, as close to the program's own as can be.
+fn alias(name: &str, is_taken: impl Fn(&ToolName) -> bool) -> Option<ToolName> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let small: String = name.chars().map(plain).take(56).collect();
+    let small = if small.starts_with(|c: char| c.is_ascii_lowercase()) { small } else { format!("x{small}") };
+    let numbered = (2..).map(|number| format!("{small}_{number}"));
+    let mut names = std::iter::once(small.clone()).chain(numbered).take(MOST_ALIKE);
+    names.find_map(|name| name.parse::<ToolName>().ok().filter(|name| !is_taken(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tool(name: &str) -> Offered {
+        let (name, description) = (name.to_owned(), String::new());
+        Offered { name, alias: None, description, parameters: json!({ "type": "object" }) }
+    }
+
+    #[test]
+    fn every_tool_gets_a_name_of_its_own() {
+        let own: ToolName = "log_sale".parse().unwrap();
+        let tools = ["log_sale", "getWeather", "get-weather", "get_weather", "9x", "ü"];
+        let brought =
+            Brought { tools: tools.map(tool).to_vec(), ..Brought::default() }.settled(|name| *name == own);
+        let names: Vec<&str> =
+            brought.tools.iter().map(|tool| tool.alias.as_ref().unwrap().as_str()).collect();
+        assert_eq!(names, ["log_sale_2", "getweather", "get_weather", "get_weather_2", "x9x", "x_"]);
+        assert_eq!(brought.by_alias("get_weather").unwrap().name, "get-weather");
+        let named = Brought { choice: Choice::Named("getWeather".to_owned()), ..brought.clone() };
+        assert_eq!(named.tool_choice(), ToolChoice::Named("getweather".to_owned()));
+        assert!(Brought { choice: Choice::None, ..brought }.specs().is_empty());
+    }
+
+    #[test]
+    fn what_is_never_kept_is_not_kept_in_a_history_either() {
+        // A number that passes the check digit.
+        let number = "2345 6789 0124";
+        assert!(!is_kept(number), "the test needs a number that is refused");
+        let brought = Brought {
+            notes: vec![format!("their card is {number}")],
+            history: vec![
+                Line::Person { text: number.to_owned() },
+                Line::Persona { text: "No, please.".to_owned() },
+                Line::Tool { tool: "read".to_owned(), arguments: json!({}), answer: number.to_owned() },
+            ],
+            words: Some(number.to_owned()),
+            ..Brought::default()
+        };
+        assert!(brought.is_refused());
+        let kept = brought.settled(|_| false);
+        assert!(kept.notes.is_empty());
+        assert_eq!(kept.history.len(), 2);
+        assert!(matches!(&kept.history[1], Line::Tool { answer, .. } if answer == WITHHELD));
+    }
+}

@@ -1,0 +1,157 @@
+//! Which binding to talk with, where none was named.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use munshi_config::Config;
+use munshi_pack::ReadyTenant;
+use munshi_store::Db;
+use munshi_tiers::history;
+use munshi_types::TenantName;
+use munshi_types::tier::{TierKind, TierName, TierStatus};
+
+use super::Arguments;
+use crate::commands::ask::place::open_tenants;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+use crate::wiring::{founding, packs};
+
+/// So many are offered; whoever has more names one.
+const MOST: usize = 30;
+
+type Chosen = (Option<TenantName>, TierName);
+
+/// One that can be talked with.
+struct Offer {
+    tenant: TenantName,
+    binding: TierName,
+    about: String,
+}
+
+/// None where somebody was asked and chose nothing.
+pub(super) async fn binding(
+    context: &Context,
+    config: &Config,
+    arguments: &Arguments,
+) -> Result<Option<Chosen>> {
+    let database = Database::of(config)?;
+    let is_new = database.file().is_some_and(|file| !file.exists());
+    if let (Some(binding), false) = (&arguments.binding, is_new) {
+        return Ok(Some((arguments.tenant.clone(), binding.clone())));
+    }
+    let mut offers = match is_new {
+        true => Vec::new(),
+        false => offers(&database.open().await?, arguments.tenant.as_ref()).await?,
+    };
+    if offers.is_empty() {
+        let Some(tenant) = ready_one(context, config).await? else { return Ok(None) };
+        offers = self::offers(&database.open().await?, Some(&tenant)).await?;
+        if let Some(binding) = &arguments.binding {
+            return Ok(Some((None, binding.clone())));
+        }
+    }
+    one_of(offers)
+}
+
+async fn offers(db: &Db, only: Option<&TenantName>) -> Result<Vec<Offer>> {
+    let mut offers = Vec::new();
+    let tenants = open_tenants(db).await?;
+    for tenant in tenants.iter().filter(|tenant| only.is_none_or(|only| only == *tenant)) {
+        for tier in history::tiers(db, tenant).await? {
+            if tier.kind == TierKind::Binding && tier.status == TierStatus::Active {
+                let about = tenant.to_string();
+                offers.push(Offer { tenant: tenant.clone(), binding: tier.name, about });
+            }
+        }
+    }
+    offers.sort_by(|one, other| (&one.tenant, &one.binding).cmp(&(&other.tenant, &other.binding)));
+    Ok(offers)
+}
+
+fn one_of(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
+    match offers.len() {
+        0 => Err(Failure::not_found("there is no binding to talk with")
+            .hint("`munshi apply DIR` brings a tenant's, such as tenants/rangoli")),
+        1 => Ok(offers.pop().map(|offer| (Some(offer.tenant), offer.binding))),
+        _ => {
+            let names: Vec<String> = offers.iter().map(|offer| offer.binding.to_string()).collect();
+            let lines: Vec<String> =
+                offers.iter().map(|offer| format!("{} ({})", offer.binding, offer.about)).collect();
+            let at = ask("With whom?", &names, &lines)?;
+            Ok(at.map(|at| offers.swap_remove(at)).map(|offer| (Some(offer.tenant), offer.binding)))
+        }
+    }
+}
+
+/// A tenant that comes with the program, made for whoever has none yet.
+async fn ready_one(context: &Context, config: &Config) -> Result<Option<TenantName>> {
+    let house = packs::house(context.clock.clone())?;
+    let tenants: Vec<ReadyTenant> = house.tenants.iter().map(|(_, tenant)| *tenant).collect();
+    if !std::io::stdin().is_terminal() {
+        let names = tenants.iter().map(|tenant| tenant.name).collect::<Vec<_>>().join(", ");
+        return Err(Failure::not_found("there is nobody to talk with yet").hint(format!(
+            "`munshi chat` at a terminal offers the ready ones ({names}); `munshi apply DIR` brings your own"
+        )));
+    }
+    context.output.aside(|paint| paint.bold("There is nobody to talk with yet. These come ready:"));
+    let names: Vec<String> = tenants.iter().map(|tenant| tenant.name.to_owned()).collect();
+    let lines: Vec<String> =
+        tenants.iter().map(|tenant| format!("{}: {}", tenant.name, tenant.about)).collect();
+    let Some(at) = ask("Which one?", &names, &lines)? else { return Ok(None) };
+    let Some(tenant) = tenants.get(at) else { return Ok(None) };
+    founding::apply(context, config, tenant).await.map(Some)
+}
+
+/// Asks at the terminal for a number or a name. None for an empty line or the end.
+fn ask(question: &str, names: &[String], lines: &[String]) -> Result<Option<usize>> {
+    let told = || {
+        let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if names.len() > MOST { " and more" } else { "" };
+        Failure::usage("there are several to talk with")
+            .hint(format!("name one: munshi chat BINDING (there are {shown}{more})"))
+    };
+    if !std::io::stdin().is_terminal() || names.len() > MOST {
+        return Err(told());
+    }
+    let broken = |error: std::io::Error| Failure::failed(format!("nothing can be asked: {error}"));
+    let mut err = std::io::stderr();
+    for (number, line) in lines.iter().enumerate() {
+        writeln!(err, "  {}  {line}", number + 1).map_err(broken)?;
+    }
+    loop {
+        write!(err, "{question} ").and_then(|()| err.flush()).map_err(broken)?;
+        let mut typed = String::new();
+        let read = std::io::stdin().lock().read_line(&mut typed).map_err(broken)?;
+        let typed = typed.trim();
+        if read == 0 || typed.is_empty() {
+            return Ok(None);
+        }
+        if let Some(at) = picked(typed, names) {
+            return Ok(Some(at));
+        }
+        writeln!(err, "Type a number from 1 to {}, or a name; nothing to leave.", names.len())
+            .map_err(broken)?;
+    }
+}
+
+/// By its number or its name; of two alike only by number.
+fn picked(typed: &str, names: &[String]) -> Option<usize> {
+    if let Ok(number) = typed.parse::<usize>() {
+        return number.checked_sub(1).filter(|at| *at < names.len());
+    }
+    let mut alike = names.iter().enumerate().filter(|(_, name)| name.as_str() == typed);
+    let (at, _) = alike.next()?;
+    alike.next().is_none().then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_or_a_name_that_is_one_s_alone() {
+        let names = ["counter", "public", "counter"].map(str::to_owned);
+        assert_eq!((picked("2", &names), picked("public", &names)), (Some(1), Some(1)));
+        assert_eq!((picked("0", &names), picked("4", &names), picked("counter", &names)), (None, None, None));
+    }
+}

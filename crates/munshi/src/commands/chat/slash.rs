@@ -1,0 +1,87 @@
+//! Commands within the conversation.
+
+use munshi_tiers::nearest;
+
+/// Every command, with what it does.
+pub(super) const COMMANDS: [(&str, &str); 6] = [
+    ("/tools", "what can be done here"),
+    ("/why", "why the last answer was as it was: tools, model, rules, cost"),
+    ("/language", "what you are spoken to in: /language hi"),
+    ("/cost", "what this conversation has used since you began"),
+    ("/help", "this"),
+    ("/quit", "leave; Ctrl-D does the same"),
+];
+
+/// What was typed, if it is for the program and not for the binding.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Slash {
+    Tools,
+    Why,
+    Language(Option<String>),
+    Cost,
+    Help,
+    Quit,
+    /// With what may have been meant.
+    Unknown(String),
+}
+
+/// None for what is said. Two slashes say one.
+pub(super) fn read(typed: &str) -> Option<Slash> {
+    let line = typed.trim();
+    if !line.starts_with('/') || line.starts_with("//") || line.contains('\n') {
+        return None;
+    }
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+    Some(match word {
+        "/tools" => Slash::Tools,
+        "/why" => Slash::Why,
+        "/language" | "/lang" => Slash::Language(rest),
+        "/cost" => Slash::Cost,
+        "/help" | "/?" => Slash::Help,
+        "/quit" | "/exit" | "/q" => Slash::Quit,
+        other => Slash::Unknown(unknown(other)),
+    })
+}
+
+/// What is said: two slashes at the beginning are one.
+pub(super) fn said(typed: &str) -> &str {
+    typed.strip_prefix('/').filter(|rest| rest.starts_with('/')).unwrap_or(typed)
+}
+
+/// The rest of a command that was begun, where only one begins so.
+pub(super) fn rest_of(begun: &str) -> Option<&'static str> {
+    let mut fitting = COMMANDS.iter().filter_map(|(name, _)| name.strip_prefix(begun));
+    let rest = fitting.next()?;
+    fitting.next().is_none().then_some(rest).filter(|rest| !rest.is_empty())
+}
+
+fn unknown(word: &str) -> String {
+    let names = COMMANDS.iter().map(|(name, _)| *name);
+    format!("there is no {word}: {}", nearest::hint(word, names, "/help lists what there is"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_is_for_the_program_and_two_are_for_the_binding() {
+        assert_eq!(read(" /tools "), Some(Slash::Tools));
+        assert_eq!(read("/language  hi"), Some(Slash::Language(Some("hi".to_owned()))));
+        assert_eq!(read("/language"), Some(Slash::Language(None)));
+        assert!(matches!(read("/tool"), Some(Slash::Unknown(hint)) if hint.contains("/tools")));
+        for said in ["hello", "1/2 kg", "//etc", "राम / श्याम", "/tools\nand more"] {
+            assert_eq!(read(said), None, "{said}");
+        }
+        assert_eq!((said("//etc"), said("/x"), said("a")), ("/etc", "/x", "a"));
+    }
+
+    #[test]
+    fn every_command_that_is_listed_is_known() {
+        for (name, _) in COMMANDS {
+            assert!(!matches!(read(name), None | Some(Slash::Unknown(_))), "{name}");
+        }
+        assert_eq!((rest_of("/w"), rest_of("/"), rest_of("/why")), (Some("hy"), None, None));
+    }
+}

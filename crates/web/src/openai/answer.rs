@@ -1,0 +1,210 @@
+//! Completions and their pieces.
+
+use munshi_agent::brought::Handing;
+use munshi_agent::{Outcome, Usage};
+use munshi_types::{Id, RunId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::told::finish_reason;
+
+/// Of which completion something is.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) run: RunId,
+    /// When it began, in seconds since 1970.
+    pub(crate) created: i64,
+    pub(crate) model: String,
+}
+
+impl Named {
+    fn id(&self) -> String {
+        format!("chatcmpl-{}", self.run.as_uuid().simple())
+    }
+}
+
+/// The answer as a whole.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Completion {
+    #[schema(example = "chatcmpl-01a1dd4132c0704fb28c400adb3d8fd2")]
+    id: String,
+    /// `chat.completion`
+    object: &'static str,
+    created: i64,
+    /// The binding.
+    model: String,
+    /// Exactly one.
+    choices: Vec<CompletionChoice>,
+    usage: CompletionUsage,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionChoice {
+    index: u32,
+    message: CompletionMessage,
+    /// Always null.
+    #[schema(value_type = Option<Object>)]
+    logprobs: Option<()>,
+    /// `stop`, `tool_calls`, `length` or `content_filter`.
+    finish_reason: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionMessage {
+    /// `assistant`
+    role: &'static str,
+    /// Null where there are only calls.
+    content: Option<String>,
+    /// Always null.
+    refusal: Option<String>,
+    /// What the client is to call. What the binding calls itself never stands here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CompletionCall>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionCall {
+    /// Its place among the calls, in pieces of a stream alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    #[schema(example = "call_01a1dd4132c0704fb28c400adb3d8fd2_0")]
+    id: String,
+    /// `function`
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: CompletionFunction,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionFunction {
+    name: String,
+    /// JSON, as text.
+    arguments: String,
+}
+
+/// What all models of the turn read and wrote; the model of this machine counts nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct CompletionUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+}
+
+impl From<Usage> for CompletionUsage {
+    fn from(used: Usage) -> Self {
+        let (prompt_tokens, completion_tokens) = (used.input_tokens, used.output_tokens);
+        Self { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+    }
+}
+
+impl Completion {
+    pub(crate) fn of(named: &Named, outcome: &Outcome) -> Self {
+        let tool_calls = calls(&outcome.handed, |_| None);
+        let content = (!outcome.text.is_empty() || tool_calls.is_empty()).then(|| outcome.text.clone());
+        let message = CompletionMessage { role: "assistant", content, refusal: None, tool_calls };
+        let finish_reason = finish_reason(outcome);
+        Self {
+            id: named.id(),
+            object: "chat.completion",
+            created: named.created,
+            model: named.model.clone(),
+            choices: vec![CompletionChoice { index: 0, message, logprobs: None, finish_reason }],
+            usage: outcome.usage.into(),
+        }
+    }
+}
+
+fn calls(handed: &[Handing], index: impl Fn(usize) -> Option<usize>) -> Vec<CompletionCall> {
+    let call = |(at, one): (usize, &Handing)| CompletionCall {
+        index: index(at),
+        id: one.id.clone(),
+        kind: "function",
+        function: CompletionFunction { name: one.tool.clone(), arguments: one.arguments.to_string() },
+    };
+    handed.iter().enumerate().map(call).collect()
+}
+
+/// One piece of a streamed answer, the `data` of a server-sent event.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionChunk {
+    id: String,
+    /// `chat.completion.chunk`
+    object: &'static str,
+    created: i64,
+    model: String,
+    /// One, but none beside the usage at the end.
+    choices: Vec<ChunkChoice>,
+    /// Null but in the last piece; left out where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<CompletionUsage>)]
+    usage: Option<Option<CompletionUsage>>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChunkChoice {
+    index: u32,
+    delta: Delta,
+    /// Always null.
+    #[schema(value_type = Option<Object>)]
+    logprobs: Option<()>,
+    /// In the last piece with a choice.
+    finish_reason: Option<&'static str>,
+}
+
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Delta {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    /// More of the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CompletionCall>,
+}
+
+/// Makes the pieces of one answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Pieces {
+    pub(crate) named: Named,
+    pub(crate) include_usage: bool,
+}
+
+impl Pieces {
+    pub(crate) fn first(&self) -> CompletionChunk {
+        self.piece(Delta { role: Some("assistant"), content: Some(String::new()), ..Delta::default() }, None)
+    }
+
+    pub(crate) fn words(&self, text: String) -> CompletionChunk {
+        self.piece(Delta { content: Some(text), ..Delta::default() }, None)
+    }
+
+    /// All that comes behind the words.
+    pub(crate) fn last(&self, outcome: &Outcome) -> Vec<CompletionChunk> {
+        let mut last = Vec::new();
+        if !outcome.handed.is_empty() {
+            let tool_calls = calls(&outcome.handed, Some);
+            last.push(self.piece(Delta { tool_calls, ..Delta::default() }, None));
+        }
+        last.push(self.piece(Delta::default(), Some(finish_reason(outcome))));
+        if self.include_usage {
+            let piece = self.piece(Delta::default(), None);
+            last.push(CompletionChunk {
+                choices: Vec::new(),
+                usage: Some(Some(outcome.usage.into())),
+                ..piece
+            });
+        }
+        last
+    }
+
+    fn piece(&self, delta: Delta, finish_reason: Option<&'static str>) -> CompletionChunk {
+        CompletionChunk {
+            id: self.named.id(),
+            object: "chat.completion.chunk",
+            created: self.named.created,
+            model: self.named.model.clone(),
+            choices: vec![ChunkChoice { index: 0, delta, logprobs: None, finish_reason }],
+            usage: self.include_usage.then_some(None),
+        }
+    }
+}

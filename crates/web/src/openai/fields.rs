@@ -1,0 +1,122 @@
+//! What of a request is not done: refused where the answer would be another than was asked for, and otherwise named.
+
+use serde_json::Value;
+
+use super::form::Refusal;
+use super::request::CompletionRequest;
+
+/// Refused unless they say what is so anyway.
+type Harmless = fn(&Value) -> bool;
+
+const REFUSED: &[(&str, Harmless, &str)] = &[
+    (
+        "stop",
+        is_nothing,
+        "A binding says its sentences to their end. Leave `stop` out and cut the text yourself.",
+    ),
+    (
+        "response_format",
+        is_text,
+        "A binding answers in words. Leave `response_format` out; for data, offer a tool with that schema.",
+    ),
+    ("logprobs", is_nothing, "Probabilities are not told. Leave `logprobs` out."),
+    ("top_logprobs", is_nothing, "Probabilities are not told. Leave `top_logprobs` out."),
+    ("logit_bias", is_nothing, "A binding's words can't be weighed. Leave `logit_bias` out."),
+    ("modalities", is_text_only, "A binding answers in text. Leave `modalities` out."),
+    ("audio", is_nothing, "A binding answers in text. Leave `audio` out."),
+    ("functions", is_nothing, "`functions` is OpenAI's older way. Send `tools`."),
+    ("function_call", is_nothing, "`function_call` is OpenAI's older way. Send `tool_choice`."),
+    (
+        "web_search_options",
+        is_nothing,
+        "A binding searches with its own tools. Leave `web_search_options` out.",
+    ),
+];
+
+/// The names of fields that have no effect here.
+pub(crate) fn check(request: &CompletionRequest) -> Result<Vec<String>, Refusal> {
+    if request.n.is_some_and(|n| n != 1) {
+        let message = "A turn has one answer: `n` is 1, or left out.";
+        return Err(Refusal::unsupported("n", message).code("unsupported_value"));
+    }
+    if request.stream_options.is_some() && request.stream != Some(true) {
+        let message = "`stream_options` is only for `stream: true`.";
+        return Err(Refusal::at("stream_options", message));
+    }
+    for (name, value) in
+        [("max_tokens", request.max_tokens), ("max_completion_tokens", request.max_completion_tokens)]
+    {
+        if value == Some(0) {
+            return Err(Refusal::at(name, format!("`{name}` is at least 1.")));
+        }
+    }
+    for (name, is_harmless, message) in REFUSED {
+        if request.rest.get(*name).is_some_and(|value| !is_harmless(value)) {
+            return Err(Refusal::unsupported(*name, *message));
+        }
+    }
+    let is_said = |(_, value): &(&String, &Value)| !is_nothing(value);
+    let known = |name: &str| REFUSED.iter().any(|(refused, ..)| *refused == name);
+    Ok(request
+        .rest
+        .iter()
+        .filter(is_said)
+        .map(|(name, _)| name)
+        .filter(|name| !known(name))
+        .cloned()
+        .collect())
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::String(_) | Value::Number(_) | Value::Bool(true) => false,
+    }
+}
+
+fn is_text(value: &Value) -> bool {
+    is_nothing(value) || value["type"] == "text"
+}
+
+fn is_text_only(value: &Value) -> bool {
+    is_nothing(value) || value.as_array().is_some_and(|all| all.iter().all(|one| one == "text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn checked(more: &Value) -> Result<Vec<String>, Refusal> {
+        let mut body = json!({ "model": "counter", "messages": [] });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        check(&serde_json::from_value(body).unwrap())
+    }
+
+    #[test]
+    fn what_would_change_the_answer_is_refused_by_name() {
+        for (field, value) in [
+            ("n", json!(2)),
+            ("stop", json!(["x"])),
+            ("response_format", json!({ "type": "json_object" })),
+            ("logprobs", json!(true)),
+            ("modalities", json!(["text", "audio"])),
+            ("functions", json!([{ "name": "x" }])),
+            ("max_tokens", json!(0)),
+        ] {
+            let refusal = checked(&json!({ field: value })).unwrap_err().body();
+            assert_eq!(refusal.error.param.as_deref(), Some(field));
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_passes_and_what_has_no_effect_is_named() {
+        let harmless = json!({ "n": 1, "stop": null, "logprobs": false, "response_format": { "type": "text" },
+            "modalities": ["text"], "logit_bias": {}, "max_tokens": 5 });
+        assert!(checked(&harmless).unwrap().is_empty());
+        let ignored = checked(&json!({ "temperature": 0.2, "seed": 7, "top_p": null })).unwrap();
+        assert_eq!(ignored, ["seed", "temperature"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Errors as OpenAI's clients read them.
+
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+
+/// Read by OpenAI's own libraries: whether asking again may help.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit-requests");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining-requests");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset-requests");
+
+/// An error, as OpenAI's clients read it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionError {
+    pub(crate) error: CompletionErrorDetail,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletionErrorDetail {
+    /// What happened and what to do, for people.
+    pub(crate) message: String,
+    /// `invalid_request_error`, `requests`, `insufficient_quota`, `permission_error` or `server_error`.
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    /// Which part of the request it is about, where it is about one.
+    pub(crate) param: Option<String>,
+    /// For programs.
+    pub(crate) code: &'static str,
+}
+
+/// An [`ApiError`] with what OpenAI's form says beside it. The `shape` middleware writes the body.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    error: Box<ApiError>,
+    extra: Box<Extra>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extra {
+    param: Option<String>,
+    code: Option<&'static str>,
+    kind: Option<&'static str>,
+    should_retry: Option<bool>,
+}
+
+impl Refusal {
+    /// Something in the request is not as it should be.
+    pub(crate) fn at(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at_error(param, ApiError::new(Code::BadRequest, message.into()).hint(""))
+    }
+
+    /// An error of ours that is about one part of the request.
+    pub(crate) fn at_error(param: impl Into<String>, error: ApiError) -> Self {
+        let extra = Extra { param: Some(param.into()), ..Extra::default() };
+        Self { error: Box::new(error), extra: Box::new(extra) }
+    }
+
+    /// Something that OpenAI has and this has not.
+    pub(crate) fn unsupported(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::at(param, message).code("unsupported_parameter")
+    }
+
+    pub(crate) fn no_model(name: &str) -> Self {
+        let name = crate::json::shorten(name);
+        let message = format!("The model `{name}` does not exist or this key does not reach it.");
+        let error = ApiError::new(Code::NotFound, message).hint("GET /v1/models lists those it does.");
+        Self::at_error("model", error).code("model_not_found")
+    }
+
+    pub(crate) fn code(mut self, code: &'static str) -> Self {
+        self.extra.code = Some(code);
+        self
+    }
+
+    pub(crate) fn kind(mut self, kind: &'static str) -> Self {
+        self.extra.kind = Some(kind);
+        self
+    }
+
+    /// Tells the client's library whether to send it again by itself.
+    pub(crate) fn retry(mut self, should: Retry) -> Self {
+        self.extra.should_retry = Some(should == Retry::Yes);
+        self
+    }
+
+    /// As it stands in a stream that has begun.
+    pub(crate) fn body(&self) -> CompletionError {
+        told(&self.error, Some(&self.extra))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    Yes,
+    No,
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self { error: Box::new(error), extra: Box::default() }
+    }
+}
+
+impl From<munshi_agent::Error> for Refusal {
+    fn from(error: munshi_agent::Error) -> Self {
+        ApiError::from(error).into()
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = self.error.into_response();
+        response.extensions_mut().insert(*self.extra);
+        response
+    }
+}
+
+/// Writes the body of an error, and the headers that OpenAI's libraries read.
+pub(crate) fn finish(mut response: Response, error: &ApiError) -> Response {
+    let extra = response.extensions().get::<Extra>().cloned();
+    let should_retry = extra.as_ref().and_then(|extra| extra.should_retry);
+    let body = Json(told(error, extra.as_ref())).into_response();
+    if error.code() == Code::Invalid {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    let waits =
+        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(|s| format!("{s}s"));
+    let headers = response.headers_mut();
+    headers.remove(CONTENT_LENGTH);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(should) = should_retry {
+        headers.insert(SHOULD_RETRY, HeaderValue::from_static(if should { "true" } else { "false" }));
+    }
+    if error.code() == Code::TooManyRequests {
+        let (limit, reset) = (error.limit.map(|limit| limit.to_string()), waits);
+        let lines = [(LIMIT, limit), (REMAINING, Some("0".to_owned())), (RESET, reset)];
+        for (name, value) in lines {
+            put(headers, name, value);
+        }
+    }
+    *response.body_mut() = body.into_body();
+    response
+}
+
+/// What is left of the key's requests, on an answer that went well.
+pub(crate) fn count(response: &mut Response, left: crate::api::limits::Left) {
+    let headers = response.headers_mut();
+    put(headers, LIMIT, Some(left.limit.to_string()));
+    put(headers, REMAINING, Some(left.remaining.to_string()));
+    put(headers, RESET, Some(format!("{}ms", left.reset.as_millis())));
+}
+
+fn put(headers: &mut axum::http::HeaderMap, name: HeaderName, value: Option<String>) {
+    if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+        headers.insert(name, value);
+    }
+}
+
+fn told(error: &ApiError, extra: Option<&Extra>) -> CompletionError {
+    let (kind, code) = words(error.code());
+    let message = match (error.message.as_ref(), error.hint.as_ref()) {
+        (message, "") => message.to_owned(),
+        (message, hint) => format!("{message} {hint}"),
+    };
+    CompletionError {
+        error: CompletionErrorDetail {
+            message,
+            kind: extra.and_then(|extra| extra.kind).unwrap_or(kind),
+            param: extra.and_then(|extra| extra.param.clone()),
+            code: extra.and_then(|extra| extra.code).unwrap_or(code),
+        },
+    }
+}
+
+/// OpenAI's own words for our codes; ours where it has none.
+const fn words(code: Code) -> (&'static str, &'static str) {
+    const INVALID: &str = "invalid_request_error";
+    match code {
+        Code::BadRequest | Code::Invalid => (INVALID, "invalid_value"),
+        Code::Unauthenticated => (INVALID, "invalid_api_key"),
+        Code::Forbidden => ("permission_error", "insufficient_permissions"),
+        Code::TooManyRequests => ("requests", "rate_limit_exceeded"),
+        Code::NotFound
+        | Code::MethodNotAllowed
+        | Code::SlowRequest
+        | Code::Conflict
+        | Code::TooLarge
+        | Code::ProofNeeded
+        | Code::UnsupportedMediaType => (INVALID, code.as_str()),
+        Code::Internal | Code::Unavailable | Code::Timeout => ("server_error", code.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_has_openai_s_form() {
+        let sent = serde_json::to_value(Refusal::at("n", "Only 1.").body()).unwrap();
+        let told = serde_json::json!({ "error": {
+            "message": "Only 1.", "type": "invalid_request_error", "param": "n", "code": "invalid_value" } });
+        assert_eq!(sent, told);
+        let lost = serde_json::to_value(Refusal::no_model("gpt-9").body()).unwrap();
+        assert_eq!(
+            (&lost["error"]["code"], &lost["error"]["param"]),
+            (&"model_not_found".into(), &"model".into())
+        );
+        for code in Code::ALL {
+            assert!(!words(code).1.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_limit_says_when_it_is_free_again() {
+        let error =
+            ApiError::plain(Code::TooManyRequests).retry_after(std::time::Duration::from_secs(7)).limit(600);
+        let response = error.into_response();
+        let shared = response.extensions().get::<std::sync::Arc<ApiError>>().unwrap().clone();
+        let headers = finish(response, &shared).headers().clone();
+        assert_eq!((&headers[RETRY_AFTER], &headers[RESET]), (&"7".parse().unwrap(), &"7s".parse().unwrap()));
+        assert_eq!((&headers[LIMIT], &headers[REMAINING]), (&"600".parse().unwrap(), &"0".parse().unwrap()));
+    }
+}

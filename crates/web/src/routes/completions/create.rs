@@ -1,0 +1,174 @@
+//! `POST /v1/chat/completions`: a turn with a binding, as OpenAI's clients ask a model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use munshi_agent::brought::Brought;
+use munshi_agent::{Fate, Received};
+use munshi_tiers::Resolution;
+use munshi_types::tier::TierName;
+use munshi_types::{Attached, Inbound, MessageId, To};
+
+use crate::api::access::Key;
+use crate::api::speaker::Speaker;
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::json::Json;
+use crate::openai::answer::{Completion, Named, Pieces};
+use crate::openai::body::Body;
+use crate::openai::form::{self, Refusal, Retry};
+use crate::openai::reading::{self, Turn};
+use crate::openai::request::CompletionRequest;
+use crate::openai::stream::Live;
+use crate::openai::{fields, offered, person, told};
+use crate::routes::chat::send::{admit, name_it, outside_id, place, same_words};
+use crate::views::event::ServerEvent;
+
+const IGNORED: HeaderName = HeaderName::from_static("x-munshi-ignored");
+/// Soon enough to hear the end of a turn that took longer than a request may.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Answers the last words of the user in a conversation that the client keeps.
+///
+/// The words are a turn of the person with the binding: stored, paid and checked as every other. What stands before them
+/// is the context of this one turn. With `stream: true` the answer comes as events whose data are `CompletionChunk`s,
+/// and `[DONE]` at the end.
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "completions", request_body = CompletionRequest,
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "Your own id of this request: the same one is taken once.", max_length = 512),
+        ("x-munshi-person" = Option<String>, Header, description = "Who speaks, as `user` says it.", max_length = 200)),
+    responses(
+        (status = 200, description = "The answer.", content((Completion = "application/json"), (ServerEvent = "text/event-stream")),
+            headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
+        (status = 404, description = "There is no such model that this key reaches.", body = form::CompletionError),
+        (status = 409, description = "The binding is closed, or the Idempotency-Key was another request's.", body = form::CompletionError)))]
+pub(crate) async fn create_completion(
+    State(app): State<App>,
+    key: Key,
+    headers: HeaderMap,
+    body: Body<CompletionRequest>,
+) -> Result<Response, Refusal> {
+    let ignored = fields::check(&body.read)?;
+    let asked = Asked::read(&key, &headers, body).await?;
+    let (streams, include_usage) = (asked.streams, asked.include_usage);
+    let (received, model) = asked.say(&key).await?;
+    let created = key.api.clock.now().as_micros() / 1_000_000;
+    let named = Named { run: received.run, created, model };
+    let mut response = match streams {
+        true => follow(&app, &key, &received, Pieces { named, include_usage }).await?,
+        false => wait(&key, &received, &named).await?,
+    };
+    name_it(&mut response, &received);
+    form::count(&mut response, key.api.limits.left(&key.caller));
+    if let Some(names) = HeaderValue::try_from(ignored.join(",")).ok().filter(|_| !ignored.is_empty()) {
+        response.headers_mut().insert(IGNORED, names);
+    }
+    Ok(response)
+}
+
+/// A request that was understood.
+struct Asked {
+    place: Arc<Resolution>,
+    speaker: Speaker,
+    turn: Turn,
+    brought: Brought,
+    outside_id: String,
+    streams: bool,
+    include_usage: bool,
+}
+
+impl Asked {
+    async fn read(key: &Key, headers: &HeaderMap, body: Body<CompletionRequest>) -> Result<Self, Refusal> {
+        let Body { read: request, whole } = body;
+        let place = model(key, &request.model).await?;
+        let speaker = person::speaker(key, headers, request.user.as_deref())?;
+        let (turn, mut brought) = reading::read(request.messages)?;
+        brought.tools = offered::offered(request.tools.unwrap_or_default())?;
+        brought.choice = offered::choice(request.tool_choice.as_ref(), &brought.tools)?;
+        brought.most_output = request.max_completion_tokens.or(request.max_tokens);
+        let api = &key.api;
+        let outside_id = match headers.contains_key("idempotency-key") {
+            true => outside_id(key, None, headers)?,
+            false => {
+                let fresh = api.ids.next::<MessageId>().to_string();
+                api.retries.id((key.caller.key, &whole), headers, (fresh, api.clock.now()))
+            }
+        };
+        let include_usage = request.stream_options.and_then(|options| options.include_usage).unwrap_or(false);
+        let streams = request.stream.unwrap_or(false);
+        Ok(Self { place, speaker, turn, brought, outside_id, streams, include_usage })
+    }
+
+    async fn say(self, key: &Key) -> Result<(Received, String), Refusal> {
+        let person = admit(key, &self.speaker, &self.place).await?;
+        let mut from = self.speaker.sender;
+        from.person = from.person.or(person);
+        let (text, attached) = match self.turn {
+            Turn::Words(text) => (text, Vec::new()),
+            Turn::Answers(calls) => (String::new(), calls.iter().map(|call| answer(call)).collect()),
+        };
+        let place = &self.place;
+        let inbound = Inbound {
+            channel: self.speaker.channel,
+            to: To::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
+            from,
+            outside_id: self.outside_id,
+            text: text.clone(),
+            attached,
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        };
+        munshi_agent::fit::check(&inbound).map_err(|error| Refusal::at_error("messages", error.into()))?;
+        let received = key.api.engine.receive_with(inbound, self.brought).await?;
+        if received.fate == Fate::SeenBefore {
+            same_words(&key.api, &received, text).await?;
+        }
+        Ok((received, self.place.binding_name.to_string()))
+    }
+}
+
+/// What is kept of a tool's answer: that there was one. Its text is the run's alone.
+fn answer(call: &str) -> Attached {
+    let reference = crate::json::shorten(call).replace(char::is_control, " ");
+    Attached { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
+}
+
+/// The binding of this name. One that the key does not reach looks like one that is not there.
+pub(crate) async fn model(key: &Key, name: &str) -> Result<Arc<Resolution>, Refusal> {
+    let binding: TierName = name.parse().map_err(|_| Refusal::no_model(name))?;
+    place(key, &binding).await.map_err(|error| match error.code() {
+        Code::NotFound => Refusal::no_model(name),
+        // A library would send it again to no avail.
+        _ => Refusal::at_error("model", error).retry(Retry::No),
+    })
+}
+
+async fn follow(app: &App, key: &Key, received: &Received, pieces: Pieces) -> Result<Response, Refusal> {
+    let (tenant, run) = (received.tenant, received.run);
+    let following = key.api.engine.follow(tenant, run, None).await?;
+    let live = Live::new(key.api.engine.clone(), (tenant, run), pieces, following, app.stopping().clone());
+    live.respond().await
+}
+
+/// The whole answer. Where it takes longer than a request may, the library is told to ask again, and meets the same turn.
+async fn wait(key: &Key, received: &Received, named: &Named) -> Result<Response, Refusal> {
+    let outcome = key.api.engine.outcome(received.tenant, received.run);
+    let Ok(outcome) = tokio::time::timeout(key.api.patience, outcome).await else {
+        let error = ApiError::new(
+            Code::Timeout,
+            "The answer takes longer than a request may; it is being worked on.",
+        )
+        .hint("Send the same request with the same Idempotency-Key to hear it, or stream it.")
+        .retry_after(AGAIN);
+        return Err(Refusal::from(error).retry(Retry::Yes));
+    };
+    let outcome = outcome?;
+    match told::refusal(&outcome) {
+        Some(refusal) => Err(refusal),
+        None => Ok(Json(Completion::of(named, &outcome)).into_response()),
+    }
+}
