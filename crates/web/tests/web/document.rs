@@ -107,7 +107,10 @@ async fn every_route_is_in_the_document() {
     let document = document().await;
     let documented: BTreeSet<String> =
         operations(&document).into_iter().map(|(path, _)| path.clone()).collect();
-    assert_eq!(templates(routes()), documented);
+    // An account's pages are forms for people, which no program can send: they are no API.
+    let mut served = templates(routes());
+    served.retain(|path| !path.starts_with("/account"));
+    assert_eq!(served, documented);
     // The comparison can fail: these are routes without documentation.
     let more = templates(routes().merge(test_routes()));
     assert!(more.contains("/test/panic") && more.len() > documented.len(), "{more:?}");

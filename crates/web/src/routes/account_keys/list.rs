@@ -91,7 +91,7 @@ pub(super) async fn page(
         frame: Frame::of(who, "keys", told).await?,
         items: found.items.into_iter().map(|key| Item::of(key, now)).collect(),
         made,
-        roles: Role::ALL.into_iter().filter(|role| workspace.role <= *role).collect(),
+        roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
         areas: Area::ALL,
     };
     Ok(sent(&page, status))

@@ -85,7 +85,7 @@ pub(super) async fn page(
         items: items.collect(),
         invitations: invitations.collect(),
         made,
-        roles: Role::ALL.into_iter().filter(|role| workspace.role <= *role).collect(),
+        roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
     };
     Ok(sent(&page, status))
 }
