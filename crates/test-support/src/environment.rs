@@ -16,3 +16,13 @@ pub fn model() -> String {
 pub fn official_clients() -> PathBuf {
     variable("MUNSHI_TEST_CLIENTS").into()
 }
+
+/// Where the driver of a real browser listens.
+pub fn browser() -> String {
+    variable("MUNSHI_TEST_BROWSER")
+}
+
+/// The file of axe-core, which looks for what people with a disability would stumble over.
+pub fn axe() -> String {
+    variable("MUNSHI_TEST_AXE")
+}

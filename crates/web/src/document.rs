@@ -15,7 +15,9 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::api::access::needed;
 use crate::error::{Code, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
+use crate::views::attachment::Shown;
 use crate::views::event::StreamEvent;
+use crate::visitor::heard::VisitEvent;
 
 /// What keys are called in the document.
 const SCHEME: &str = "key";
@@ -56,6 +58,8 @@ impl Document {
             (Code::name(), Code::schema()),
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
+            (<VisitEvent as ToSchema>::name(), VisitEvent::schema()),
+            (<Shown as ToSchema>::name(), Shown::schema()),
         ] {
             shared = shared.schema(name, schema);
         }

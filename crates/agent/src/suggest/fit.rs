@@ -62,11 +62,17 @@ pub(super) fn asking_for(
     voice: Voice,
     book: &Phrasebook,
 ) -> Result<Option<String>, PhraseError> {
-    let own = spec.phrases.get(&voice.language).into_iter().flatten();
+    // What has a slot is understood when it is filled; nobody can tap it as it is.
+    let whole = |text: &&String| !text.contains(['{', '}']);
+    let own = spec.phrases.get(&voice.language).into_iter().flatten().filter(whole);
     let in_form = |text: &&String| voice.language == Language::English || form_of(text) == voice.form;
     let best = own.clone().find(in_form).or_else(|| own.clone().next());
-    let english = || spec.phrases.get(&Language::English).and_then(|phrases| phrases.first());
-    let text = best.or_else(english).cloned().unwrap_or_else(|| spec.name.as_str().replace('_', " "));
+    let english = || spec.phrases.get(&Language::English).and_then(|phrases| phrases.iter().find(whole));
+    let text = match best.or_else(english) {
+        Some(text) => text.clone(),
+        None if spec.phrases.is_empty() => spec.name.as_str().replace('_', " "),
+        None => return Ok(None),
+    };
     let Some(text) = fit(&capital(&text)) else { return Ok(None) };
     if !spec.effect.writes() {
         return Ok((!says_done(&text)).then_some(text));

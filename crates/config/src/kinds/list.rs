@@ -35,7 +35,8 @@ impl Kind for IpAddresses {
         for item in items(raw, ",")? {
             let text = Text::read(&item, home)?;
             let address = text.parse::<IpAddr>();
-            let address = address.map_err(|_| Fault::new(format!("{} is no address of a machine", Quoted(&text))))?;
+            let address =
+                address.map_err(|_| Fault::new(format!("{} is no address of a machine", Quoted(&text))))?;
             addresses.push(address.to_canonical());
         }
         Ok(addresses)

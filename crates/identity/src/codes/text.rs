@@ -80,8 +80,11 @@ impl CodeKey {
     /// they differ.
     pub fn is_seal(&self, purpose: &str, words: &[&str], sent: &str) -> bool {
         let pairs = sent.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-        let bytes: Option<Vec<u8>> =
-            pairs.map(|pair| pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect();
+        let bytes: Option<Vec<u8>> = pairs
+            .map(|pair| {
+                pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
+            })
+            .collect();
         bytes.is_some_and(|bytes| hmac::verify(&self.0, &sealed(purpose, words), &bytes).is_ok())
     }
 

@@ -3,6 +3,7 @@
 import { newId, pause } from "./dom.js";
 import { events } from "./events.js";
 import { Refused } from "./door.js";
+import { offerLink } from "./link.js";
 
 const LONGEST = 15000;
 
@@ -134,6 +135,7 @@ export class Chat {
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
     thread.running.forEach((run) => this.follow(run));
     if (!thread.open) this.onclosed?.();
+    if (thread.link) offerLink(this, this.view.composer);
     if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
   }
 

@@ -1,5 +1,6 @@
 // The page of one binding: everything it needs to begin stands in its `data-` attributes.
 import { Chat } from "./chat.js";
+import { el } from "./dom.js";
 import { Door } from "./door.js";
 import { View } from "./view.js";
 
@@ -23,7 +24,8 @@ export function openPage() {
     menu.setAttribute("aria-label", chat.words.language);
   };
   chat.onvoice = show;
-  chat.onclosed = () => view.closed(chat.words.members);
+  const signIn = () => el("a", { href: `/account/sign-in?next=${encodeURIComponent(location.pathname)}` }, chat.words["sign-in"]);
+  chat.onclosed = () => view.closed(chat.words.members, signIn());
   menu.addEventListener("change", () => chat.speak(menu.value, true));
   show(chat.voice);
   chat.start();

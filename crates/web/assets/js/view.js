@@ -323,6 +323,7 @@ export class View {
   }
 
   notice(words) {
+    if (!words && !this.note.hidden) this.aloud.textContent = this.words.back;
     this.note.hidden = !words;
     this.note.textContent = words || "";
   }

@@ -158,7 +158,9 @@ mod tests {
             let name = axum::http::HeaderName::from_static("x-forwarded-for");
             HeaderMap::from_iter([(name, axum::http::HeaderValue::from_static(text))])
         };
-        let from = |peer: &str, told: &'static str| asked_from(ip(peer), &headers(told), &[ip("10.0.0.1"), ip("10.0.0.2")]);
+        let from = |peer: &str, told: &'static str| {
+            asked_from(ip(peer), &headers(told), &[ip("10.0.0.1"), ip("10.0.0.2")])
+        };
         assert_eq!(from("192.0.2.7", "203.0.113.1"), ip("192.0.2.7"), "anybody can write that");
         assert_eq!(from("10.0.0.1", "203.0.113.1"), ip("203.0.113.1"));
         assert_eq!(from("10.0.0.1", "198.51.100.9, 203.0.113.1, 10.0.0.2"), ip("203.0.113.1"));

@@ -28,3 +28,4 @@ mod persons;
 mod reads;
 mod streams;
 mod support;
+mod visits;

@@ -62,7 +62,7 @@ pub(crate) struct Installation {
     pub(crate) world: Arc<World>,
     pub(crate) router: Router,
     pub(crate) db: Db,
-    ids: Ids,
+    pub(crate) ids: Ids,
 }
 
 struct FixedCodes;
@@ -275,6 +275,13 @@ fn folder(place: &Path, name: &str) -> PathBuf {
         ("agents/plain.toml", AGENT.to_owned()),
         ("bindings/counter.toml", binding(&format!("{name}-counter"))),
         ("bindings/back.toml", binding(&format!("{name}-back"))),
+        (
+            "bindings/front.toml",
+            format!(
+                "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\nchannels = [\"web\"]\n\
+                 keys = [\"handle:{name}-front\", \"host:{name}.example\"]\n"
+            ),
+        ),
     ] {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
