@@ -72,7 +72,8 @@ impl Nobody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::pages::{ChatPage, HomePage};
+    use crate::routes::home::show::HomePage;
+    use crate::routes::visits::show::ChatPage;
 
     const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}";
 

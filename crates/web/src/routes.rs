@@ -23,7 +23,7 @@ mod chat {
 mod health {
     pub(super) mod check;
 }
-mod home {
+pub(crate) mod home {
     pub(super) mod doors;
     pub(crate) mod show;
 }
@@ -99,7 +99,7 @@ mod visit_runs {
     pub(super) mod cancel;
     pub(super) mod follow;
 }
-mod visits {
+pub(crate) mod visits {
     pub(super) mod read;
     pub(crate) mod show;
 }
@@ -108,12 +108,6 @@ mod widget {
 }
 mod words {
     pub(super) mod read;
-}
-
-#[cfg(test)]
-pub(crate) mod pages {
-    pub(crate) use super::home::show::HomePage;
-    pub(crate) use super::visits::show::ChatPage;
 }
 
 /// Every route of the server. The binary may `merge` more before it serves them.

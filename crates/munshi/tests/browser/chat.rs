@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_test_support::proxy::Proxy;
 use serde_json::json;
 
 use crate::driver::Browser;
@@ -41,6 +42,26 @@ fn from_the_first_run_to_the_first_reply() {
 }
 
 #[test]
+fn a_key_is_tried_and_kept_nowhere() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let browser = Browser::open(&format!("http://{}/", server.address));
+    browser.run(
+        "document.getElementById('secret').value = arguments[0]; document.querySelector('#try [type=submit]').click()",
+        &json!(["sk-this-opens-nothing"]),
+    );
+    browser.until("document.querySelector('#tried.bad')");
+    let told = browser.text("document.getElementById('tried').textContent");
+    assert!(told.contains("did not work") && !told.contains("sk-this"), "{told}");
+    assert!(!server.log().contains("sk-this"), "{}", server.log());
+    for file in std::fs::read_dir(installation.data()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        assert!(!bytes.windows(7).any(|part| part == b"sk-this"), "{} has it", path.display());
+    }
+}
+
+#[test]
 fn a_page_that_is_loaded_again_in_the_middle_goes_on() {
     let shop = slow();
     let browser = shop.chat();
@@ -60,21 +81,24 @@ fn a_page_that_is_loaded_again_in_the_middle_goes_on() {
 #[test]
 fn a_line_that_is_cut_comes_back() {
     let shop = slow();
-    let browser = shop.chat();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let line = runtime.block_on(Proxy::to(shop.server.address));
+    let browser = Browser::open(&format!("http://{}/c/shop", line.address));
+    browser.until("document.querySelector('.chat.ready')");
     say(&browser, "When do you open?");
     browser.until(&format!("({REPLY}).length > 20"));
-    browser.offline(true);
+    line.cut();
     browser.until("!document.querySelector('.notice').hidden");
     std::thread::sleep(Duration::from_secs(1));
-    browser.offline(false);
+    line.mend();
     browser.until(&format!("({REPLY}).includes('all there is to say') && {STILL}"));
     assert_eq!(browser.text(REPLY), LONG, "nothing is lost, and nothing is there twice");
     assert_eq!(browser.value("document.querySelector('.notice').hidden"), json!(true));
     // What is said without a line is sent when there is one, once.
-    browser.offline(true);
+    line.cut();
     say(&browser, "And when do you close?");
     browser.until("document.querySelector('.own.waiting') && !document.querySelector('.notice').hidden");
-    browser.offline(false);
+    line.mend();
     browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
     assert_eq!(shop.model.asked(), 2);
 }

@@ -141,14 +141,6 @@ impl Browser {
         self.call("POST", "/goog/cdp/execute", Some(&json!({ "cmd": name, "params": parameters })))
     }
 
-    /// Pulls the plug, or puts it back.
-    pub(crate) fn offline(&self, is_offline: bool) {
-        self.tool("Network.enable", &json!({}));
-        let line =
-            json!({ "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
-        self.tool("Network.emulateNetworkConditions", &line);
-    }
-
     pub(crate) fn new_tab(&self, url: &str) -> (String, String) {
         let first = self.call("GET", "/window", None).as_str().unwrap().to_owned();
         let made = self.call("POST", "/window/new", Some(&json!({ "type": "tab" })));

@@ -22,6 +22,8 @@ export function openPage() {
     document.documentElement.lang = code.replace("-latn", "-Latn");
     menu.value = code.replace("-latn", "");
     menu.setAttribute("aria-label", chat.words.language);
+    document.querySelector(".who p").textContent = chat.words.about.replace("{name}", name);
+    document.querySelector("[data-switch-theme]").setAttribute("aria-label", chat.words.theme);
   };
   chat.onvoice = show;
   const signIn = () => el("a", { href: `/account/sign-in?next=${encodeURIComponent(location.pathname)}` }, chat.words["sign-in"]);

@@ -21,6 +21,7 @@ use crate::server::Peer;
 use crate::visitor::here::is_keeper;
 use crate::visitor::origin::host_of;
 use crate::visitor::place;
+use crate::visitor::starting::Starting;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Home {
@@ -70,14 +71,14 @@ async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Resp
     }
     let (doors, tenants) = doors::open(api).await?;
     let starting = api.visits.starting.as_deref();
-    let ready = starting.map(|starting| starting.ready()).unwrap_or_default();
+    let ready = starting.map(Starting::ready).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
     Ok(Page(HomePage {
         is_keeper: true,
         doors,
         ready: ready.zip(0..).map(|(one, at)| ReadyCard::of(one.tenant.as_str(), one.about, at)).collect(),
-        providers: starting.map(|starting| starting.providers()).unwrap_or_default(),
-        has_models: starting.is_some_and(|starting| starting.has_models()),
+        providers: starting.map(Starting::providers).unwrap_or_default(),
+        has_models: starting.is_some_and(Starting::has_models),
         version: env!("CARGO_PKG_VERSION"),
     })
     .into_response())
