@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Every test, on both database engines and with a real model. Extra words go to the test runner: scripts/test.sh -p munshi-store
+# Every test, on both database engines with a real model, a real browser and other people's programs.
+# Extra words go to the test runner: scripts/test.sh -p munshi-store
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=(--workspace)
 [ $# -gt 0 ] && what=("$@")
+parts=()
+for part in postgres models browser oidc clients; do parts+=("scripts/$part.sh" run); done
 if cargo nextest --version >/dev/null 2>&1; then
-  exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run scripts/clients.sh run cargo nextest run "${what[@]}"
+  exec "${parts[@]}" cargo nextest run "${what[@]}"
 fi
-exec scripts/postgres.sh run scripts/models.sh run scripts/oidc.sh run scripts/clients.sh run cargo test "${what[@]}"
+exec "${parts[@]}" cargo test "${what[@]}"

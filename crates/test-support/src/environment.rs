@@ -31,3 +31,13 @@ pub fn openai_clients() -> PathBuf {
 pub fn path() -> String {
     variable("PATH")
 }
+
+/// Where the driver of a real browser listens.
+pub fn browser() -> String {
+    variable("MUNSHI_TEST_BROWSER")
+}
+
+/// The file of axe-core, which looks for what people with a disability would stumble over.
+pub fn axe() -> String {
+    variable("MUNSHI_TEST_AXE")
+}

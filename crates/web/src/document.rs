@@ -18,7 +18,9 @@ use crate::middleware::UNMATCHED;
 use crate::openai;
 use crate::openai::answer::{ChunkChoice, CompletionChunk, Delta};
 use crate::openai::form::{CompletionError, CompletionErrorDetail};
+use crate::views::attachment::Shown;
 use crate::views::event::StreamEvent;
+use crate::visitor::heard::VisitEvent;
 
 /// What keys are called in the document.
 const SCHEME: &str = "key";
@@ -70,6 +72,8 @@ impl Document {
             (Delta::name(), Delta::schema()),
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
+            (<VisitEvent as ToSchema>::name(), VisitEvent::schema()),
+            (<Shown as ToSchema>::name(), Shown::schema()),
         ] {
             shared = shared.schema(name, schema);
         }

@@ -41,11 +41,13 @@ pub(crate) struct Face {
     pub(crate) tone: u32,
 }
 
-const TONES: u32 = 6;
+/// As many colours as the style sheet has.
+pub(crate) const TONES: u32 = 6;
 
 impl Face {
     pub(crate) fn of(name: &str) -> Self {
-        let letter = name.trim().chars().next().map_or_else(|| "·".to_owned(), |c| c.to_uppercase().to_string());
+        let letter =
+            name.trim().chars().next().map_or_else(|| "·".to_owned(), |c| c.to_uppercase().to_string());
         let tone = name.chars().fold(0u32, |sum, c| (sum * 31 + u32::from(c)) % 9973) % TONES;
         Self { letter, tone }
     }
@@ -70,7 +72,8 @@ impl Nobody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::pages::{ChatPage, HomePage};
+    use crate::routes::home::show::HomePage;
+    use crate::routes::visits::show::ChatPage;
 
     const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}";
 
@@ -86,8 +89,12 @@ mod tests {
             assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "{page}");
             assert!(page.contains("&#60;script&#62;alert"), "it is shown as the text it is: {page}");
             assert!(!page.contains("style=") && !page.contains("onclick="), "nothing inline");
-            assert!(!page.contains("href=\"\"") && !page.contains("src=\"\""), "every asset is there: {page}");
-            let inline = page.split("<script").skip(1).filter(|part| !part.trim_start().starts_with("src=\"/assets/"));
+            assert!(
+                !page.contains("href=\"\"") && !page.contains("src=\"\""),
+                "every asset is there: {page}"
+            );
+            let inline =
+                page.split("<script").skip(1).filter(|part| !part.trim_start().starts_with("src=\"/assets/"));
             assert_eq!(inline.count(), 0, "scripts are assets");
         }
     }

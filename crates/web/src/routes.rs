@@ -39,7 +39,7 @@ mod embeddings {
 mod health {
     pub(super) mod check;
 }
-mod home {
+pub(crate) mod home {
     pub(super) mod doors;
     pub(crate) mod show;
 }
@@ -148,7 +148,7 @@ mod visit_runs {
     pub(super) mod cancel;
     pub(super) mod follow;
 }
-mod visits {
+pub(crate) mod visits {
     pub(super) mod read;
     pub(crate) mod show;
 }
@@ -160,12 +160,6 @@ mod words {
 }
 mod workspace {
     pub(super) mod open;
-}
-
-#[cfg(test)]
-pub(crate) mod pages {
-    pub(crate) use super::home::show::HomePage;
-    pub(crate) use super::visits::show::ChatPage;
 }
 
 /// Every route of the server. The binary may `merge` more before it serves them.

@@ -123,7 +123,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tenants");
         let mut there = BTreeSet::new();
         walk(&root, &root, &mut there);
-        let listed = READY.iter().flat_map(|one| one.files.iter().map(move |file| format!("{}/{}", one.name, file.path)));
+        let listed = READY
+            .iter()
+            .flat_map(|one| one.files.iter().map(move |file| format!("{}/{}", one.name, file.path)));
         assert_eq!(listed.collect::<BTreeSet<_>>(), there);
     }
 }

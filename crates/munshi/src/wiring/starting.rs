@@ -98,7 +98,9 @@ impl Start {
     /// Where the owner would look first: what is theirs before what is everybody's.
     async fn place(&self, tenant: &TenantName) -> Result<Option<String>, ApiError> {
         let mut bindings: Vec<(Audience, String)> = Vec::new();
-        for tier in history::tiers(&self.db, tenant).await?.iter().filter(|tier| tier.kind == TierKind::Binding) {
+        for tier in
+            history::tiers(&self.db, tenant).await?.iter().filter(|tier| tier.kind == TierKind::Binding)
+        {
             let read = serde_json::from_value::<Binding>(tier.body.clone().into());
             let Ok(binding) = read else { continue };
             let handle = binding.keys.iter().find(|key| key.kind() == KeyKind::Handle);
@@ -152,7 +154,8 @@ impl Starting for Start {
     }
 
     async fn try_key(&self, wish: KeyToTry) -> Result<Tried, ApiError> {
-        let known = preset(&wish.provider).ok_or_else(|| ApiError::internal("a provider without a preset"))?;
+        let known =
+            preset(&wish.provider).ok_or_else(|| ApiError::internal("a provider without a preset"))?;
         let target = Target { key: Key::new(&wish.key), ..known.target("tried", &wish.model) };
         let check = self.ask(target).await?;
         Ok(told(&wish, &check))
@@ -183,7 +186,13 @@ impl Start {
             tab: Arc::new(MemoryTab::default()),
             prices: None,
         };
-        let call = Call { wanted: Use::Default, route: Arc::new(route), request: request.into(), account, veil: None };
+        let call = Call {
+            wanted: Use::Default,
+            route: Arc::new(route),
+            request: request.into(),
+            account,
+            veil: None,
+        };
         Ok(trial::ask(&gateway, call, "answer", self.clock.now()).await)
     }
 }

@@ -106,7 +106,6 @@ pub fn answer(
     })
 }
 
-
 /// What the answer means for the act itself.
 fn settle(tx: &mut Tx<'_>, approval: &Approval, answer: Answer, now: Timestamp) -> Result<()> {
     use acts::State as Act;

@@ -3,6 +3,7 @@
 import { newId, pause } from "./dom.js";
 import { events } from "./events.js";
 import { Refused } from "./door.js";
+import { offerLink } from "./link.js";
 
 const LONGEST = 15000;
 
@@ -133,7 +134,9 @@ export class Chat {
     if (newest && !thread.running.length && !this.live.size) this.view.suggest(newest.suggestions || []);
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
     thread.running.forEach((run) => this.follow(run));
+    if (isFirst && thread.messages.length && !this.chosen) this.speak(thread.voice, false);
     if (!thread.open) this.onclosed?.();
+    if (thread.link) offerLink(this, this.view.composer);
     if (isFirst) this.view.ready(!thread.messages.length && !this.outgoing().length);
   }
 
@@ -180,14 +183,14 @@ export class Chat {
         const isOurs = error instanceof Refused && error.status < 500;
         if (isOurs || (error instanceof Refused && tries > 3)) return this.undelivered(item, error);
         this.view.notice(this.words.offline);
-        this.view.doing("");
+        this.view.doing(null);
         await this.rest(tries);
       }
     }
   }
 
   undelivered(item, error) {
-    this.view.doing("");
+    this.view.doing(null);
     const words = error.status === 429 ? this.words["too-many"] : error.status < 500 ? error.message : this.words.failed;
     this.view.failed(item.id, words);
   }
@@ -285,7 +288,7 @@ export class Chat {
 
   ended(live) {
     this.live.delete(live.run);
-    if (!this.live.size) this.view.doing("");
+    if (!this.live.size) this.view.doing(null);
     this.view.suggest(live.suggestions || []);
     this.tabs?.postMessage("ended");
   }

@@ -2,7 +2,7 @@
 // the text that it is. Pictures are never fetched: an address in a reply could carry away what was said.
 import { el } from "./dom.js";
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^\s*][^*]*)\*|\b_([^\s_][^_]*)_\b|\[([^\]]+)\]\(([^\s)]+)\)|(https?:\/\/[^\s<>"'`)\]]+)/gu;
+const INLINE = /!\[([^\]]*)\]\([^\s)]*\)|`([^`]+)`|\*\*([^*]+)\*\*|\*([^\s*][^*]*)\*|\b_([^\s_][^_]*)_\b|\[([^\]]+)\]\(([^\s)]+)\)|(https?:\/\/[^\s<>"'`)\]]+)/gu;
 const LINKS = ["http:", "https:", "mailto:", "tel:", "upi:"];
 
 export function safeLink(text) {
@@ -23,8 +23,9 @@ function inline(text, into) {
   let seen = 0;
   for (const found of text.matchAll(INLINE)) {
     into.append(text.slice(seen, found.index));
-    const [whole, code, strong, alsoStrong, slanted, words, address, bare] = found;
-    if (code) into.append(el("code", {}, code));
+    const [whole, alt, code, strong, alsoStrong, slanted, words, address, bare] = found;
+    if (alt !== undefined) into.append(alt);
+    else if (code) into.append(el("code", {}, code));
     else if (strong || alsoStrong) into.append(inline(strong || alsoStrong, el("strong")));
     else if (slanted) into.append(inline(slanted, el("em")));
     else if (address) into.append(link(address, words));

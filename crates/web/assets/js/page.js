@@ -1,5 +1,6 @@
 // The page of one binding: everything it needs to begin stands in its `data-` attributes.
 import { Chat } from "./chat.js";
+import { el } from "./dom.js";
 import { Door } from "./door.js";
 import { View } from "./view.js";
 
@@ -21,9 +22,12 @@ export function openPage() {
     document.documentElement.lang = code.replace("-latn", "-Latn");
     menu.value = code.replace("-latn", "");
     menu.setAttribute("aria-label", chat.words.language);
+    document.querySelector(".who p").textContent = chat.words.about.replace("{name}", name);
+    document.querySelector("[data-switch-theme]").setAttribute("aria-label", chat.words.theme);
   };
   chat.onvoice = show;
-  chat.onclosed = () => view.closed(chat.words.members);
+  const signIn = () => el("a", { href: `/account/sign-in?next=${encodeURIComponent(location.pathname)}` }, chat.words["sign-in"]);
+  chat.onclosed = () => view.closed(chat.words.members, signIn());
   menu.addEventListener("change", () => chat.speak(menu.value, true));
   show(chat.voice);
   chat.start();

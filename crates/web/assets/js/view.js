@@ -227,15 +227,15 @@ export class View {
     this.aloud.textContent = `${this.name}: ${item.querySelector(".text").textContent}`;
   }
 
-  // What is being done at this moment; nothing hides the line.
+  // What is being done at this moment, and the way to stop it; null hides the line.
   doing(words, stop) {
+    const shown = this.doings.hidden ? null : this.doings.querySelector(".what").textContent;
+    if (shown === words && !stop === !this.doings.querySelector("button")) return;
     this.keeping(() => {
-      this.doings.hidden = !words;
-      if (!words) return this.doings.replaceChildren();
+      this.doings.hidden = words === null;
       const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
       const button = stop && el("button", { type: "button", onclick: stop }, this.words.stop);
-      const shown = this.doings.querySelector(".what")?.textContent;
-      if (shown !== words) this.doings.replaceChildren(dots, el("span", { class: "what" }, words), button || "");
+      this.doings.replaceChildren(dots, el("span", { class: "what" }, words || ""), button || "");
     });
   }
 
@@ -323,6 +323,7 @@ export class View {
   }
 
   notice(words) {
+    if (!words && !this.note.hidden) this.aloud.textContent = this.words.back;
     this.note.hidden = !words;
     this.note.textContent = words || "";
   }

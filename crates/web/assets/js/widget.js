@@ -37,7 +37,7 @@ class MunshiChat extends HTMLElement {
   }
 
   connectedCallback() {
-    if (this.#inner) return;
+    if (this.#inner || !this.#place) return;
     dress(this.#shadow);
     this.#inner = el("div", { class: "munshi" });
     this.#shadow.append(this.#inner);

@@ -82,8 +82,7 @@ pub(crate) fn respond(
     stopping: CancellationToken,
 ) -> Response {
     // Plain structs always become JSON.
-    let whole =
-        |event: StreamEvent| Some((event.name(), serde_json::to_string(&event).unwrap_or_default()));
+    let whole = |event: StreamEvent| Some((event.name(), serde_json::to_string(&event).unwrap_or_default()));
     respond_as(api, told, following, stopping, Arc::new(whole))
 }
 

@@ -104,7 +104,11 @@ mod tests {
             assert!(link(bad).is_none(), "{bad}");
         }
         let image = |media_type: &str, data: &str| {
-            Shown::of(&Attachment::Image { media_type: media_type.to_owned(), data: data.to_owned(), title: String::new() })
+            Shown::of(&Attachment::Image {
+                media_type: media_type.to_owned(),
+                data: data.to_owned(),
+                title: String::new(),
+            })
         };
         assert!(image("image/png", "aGk=").is_some());
         assert!(image("text/html", "aGk=").is_none() && image("image/png", "a\"onload").is_none());

@@ -27,6 +27,8 @@ pub(crate) struct Visit {
     pub(crate) voice: String,
     /// Whether this visitor may write.
     pub(crate) open: bool,
+    /// Whether they can prove a phone here: POST /visit/{place}/link.
+    pub(crate) link: bool,
     /// The newest of it, the oldest first.
     pub(crate) messages: Vec<VisitMessage>,
     /// Where what was said earlier begins: send it as `before`.

@@ -68,15 +68,15 @@ pub(crate) async fn admit(
     let (limits, tenant) = (&guest.api.limits, guest.place.tenant);
     let is_visitor = known.person.as_ref().is_none_or(|person| person.visitor && person.role.is_none());
     if is_visitor {
-        limits.visitor(guest.address)?;
+        work(guest, &known, message, proof).await?;
     }
     limits.tenant(tenant, known.plan)?;
     if let Some(person) = &known.person {
         limits.person(tenant, person.id)?;
     }
-    if is_visitor {
+    // Who has no token yet is counted by the one they get.
+    if is_visitor && !matches!(guest.proved, Proved::Nothing) {
         limits.visit(tenant, visitor(guest), guest.place.binding_id)?;
-        work(guest, &known, message, proof).await?;
     }
     Ok(known.person)
 }
@@ -97,26 +97,28 @@ async fn look(guest: &Guest) -> Result<Known, ApiError> {
 }
 
 /// After some messages a browser does a little work for each. Who begins anew with every message is known by their
-/// address all the same.
+/// address all the same. A message counts for its address when it first comes: who has done the work it was answered with
+/// was counted then.
 async fn work(guest: &Guest, known: &Known, message: &str, proof: Option<&Proof>) -> Result<(), Kept> {
     let wanted = guest.api.visits.challenge;
+    let key = guest.api.codes.key(guest.place.tenant).await?;
+    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
+    let of = For { binding: &binding, visitor: &visitor, message };
+    let now = guest.api.clock.now();
+    if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, now)) {
+        return Ok(());
+    }
+    guest.api.limits.visitor(guest.address)?;
     // Each message of theirs has an answer beside it.
     let said = u32::try_from(known.said / 2).unwrap_or(u32::MAX);
     let is_free = said < wanted.after && guest.api.limits.newcomer(guest.address, wanted.after);
     if wanted.bits == 0 || is_free {
         return Ok(());
     }
-    let key = guest.api.codes.key(guest.place.tenant).await?;
-    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
-    let of = For { binding: &binding, visitor: &visitor, message };
-    let now = guest.api.clock.now();
-    match proof {
-        Some(proof) if challenge::is_done(&key, of, proof, now) => Ok(()),
-        _ => Err(Kept::Asked(challenge::make(&key, of, wanted.bits, now))),
-    }
+    Err(Kept::Asked(challenge::make(&key, of, wanted.bits, now)))
 }
 
-/// By what they are counted; somebody without a token is nobody in particular.
+/// By what they are counted and sealed for; somebody without a token is nobody in particular.
 fn visitor(guest: &Guest) -> String {
     match &guest.proved {
         Proved::Nothing => String::new(),

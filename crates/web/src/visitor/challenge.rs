@@ -84,7 +84,10 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 pub(crate) fn solve(challenge: &str) -> String {
     let bits: u32 = challenge.split('.').next().and_then(|bits| bits.parse().ok()).unwrap_or(0);
-    (0u64..).map(|number| number.to_string()).find(|number| zeros(&format!("{challenge}.{number}")) >= bits).unwrap()
+    (0u64..)
+        .map(|number| number.to_string())
+        .find(|number| zeros(&format!("{challenge}.{number}")) >= bits)
+        .unwrap()
 }
 
 #[cfg(test)]
@@ -120,7 +123,10 @@ mod tests {
         let later = format!("{bits}.{}.{seal}", ends.parse::<i64>().unwrap() + 1);
         assert!(!is_done(&key, of, &Proof { answer: solve_few(&later), challenge: later }, NOW));
         for bad in ["", "x", "0.0.", "0.99999999999999999.00", "-1.1.1", &"9".repeat(500)] {
-            assert!(!is_done(&key, of, &Proof { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW), "{bad}");
+            assert!(
+                !is_done(&key, of, &Proof { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW),
+                "{bad}"
+            );
         }
     }
 

@@ -147,22 +147,43 @@ mod tests {
         for voice in Voice::all() {
             book.add(voice, "shop-doing-read = Looking in the shop…\n").unwrap();
         }
-        let spec = |name: &str, scope: &str| ToolSpec::read(name.parse().unwrap(), String::new(), scope.to_owned());
-        let tools = [spec("count", "shop.count"), spec("find", "else.find"), ToolSpec { effect: Effect::Inside, ..spec("note", "else.note") }];
+        let spec =
+            |name: &str, scope: &str| ToolSpec::read(name.parse().unwrap(), String::new(), scope.to_owned());
+        let tools = [
+            spec("count", "shop.count"),
+            spec("find", "else.find"),
+            ToolSpec { effect: Effect::Inside, ..spec("note", "else.note") },
+        ];
         let voice = Voice::new(Language::English, Form::Latin);
         Ear { book: Arc::new(book), tools: tools.into_iter().map(Arc::new).collect(), voice }
     }
 
     #[test]
     fn what_is_done_is_told_kindly_and_nothing_of_it_besides() {
-        let call = |tool: &str| StreamEvent::ToolCall { call: "1".to_owned(), tool: tool.to_owned(), arguments: json!({ "secret": 1 }) };
-        for (tool, words) in [("count", "Looking in the shop…"), ("find", "Looking it up…"), ("note", "Writing it down…"), ("gone", "Looking it up…")] {
+        let call = |tool: &str| StreamEvent::ToolCall {
+            call: "1".to_owned(),
+            tool: tool.to_owned(),
+            arguments: json!({ "secret": 1 }),
+        };
+        for (tool, words) in [
+            ("count", "Looking in the shop…"),
+            ("find", "Looking it up…"),
+            ("note", "Writing it down…"),
+            ("gone", "Looking it up…"),
+        ] {
             let heard = serde_json::to_value(ear().hear(call(tool)).unwrap()).unwrap();
             assert_eq!(heard, json!({ "type": "doing", "words": words }));
         }
-        let result = |result| StreamEvent::ToolResult { call: "1".to_owned(), tool: "count".to_owned(), ok: true, result };
+        let result = |result| StreamEvent::ToolResult {
+            call: "1".to_owned(),
+            tool: "count".to_owned(),
+            ok: true,
+            result,
+        };
         assert_eq!(ear().hear(result(json!({ "count": 4, "internal": "x" }))), None);
-        let with = ear().hear(result(json!({ "attachments": [{ "kind": "link", "url": "https://a.example", "title": "A" }] })));
+        let with = ear().hear(result(
+            json!({ "attachments": [{ "kind": "link", "url": "https://a.example", "title": "A" }] }),
+        ));
         assert_eq!(with.unwrap().name(), "attached");
     }
 
@@ -170,7 +191,14 @@ mod tests {
     fn the_end_says_what_to_speak_and_not_what_it_cost() {
         let ids = Ids::system();
         let usage = munshi_agent::Usage::default().into();
-        let done = StreamEvent::Done { run: ids.next(), message: ids.next(), decision_id: ids.next(), usage, state: "done".to_owned(), degraded: false };
+        let done = StreamEvent::Done {
+            run: ids.next(),
+            message: ids.next(),
+            decision_id: ids.next(),
+            usage,
+            state: "done".to_owned(),
+            degraded: false,
+        };
         let heard = serde_json::to_value(ear().hear(done).unwrap()).unwrap();
         assert_eq!((&heard["voice"], &heard["usage"]), (&json!("en"), &json!(null)));
     }

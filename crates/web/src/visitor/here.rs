@@ -1,9 +1,9 @@
 //! Whether somebody sits at this very machine, or looks after the installation.
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::{FORWARDED, HOST, VIA};
 use axum::http::request::Parts;
-use axum::http::HeaderMap;
 
 use super::origin::{Origin, host_of};
 use crate::app::App;
@@ -17,8 +17,9 @@ const PASSED_ON: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip"
 /// believed, so that no page on the web speaks for whoever sits here.
 pub(crate) fn sits_here(peer: Option<&Peer>, headers: &HeaderMap) -> bool {
     let is_near = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
-    let passed_on =
-        PASSED_ON.iter().any(|name| headers.contains_key(*name)) || headers.contains_key(FORWARDED) || headers.contains_key(VIA);
+    let passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name))
+        || headers.contains_key(FORWARDED)
+        || headers.contains_key(VIA);
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
     let is_meant = matches!(host, "localhost" | "127.0.0.1" | "::1");
     is_near && is_meant && !passed_on

@@ -66,7 +66,9 @@ pub(crate) fn host_of(place: &str) -> &str {
 /// For a page that may not ask, in words for whoever put the widget there.
 pub(crate) fn foreign(origin: &Origin) -> ApiError {
     let what = match origin {
-        Origin::Host(host) => format!("Pages on {} may not talk to this binding.", crate::json::shorten(host)),
+        Origin::Host(host) => {
+            format!("Pages on {} may not talk to this binding.", crate::json::shorten(host))
+        }
         Origin::Own(_) | Origin::Hidden => "A page that hides where it is may not talk here.".to_owned(),
     };
     ApiError::new(Code::Forbidden, what)

@@ -34,7 +34,8 @@ pub(crate) async fn of_host(api: &Inner, host: &str) -> Result<Option<Arc<Resolu
 /// The name by which it is found again, whatever others are called.
 pub(crate) fn name_of(place: &Resolution) -> String {
     let handle = place.binding.keys.iter().find(|key| key.kind() == KeyKind::Handle);
-    handle.map_or_else(|| format!("{}:{}", place.tenant_name, place.binding_name), |key| key.text().to_owned())
+    handle
+        .map_or_else(|| format!("{}:{}", place.tenant_name, place.binding_name), |key| key.text().to_owned())
 }
 
 /// Whether it is for those who belong to the business, and for nobody else.

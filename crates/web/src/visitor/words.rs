@@ -102,11 +102,17 @@ mod tests {
     #[test]
     fn scripts_ask_for_words_that_are_there() {
         let english = all(voice("en").unwrap());
-        let scripts = [include_str!("../../assets/js/view.js"), include_str!("../../assets/js/chat.js"), include_str!("../../assets/js/widget.js")];
+        let scripts = [
+            include_str!("../../assets/js/view.js"),
+            include_str!("../../assets/js/chat.js"),
+            include_str!("../../assets/js/widget.js"),
+            include_str!("../../assets/js/link.js"),
+        ];
         let mut asked = 0;
         for script in scripts {
             for part in script.split("words.").skip(1).chain(script.split("words[\"").skip(1)) {
-                let name: String = part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+                let name: String =
+                    part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
                 if name.is_empty() || part[name.len()..].starts_with('(') {
                     continue;
                 }

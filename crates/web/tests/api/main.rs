@@ -39,3 +39,4 @@ mod persons;
 mod reads;
 mod streams;
 mod support;
+mod visits;

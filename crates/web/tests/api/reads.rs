@@ -40,8 +40,8 @@ on_both! {
         let numbers: Vec<i64> = messages.iter().map(|one| one["number"].as_i64().unwrap()).collect();
         assert_eq!(numbers, (1..=10).rev().collect::<Vec<_>>());
         assert_eq!(messages[9]["text"], "message 0");
-        assert_eq!(all(&house, &key, "/v1/tiers", 1).await.len(), 5);
-        assert_eq!(all(&house, &key, "/v1/bindings", 1).await.len(), 2);
+        assert_eq!(all(&house, &key, "/v1/tiers", 1).await.len(), 6);
+        assert_eq!(all(&house, &key, "/v1/bindings", 1).await.len(), 3);
         assert_eq!(all(&house, &key, "/v1/persons", 1).await.len(), 2);
         assert_eq!(all(&house, &key, &format!("/v1/runs?session={session}&state=done"), 2).await.len(), 5);
         assert_eq!(all(&house, &key, "/v1/runs?state=halted", 2).await.len(), 0);

@@ -323,6 +323,13 @@ fn folder(place: &Path, name: &str) -> PathBuf {
         ("agents/plain.toml", AGENT.to_owned()),
         ("bindings/counter.toml", binding(&format!("{name}-counter"))),
         ("bindings/back.toml", binding(&format!("{name}-back"))),
+        (
+            "bindings/front.toml",
+            format!(
+                "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\nchannels = [\"web\"]\n\
+                 keys = [\"handle:{name}-front\", \"host:{name}.example\"]\n"
+            ),
+        ),
     ] {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -15,12 +15,13 @@ use super::doors::{self, Door};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::pages::{Face, Page};
+use crate::pages::{Face, Page, TONES};
 use crate::routes::visits::show::chat;
 use crate::server::Peer;
 use crate::visitor::here::is_keeper;
 use crate::visitor::origin::host_of;
 use crate::visitor::place;
+use crate::visitor::starting::Starting;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Home {
@@ -70,14 +71,14 @@ async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Resp
     }
     let (doors, tenants) = doors::open(api).await?;
     let starting = api.visits.starting.as_deref();
-    let ready = starting.map(|starting| starting.ready()).unwrap_or_default();
+    let ready = starting.map(Starting::ready).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
     Ok(Page(HomePage {
         is_keeper: true,
         doors,
-        ready: ready.map(|one| ReadyCard::of(one.tenant.as_str(), one.about)).collect(),
-        providers: starting.map(|starting| starting.providers()).unwrap_or_default(),
-        has_models: starting.is_some_and(|starting| starting.has_models()),
+        ready: ready.zip(0..).map(|(one, at)| ReadyCard::of(one.tenant.as_str(), one.about, at)).collect(),
+        providers: starting.map(Starting::providers).unwrap_or_default(),
+        has_models: starting.is_some_and(Starting::has_models),
         version: env!("CARGO_PKG_VERSION"),
     })
     .into_response())
@@ -85,14 +86,19 @@ async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Resp
 
 /// A tenant that can be made at once.
 struct ReadyCard {
+    tenant: String,
+    /// As people write it.
     name: String,
     about: String,
     face: Face,
 }
 
 impl ReadyCard {
-    fn of(name: &str, about: String) -> Self {
-        Self { name: name.to_owned(), about, face: Face::of(name) }
+    /// Beside each other they differ in colour.
+    fn of(tenant: &str, about: String, at: u32) -> Self {
+        let face = Face { tone: at % TONES, ..Face::of(tenant) };
+        let name = format!("{}{}", face.letter, tenant.chars().skip(1).collect::<String>());
+        Self { tenant: tenant.to_owned(), name, about, face }
     }
 }
 
@@ -125,7 +131,7 @@ impl HomePage {
         Self {
             is_keeper: true,
             doors: vec![Door::sample(text)],
-            ready: vec![ReadyCard::of(text, text.to_owned())],
+            ready: vec![ReadyCard::of(text, text.to_owned(), 0)],
             providers: vec![(text.to_owned(), text.to_owned())],
             has_models: true,
             version: "1",

@@ -40,7 +40,10 @@ pub(crate) async fn open_start(
     Json(wish): Json<ReadyTenant>,
 ) -> Result<Response, ApiError> {
     let api = app.api()?;
-    let none = || ApiError::new(Code::NotFound, "No such tenant comes ready.").hint("`munshi apply DIR` brings one of a folder.");
+    let none = || {
+        ApiError::new(Code::NotFound, "No such tenant comes ready.")
+            .hint("`munshi apply DIR` brings one of a folder.")
+    };
     let starting = api.visits.starting.as_ref().ok_or_else(none)?;
     if !starting.ready().iter().any(|ready| ready.tenant == wish.tenant) {
         return Err(none());

@@ -56,8 +56,7 @@ pub(crate) async fn give(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let (person, _) = own(tx, &proved, binding, id)?;
         let who = person.principal(tx);
-        let said =
-            Said { who: &who, answer: said, shown: Some(&quoted), covers: Covers::Act, via: "web" };
+        let said = Said { who: &who, answer: said, shown: Some(&quoted), covers: Covers::Act, via: "web" };
         let answered = answer(tx, &office, id, &said, now)?;
         Ok((person, answered))
     };

@@ -24,8 +24,7 @@ pub(crate) async fn read_visit_approval(
     guest: Guest,
     AtBoth(_place, id): AtBoth<String, ApprovalId>,
 ) -> Result<Json<VisitApproval>, ApiError> {
-    let (proved, binding, office) =
-        (guest.proved.clone(), guest.place.binding_id, guest.api.office.clone());
+    let (proved, binding, office) = (guest.proved.clone(), guest.place.binding_id, guest.api.office.clone());
     let read = move |tx: &mut Tx<'_>| {
         let (person, approval) = own(tx, &proved, binding, id)?;
         shown(tx, &office, &person, &approval)
@@ -55,5 +54,9 @@ pub(crate) fn own(
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
     let session = approval.session.map(SessionId::from_uuid).ok_or_else(gone)?;
     let session = sessions::living(tx, session)?.ok_or_else(gone)?;
-    if session.person == person.id && session.binding == binding { Ok((person, approval)) } else { Err(gone()) }
+    if session.person == person.id && session.binding == binding {
+        Ok((person, approval))
+    } else {
+        Err(gone())
+    }
 }

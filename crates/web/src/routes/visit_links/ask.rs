@@ -24,7 +24,10 @@ pub(crate) struct VisitPhone {
 #[utoipa::path(post, path = "/visit/{place}/link", tag = "visit_links",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
     responses((status = 202, description = "A code is on its way.")))]
-pub(crate) async fn ask_visit_link(guest: Guest, Json(wish): Json<VisitPhone>) -> Result<StatusCode, ApiError> {
+pub(crate) async fn ask_visit_link(
+    guest: Guest,
+    Json(wish): Json<VisitPhone>,
+) -> Result<StatusCode, ApiError> {
     // Whoever may not chat any more may not send codes to others' phones either.
     guest.api.limits.visitor(guest.address)?;
     let (_, session) = guest.thread().await?.ok_or_else(nothing_said)?;

@@ -73,7 +73,11 @@ pub(crate) async fn send_visit_message(
     check(&said)?;
     let person = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
     let token = match &guest.proved {
-        Proved::Nothing => Some(Token::random(guest.api.random.as_ref())),
+        Proved::Nothing => {
+            let token = Token::random(guest.api.random.as_ref());
+            guest.api.limits.visit(guest.place.tenant, token.id(), guest.place.binding_id)?;
+            Some(token)
+        }
         Proved::Browser(token) => Some(token.clone()),
         Proved::Person(_) => None,
     };

@@ -32,7 +32,8 @@ pub(crate) async fn follow_visit_run(
 ) -> Result<Response, ApiError> {
     let after = stream::seen(id, &headers, None)?;
     let run = guest.run(id).await?;
-    let language = guest.thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
+    let language =
+        guest.thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
     let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
     let following = guest.api.engine.follow(guest.place.tenant, id, after).await?;
     let told = Told { tenant: guest.place.tenant, person: run.person, run: id, insides: Insides::Shown, first: None };

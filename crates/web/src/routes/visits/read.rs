@@ -1,13 +1,14 @@
 //! `GET /visit/{place}`: a place, and the visitor's own thread there.
 
 use axum::http::HeaderMap;
-use munshi_agent::messages;
 use munshi_agent::RunState;
+use munshi_agent::messages;
 use munshi_agent::runs::{self, RunView, Wanted};
 use munshi_agent::sessions::Session;
 use munshi_identity::Person;
 use munshi_safety::approvals;
 use munshi_store::{Cursor, Page, PageRequest, Tx};
+use munshi_types::tier::Channel;
 use munshi_types::{Id, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -58,6 +59,8 @@ pub(crate) async fn read_visit(
     let found = guest.thread().await?;
     let language = found.as_ref().and_then(|(_, session)| session.language.as_ref()).and_then(voice_of);
     let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
+    let by_phone = guest.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
+    let link = by_phone && found.as_ref().is_some_and(|(person, _)| person.visitor && person.role.is_none());
     let thread = match found {
         Some((person, session)) => thread(&guest, person, session, which.before).await?,
         None => Thread::default(),
@@ -67,6 +70,7 @@ pub(crate) async fn read_visit(
         name: guest.place.human.body.name.clone(),
         voice: voice.code(),
         open,
+        link,
         messages: thread.messages,
         before: thread.before,
         running: thread.running,

@@ -13,8 +13,8 @@ use crate::api::ask::At;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::pages::{Face, Nobody, Page};
-use crate::visitor::words::{self, MENU};
 use crate::visitor::place;
+use crate::visitor::words::{self, MENU};
 
 /// The page of a binding: its chat.
 #[utoipa::path(get, path = "/c/{place}", tag = "visits",

@@ -1,0 +1,216 @@
+//! A conversation, from the first run on, through everything that happens to a page.
+
+use std::time::Duration;
+
+use munshi_test_support::proxy::Proxy;
+use serde_json::json;
+
+use crate::driver::Browser;
+use crate::shop::{BUBBLES, ENTER, REPLY, STILL, Shop, TAB, say};
+use crate::support::Installation;
+
+const LONG: &str = "The shop opens at nine in the morning. It closes at eight in the evening. On Tuesdays it is closed. \
+                    The owner is called Farid and he knows every customer by name. That is all there is to say.";
+
+fn slow() -> Shop {
+    Shop::open("Meera", LONG, Duration::from_millis(60))
+}
+
+#[test]
+fn from_the_first_run_to_the_first_reply() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let browser = Browser::open(&format!("http://{}/", server.address));
+    assert!(browser.text("document.querySelector('h1').textContent").contains("every shop"));
+    browser.click("[data-open=kirana]");
+    browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
+    say(&browser, "Ramesh ko 500 udhaar diya");
+    browser.until(STILL);
+    let reply = browser.text(REPLY);
+    assert!(
+        reply.contains("Ramesh") && reply.contains("₹500"),
+        "whoever made the shop keeps its books: {reply}"
+    );
+    // The page speaks as the person does.
+    browser.until("document.querySelector('textarea').placeholder === 'Sandesh likhein'");
+    assert_eq!(browser.value("document.cookie"), json!(""), "no script reads who it is");
+    // It is somebody's now: a second browser is a visitor there.
+    let other = Browser::open(&format!("http://{}/c/kirana-counter", server.address));
+    other.until("document.querySelector('.shut')");
+    assert_eq!(other.complaints(), "");
+    assert_eq!(browser.complaints(), "");
+}
+
+#[test]
+fn a_key_is_tried_and_kept_nowhere() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let browser = Browser::open(&format!("http://{}/", server.address));
+    browser.run(
+        "document.getElementById('secret').value = arguments[0]; document.querySelector('#try [type=submit]').click()",
+        &json!(["sk-this-opens-nothing"]),
+    );
+    browser.until("document.querySelector('#tried.bad')");
+    let told = browser.text("document.getElementById('tried').textContent");
+    assert!(told.contains("did not work") && !told.contains("sk-this"), "{told}");
+    assert!(!server.log().contains("sk-this"), "{}", server.log());
+    for file in std::fs::read_dir(installation.data()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        assert!(!bytes.windows(7).any(|part| part == b"sk-this"), "{} has it", path.display());
+    }
+}
+
+#[test]
+fn a_page_that_is_loaded_again_in_the_middle_goes_on() {
+    let shop = slow();
+    let browser = shop.chat();
+    say(&browser, "When do you open?");
+    browser.until(&format!("({REPLY}).length > 20"));
+    browser.reload();
+    browser.until("document.querySelector('.chat.ready')");
+    browser.until(&format!("({REPLY}).includes('all there is to say') && {STILL}"));
+    assert_eq!((browser.text(REPLY), browser.value(BUBBLES)), (LONG.to_owned(), json!(2)));
+    // And once more when all is over: the same, from the store.
+    browser.reload();
+    browser.until(&format!("{BUBBLES} === 2"));
+    assert_eq!(browser.text(REPLY), LONG);
+    assert_eq!(shop.model.asked(), 1);
+}
+
+#[test]
+fn a_line_that_is_cut_comes_back() {
+    let shop = slow();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let line = runtime.block_on(Proxy::to(shop.server.address));
+    let browser = Browser::open(&format!("http://{}/c/shop", line.address));
+    browser.until("document.querySelector('.chat.ready')");
+    say(&browser, "When do you open?");
+    browser.until(&format!("({REPLY}).length > 20"));
+    line.cut();
+    browser.until("!document.querySelector('.notice').hidden");
+    std::thread::sleep(Duration::from_secs(1));
+    line.mend();
+    browser.until(&format!("({REPLY}).includes('all there is to say') && {STILL}"));
+    assert_eq!(browser.text(REPLY), LONG, "nothing is lost, and nothing is there twice");
+    assert_eq!(browser.value("document.querySelector('.notice').hidden"), json!(true));
+    // What is said without a line is sent when there is one, once.
+    line.cut();
+    say(&browser, "And when do you close?");
+    browser.until("document.querySelector('.own.waiting') && !document.querySelector('.notice').hidden");
+    line.mend();
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    assert_eq!(shop.model.asked(), 2);
+}
+
+#[test]
+fn what_was_not_sent_is_still_there() {
+    let shop = slow();
+    let browser = shop.chat();
+    browser.run("document.querySelector('textarea').focus()", &json!([]));
+    browser.press("half a thought");
+    browser.reload();
+    browser.until("document.querySelector('.chat.ready')");
+    assert_eq!(browser.text("document.querySelector('textarea').value"), "half a thought");
+    assert_eq!(browser.value(BUBBLES), json!(0));
+}
+
+#[test]
+fn two_tabs_are_in_step() {
+    let shop = slow();
+    let browser = shop.chat();
+    say(&browser, "When do you open?");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    let (first, second) = browser.new_tab(&shop.url("/c/shop"));
+    browser.until(&format!("{BUBBLES} === 2"));
+    say(&browser, "And on Sundays?");
+    browser.until(&format!("{BUBBLES} === 4"));
+    browser.show(&first);
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    assert_eq!(browser.text(REPLY), LONG, "the other tab heard it too");
+    browser.show(&second);
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    assert_eq!(browser.text(REPLY), LONG);
+    assert_eq!(shop.model.asked(), 2);
+}
+
+#[test]
+fn a_turn_is_stopped_by_its_button() {
+    let shop = Shop::open("Meera", &LONG.repeat(5), Duration::from_millis(150));
+    let browser = shop.chat();
+    say(&browser, "Tell me everything.");
+    browser.until("document.querySelector('.doing button')");
+    browser.click(".doing button");
+    browser.until(STILL);
+    browser.until("!document.querySelector('.live')");
+    say(&browser, "Good.");
+    browser.until("document.querySelectorAll('.own').length === 2");
+}
+
+#[test]
+fn hands_that_stay_on_the_keys_reach_everything() {
+    let shop = Shop::open(
+        "Meera",
+        "We open at nine.\n>>next: When do you close? | Are you open on Sundays?",
+        Duration::from_millis(1),
+    );
+    let browser = shop.chat();
+    browser.run("document.activeElement.blur()", &json!([]));
+    let focus = || {
+        browser
+            .text("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+    };
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        browser.press(&TAB.to_string());
+        seen.push(focus());
+    }
+    for wanted in
+        ["Language", "Light or dark", "Conversation", "What can you help me with?", "Write a message"]
+    {
+        assert!(seen.iter().any(|one| one == wanted), "{wanted} is not among {seen:?}");
+    }
+    browser.run("document.querySelector('textarea').focus()", &json!([]));
+    browser.press("one");
+    browser.press_shifted(ENTER);
+    browser.press("two");
+    assert_eq!(browser.text("document.querySelector('textarea').value"), "one\ntwo");
+    browser.press(&ENTER.to_string());
+    browser.until(&format!("{BUBBLES} === 2 && {STILL} && document.querySelector('.suggestions button')"));
+    assert_eq!(
+        browser.text("document.activeElement.tagName"),
+        "TEXTAREA",
+        "the focus stays where one writes"
+    );
+    browser.press_shifted(TAB);
+    assert_eq!(browser.text("document.activeElement.parentElement.className"), "suggestions");
+    browser.press(&ENTER.to_string());
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    assert_eq!(browser.text("document.activeElement.tagName"), "TEXTAREA");
+    // The reply is told to those who don't see it, once it is whole.
+    assert!(
+        browser.text("document.querySelector('[aria-live=polite]').textContent").contains("We open at nine.")
+    );
+}
+
+#[test]
+fn a_language_that_is_chosen_holds() {
+    let shop = Shop::open("Meera", "नमस्ते।", Duration::from_millis(1));
+    let browser = shop.chat();
+    browser.run("const menu = document.getElementById('language'); menu.value = 'ta'; menu.dispatchEvent(new Event('change'))", &json!([]));
+    browser.until("document.querySelector('textarea').placeholder === 'செய்தி எழுதுங்கள்'");
+    say(&browser, "when do you open?");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    browser.reload();
+    browser.until(&format!("{BUBBLES} === 2 && document.documentElement.lang === 'ta'"));
+    // Small as a phone, nothing runs over its edge.
+    browser.tool(
+        "Emulation.setDeviceMetricsOverride",
+        &json!({ "width": 360, "height": 640, "deviceScaleFactor": 2, "mobile": true }),
+    );
+    browser.until("innerWidth === 360");
+    assert_eq!(browser.value("document.documentElement.scrollWidth"), json!(360));
+    let below =
+        browser.value("document.querySelector('.composer').getBoundingClientRect().bottom - innerHeight");
+    assert!(below.as_f64().unwrap() < 1.0, "the box to write in is below the edge by {below}");
+}

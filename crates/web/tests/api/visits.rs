@@ -1,0 +1,388 @@
+//! People at a page: who they are, what they see, and what keeps them.
+
+use axum::body::Body;
+use axum::http::Request;
+use axum::response::Response;
+use munshi_identity::{Person, Role, persons};
+use munshi_store::Tx;
+use munshi_test_support::TestDb;
+use munshi_test_support::models::Turn;
+use munshi_types::PersonId;
+use munshi_web::Peer;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::support::{Installation, Told, text_of};
+
+const FRONT: &str = "/visit/shop-front";
+
+/// What one visitor's browser sends with everything.
+#[derive(Clone, Default)]
+struct Browser {
+    headers: Vec<(&'static str, String)>,
+    address: Option<&'static str>,
+}
+
+impl Browser {
+    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// A page of the shop's own site, with the widget on it.
+    fn on(host: &str) -> Self {
+        Self::default().with("host", "chat.example").with("origin", format!("https://{host}"))
+    }
+
+    fn from(address: &'static str) -> Self {
+        Self { address: Some(address), ..Self::default() }
+    }
+
+    fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Request<Body> {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        if let Some(address) = self.address {
+            request = request.extension(Peer(address.parse().unwrap()));
+        }
+        let body = body.map(|body| Body::from(body.to_string()));
+        request.header("content-type", "application/json").body(body.unwrap_or_default()).unwrap()
+    }
+
+    async fn call(
+        &self,
+        house: &Installation,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> (u16, Value, Response<()>) {
+        let response = house.send(self.request(method, path, body.as_ref())).await;
+        let (parts, body) = response.into_parts();
+        let bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+        let status = parts.status.as_u16();
+        let value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        (status, value, Response::from_parts(parts, ()))
+    }
+
+    async fn get(&self, house: &Installation, path: &str) -> (u16, Value) {
+        let (status, value, _) = self.call(house, "GET", path, None).await;
+        (status, value)
+    }
+
+    /// Says something and hears all of the answer.
+    async fn say(&self, house: &Installation, text: &str, id: &str) -> (axum::http::HeaderMap, Vec<Told>) {
+        self.say_at(house, FRONT, text, id).await
+    }
+
+    async fn say_at(
+        &self,
+        house: &Installation,
+        place: &str,
+        text: &str,
+        id: &str,
+    ) -> (axum::http::HeaderMap, Vec<Told>) {
+        let body = json!({ "text": text, "message_id": own(id) });
+        house.stream(self.request("POST", &format!("{place}/messages"), Some(&body)), usize::MAX).await
+    }
+
+    /// The status of saying something.
+    async fn tries(&self, house: &Installation, body: &Value) -> (u16, Value, axum::http::HeaderMap) {
+        let path = format!("{FRONT}/messages");
+        let response = house.send(self.request("POST", &path, Some(body))).await;
+        let (parts, body) = response.into_parts();
+        let bytes = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+        (parts.status.as_u16(), serde_json::from_slice(&bytes).unwrap_or(Value::Null), parts.headers)
+    }
+}
+
+fn own(id: &str) -> String {
+    format!("{id:0>16}")
+}
+
+/// The cookie of an answer, as a browser sends it back.
+fn cookie(headers: &axum::http::HeaderMap) -> String {
+    headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+}
+
+fn run_of(told: &[Told]) -> String {
+    told[0].data["run"].as_str().unwrap().to_owned()
+}
+
+fn solved(challenge: &str) -> String {
+    let bits: u32 = challenge.split('.').next().unwrap().parse().unwrap();
+    let zeros = |text: String| {
+        let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        let zero = hash.iter().take_while(|byte| **byte == 0).count();
+        u32::try_from(zero).unwrap() * 8 + hash.get(zero).map_or(0, |byte| byte.leading_zeros())
+    };
+    (0u64..)
+        .map(|number| number.to_string())
+        .find(|number| zeros(format!("{challenge}.{number}")) >= bits)
+        .unwrap()
+}
+
+/// The person behind a thread, made a member of the business.
+async fn promote(house: &Installation, role: Role) -> PersonId {
+    let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
+        let id: PersonId = tx.one(
+            "SELECT person_id FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel'",
+            munshi_store::params![],
+            |row| row.get(0),
+        )?;
+        let person = persons::find(tx, id)?.unwrap();
+        persons::put(tx, &Person { role: Some(role), ..person })?;
+        Ok(id)
+    };
+    house.db.write(house.shop.tenant, unit).await.unwrap()
+}
+
+const PERSONS: &str = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1";
+
+async fn opened(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Installation {
+    Installation::open(test, script).await
+}
+
+on_both! {
+    async fn a_visitor_is_made_by_their_first_message(test: TestDb) {
+        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("At eight.")]).await;
+        let guest = Browser::default();
+        let before = house.number(house.shop.tenant, PERSONS).await;
+        let (status, place) = guest.get(&house, FRONT).await;
+        assert_eq!((status, &place["name"], &place["open"]), (200, &json!("Meera"), &json!(true)));
+        assert_eq!((&place["messages"], &place["voice"]), (&json!([]), &json!("en")));
+        assert_eq!(house.number(house.shop.tenant, PERSONS).await, before, "looking makes nobody");
+        let (headers, told) = guest.say(&house, "When do you open?", "1").await;
+        assert_eq!(text_of(&told), "We open at nine.");
+        let set = headers["set-cookie"].to_str().unwrap();
+        assert!(set.contains("HttpOnly") && set.contains("SameSite=Lax") && !set.contains("Secure"), "{set}");
+        assert_eq!(house.number(house.shop.tenant, PERSONS).await, before + 1);
+        let known = Browser::default().with("cookie", cookie(&headers));
+        let (_, thread) = known.get(&house, FRONT).await;
+        let said: Vec<&str> = thread["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
+        assert_eq!(said, ["When do you open?", "We open at nine."]);
+        assert_eq!(thread["messages"][0]["message_id"], own("1"));
+        known.say(&house, "And when do you close?", "2").await;
+        assert_eq!(house.number(house.shop.tenant, PERSONS).await, before + 1, "the same one again");
+        // Over a secure line the cookie stays on it.
+        let secure = Browser::default().with("host", "chat.example").with("origin", "https://chat.example");
+        let (headers, _) = secure.with("cookie", cookie(&headers)).say(&house, "Hello?", "3").await;
+        assert!(headers["set-cookie"].to_str().unwrap().ends_with("; Secure"));
+    }
+
+    async fn what_is_ones_own_is_nobody_elses(test: TestDb) {
+        let house = opened(&test, [Turn::text("Yes."), Turn::text("No.")]).await;
+        let (headers, told) = Browser::default().say(&house, "My secret is blue.", "1").await;
+        let run = run_of(&told);
+        let one = Browser::default().with("cookie", cookie(&headers));
+        let (headers, _) = Browser::default().say(&house, "Who else is here?", "2").await;
+        let other = Browser::default().with("cookie", cookie(&headers));
+        for stranger in [&other, &Browser::default()] {
+            for (method, path) in [("GET", format!("{FRONT}/runs/{run}/stream")), ("POST", format!("{FRONT}/runs/{run}/cancel"))] {
+                let (status, body, _) = stranger.call(&house, method, &path, None).await;
+                assert_eq!((status, &body["error"]["code"]), (404, &json!("not_found")), "{path}");
+            }
+            let (_, thread) = stranger.get(&house, FRONT).await;
+            assert!(!thread.to_string().contains("secret"), "{thread}");
+        }
+        // Nor is it there behind another binding of the same tenant, or at another tenant.
+        for place in ["/visit/shop-counter", "/visit/other-front"] {
+            let (status, ..) = one.call(&house, "GET", &format!("{place}/runs/{run}/stream"), None).await;
+            assert_eq!(status, 404, "{place}");
+            let (_, thread) = one.get(&house, place).await;
+            assert_eq!(thread["messages"], json!([]), "{place}");
+        }
+        let (status, _) = one.get(&house, "/visit/nobody-here").await;
+        assert_eq!(status, 404);
+    }
+
+    async fn a_stream_that_broke_off_is_taken_up(test: TestDb) {
+        let house = opened(&test, [Turn::call("count", &json!({})), Turn::text("There are none, नमस्ते.")]).await;
+        let (headers, told) = Browser::default().say(&house, "How many notes?", "1").await;
+        let guest = Browser::default().with("cookie", cookie(&headers));
+        let run = run_of(&told);
+        let path = format!("{FRONT}/runs/{run}/stream");
+        for seen in 1..=told.len() {
+            let Some(last) = told[..seen].iter().rev().find(|event| !event.id.is_empty()) else { continue };
+            let again = guest.clone().with("last-event-id", last.id.clone());
+            let (_, rest) = house.stream(again.request("GET", &path, None), usize::MAX).await;
+            assert_eq!(text_of(&[&told[..seen], &rest].concat()), "There are none, नमस्ते.", "after {last:?}");
+        }
+        // Nothing of the tool is told but that something is done.
+        let text = format!("{told:?}");
+        assert!(!text.contains("arguments") && !text.contains("usage") && !text.contains("\"tool\""), "{text}");
+        // The same message again is the same run; with other words it is a mistake.
+        let (_, again) = guest.say(&house, "How many notes?", "1").await;
+        assert_eq!(run_of(&again), run);
+        let (status, body, _) = guest.tries(&house, &json!({ "text": "Else?", "message_id": own("1") })).await;
+        assert_eq!((status, &body["error"]["code"]), (409, &json!("conflict")));
+    }
+
+    async fn pages_of_the_tenants_hosts_may_ask_and_no_others(test: TestDb) {
+        let house = opened(&test, [Turn::text("Yes."), Turn::text("Again.")]).await;
+        let shop = Browser::on("shop.example");
+        let (status, _, head) = shop.call(&house, "GET", FRONT, None).await;
+        assert_eq!((status, &head.headers()["access-control-allow-origin"]), (200, &"https://shop.example".parse().unwrap()));
+        assert!(head.headers().get_all("vary").iter().any(|value| value == "origin"));
+        let first_look = shop.clone().with("access-control-request-method", "POST");
+        let (status, _, head) = first_look.call(&house, "OPTIONS", &format!("{FRONT}/messages"), None).await;
+        assert_eq!(status, 204);
+        assert!(head.headers()["access-control-allow-headers"].to_str().unwrap().contains("last-event-id"));
+        assert!(!head.headers().contains_key("access-control-allow-credentials"), "cookies are never asked for");
+        let (headers, told) = shop.say(&house, "Hello!", "1").await;
+        assert_eq!(text_of(&told), "Yes.");
+        assert!(!headers.contains_key("set-cookie"), "no cookie on others' pages");
+        let token = headers["x-visitor"].to_str().unwrap().to_owned();
+        let known = shop.clone().with("authorization", format!("Bearer {token}"));
+        let (_, thread) = known.get(&house, FRONT).await;
+        assert_eq!(thread["messages"].as_array().unwrap().len(), 2);
+        // A cookie of ours says nothing on another's page.
+        let cookied = shop.clone().with("cookie", format!("munshi_visitor={token}"));
+        assert_eq!(cookied.get(&house, FRONT).await.1["messages"], json!([]));
+        let (headers, _) = known.say(&house, "Once more.", "2").await;
+        assert!(!headers.contains_key("x-visitor"), "it is given once");
+        for host in ["evil.example", "other.example", "shop.example.evil.example", "sub.shop.example"] {
+            let page = Browser::on(host);
+            for (method, path) in [("GET", FRONT.to_owned()), ("POST", format!("{FRONT}/messages")), ("OPTIONS", FRONT.to_owned())] {
+                let body = (method == "POST").then(|| json!({ "text": "hi", "message_id": own("9") }));
+                let (status, body, head) = page.clone().with("access-control-request-method", "GET").call(&house, method, &path, body).await;
+                assert_eq!((status, &body["error"]["code"]), (403, &json!("forbidden")), "{host} {method}");
+                assert!(!head.headers().contains_key("access-control-allow-origin"), "{host}");
+            }
+        }
+        let hidden = Browser::default().with("origin", "null");
+        assert_eq!(hidden.get(&house, FRONT).await.0, 403);
+        let host_signed = shop.with("authorization", "Bearer eyJhbGciOiJub25lIn0.e30.");
+        assert_eq!(host_signed.get(&house, FRONT).await.0, 401, "no host signs here");
+    }
+
+    async fn what_is_for_the_business_is_for_its_people(test: TestDb) {
+        let house = opened(&test, [Turn::text("Hello."), Turn::text("To work.")]).await;
+        let (headers, _) = Browser::default().say(&house, "Hello!", "1").await;
+        let guest = Browser::default().with("cookie", cookie(&headers));
+        let counter = "/visit/shop-counter";
+        assert_eq!(guest.get(&house, counter).await.1["open"], false);
+        let say = json!({ "text": "let me in", "message_id": own("2") });
+        let (status, body, _) = guest.call(&house, "POST", &format!("{counter}/messages"), Some(say)).await;
+        assert_eq!((status, &body["error"]["code"]), (403, &json!("forbidden")));
+        promote(&house, Role::Staff).await;
+        assert_eq!(guest.get(&house, counter).await.1["open"], true);
+        let (_, told) = guest.say_at(&house, counter, "Good morning", "3").await;
+        assert_eq!(text_of(&told), "To work.");
+    }
+
+    async fn much_said_takes_a_little_work(test: TestDb) {
+        let house = opened(&test, (0..8).map(|number| Turn::text(&format!("{number}.")))).await;
+        let (headers, _) = Browser::from("127.0.0.1:9").say(&house, "one", "1").await;
+        let guest = Browser::from("127.0.0.1:9").with("cookie", cookie(&headers));
+        for id in ["2", "3"] {
+            guest.say(&house, "more", id).await;
+        }
+        let asked = |id: &str, proof: Option<Value>| match proof {
+            Some(proof) => json!({ "text": "more", "message_id": own(id), "proof": proof }),
+            None => json!({ "text": "more", "message_id": own(id) }),
+        };
+        let (status, body, headers) = guest.tries(&house, &asked("4", None)).await;
+        assert_eq!((status, &body["error"]["code"]), (428, &json!("proof_needed")));
+        let challenge = headers["x-challenge"].to_str().unwrap().to_owned();
+        let proof = json!({ "challenge": challenge, "answer": solved(&challenge) });
+        assert_eq!(guest.tries(&house, &asked("5", Some(proof.clone()))).await.0, 428, "it is for another message");
+        let stranger = Browser::from("127.0.0.1:9");
+        assert_eq!(stranger.tries(&house, &asked("4", Some(json!({ "challenge": challenge, "answer": "0" })))).await.0, 200, "who is new has messages free");
+        let (status, ..) = guest.tries(&house, &asked("6", Some(json!({ "challenge": challenge, "answer": "x" })))).await;
+        assert_eq!(status, 428);
+        let more = |id: &str, proof| json!({ "text": "more", "message_id": own(id), "proof": proof });
+        let (_, _, headers) = guest.tries(&house, &asked("7", None)).await;
+        let challenge = headers["x-challenge"].to_str().unwrap().to_owned();
+        let proof = json!({ "challenge": challenge, "answer": solved(&challenge) });
+        assert_eq!(guest.tries(&house, &more("7", proof.clone())).await.0, 200);
+        let before = house.model.requests().len();
+        assert_eq!(guest.tries(&house, &more("7", proof)).await.0, 200, "the same message is the same run");
+        assert_eq!(house.model.requests().len(), before, "and costs nothing");
+    }
+
+    async fn who_begins_anew_each_time_is_known_by_the_address(test: TestDb) {
+        let house = opened(&test, (0..4).map(|_| Turn::text("Yes."))).await;
+        let mut answers = Vec::new();
+        for id in 0..21 {
+            let guest = Browser::from("203.0.113.7:5000");
+            let body = json!({ "text": "free words please", "message_id": own(&format!("n{id}")) });
+            let (status, _, headers) = guest.tries(&house, &body).await;
+            answers.push(status);
+            assert_eq!(headers.contains_key("retry-after"), status == 429);
+        }
+        assert_eq!(answers[..3], [200, 200, 200]);
+        assert!(answers[3..20].iter().all(|status| *status == 428), "{answers:?}");
+        assert_eq!(answers[20], 429, "twenty a minute");
+        assert_eq!(house.model.requests().len(), 3, "no model was asked for the others");
+        let elsewhere = Browser::from("203.0.113.8:5000");
+        let body = json!({ "text": "hello", "message_id": own("else") });
+        assert_eq!(elsewhere.tries(&house, &body).await.0, 200);
+    }
+
+    async fn newcomers_do_not_use_up_each_others_visit(test: TestDb) {
+        let house = opened(&test, std::iter::repeat_n(Turn::text("Yes."), 42)).await;
+        for id in 0..42 {
+            let body = json!({ "text": "hello", "message_id": own(&format!("c{id}")) });
+            assert_eq!(Browser::from("127.0.0.1:9").tries(&house, &body).await.0, 200, "{id}");
+        }
+    }
+
+    async fn a_question_in_the_thread_is_answered_there(test: TestDb) {
+        let script = [Turn::text("Hello."), Turn::call("wipe", &json!({ "text": "all" })), Turn::text("It is wiped.")];
+        let house = opened(&test, script).await;
+        let (headers, _) = Browser::default().say(&house, "Hello!", "1").await;
+        let owner = Browser::default().with("cookie", cookie(&headers));
+        promote(&house, Role::Owner).await;
+        let counter = "/visit/shop-counter";
+        let (_, told) = owner.say_at(&house, counter, "wipe it", "2").await;
+        assert_eq!(told.last().unwrap().data["state"], "waiting_approval");
+        let (_, thread) = owner.get(&house, counter).await;
+        let waiting = &thread["approvals"][0];
+        assert_eq!((&waiting["yours"], &waiting["state"]), (&json!(true), &json!("pending")));
+        let path = |verb: &str| format!("{counter}/approvals/{}{verb}", waiting["id"].as_str().unwrap());
+        let (status, ..) = Browser::default().call(&house, "POST", &path("/grant"), Some(json!({ "digest": waiting["digest"] }))).await;
+        assert_eq!(status, 404, "a stranger's yes is none");
+        let (status, ..) = owner.call(&house, "POST", &path("/grant"), Some(json!({ "digest": "another" }))).await;
+        assert_eq!(status, 409);
+        assert!(house.world.wiped.lock().unwrap().is_empty());
+        let (status, answered, _) = owner.call(&house, "POST", &path("/grant"), Some(json!({ "digest": waiting["digest"] }))).await;
+        assert_eq!((status, &answered["state"], &answered["yours"]), (200, &json!("granted"), &json!(false)));
+        let run = answered["run"].as_str().unwrap();
+        let (_, rest) = house.stream(owner.request("GET", &format!("{counter}/runs/{run}/stream"), None), usize::MAX).await;
+        assert!(text_of(&rest).ends_with("It is wiped."), "{rest:?}");
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+        assert_eq!(owner.get(&house, counter).await.1["approvals"], json!([]));
+    }
+
+    async fn a_page_is_small_and_says_nothing_inline(test: TestDb) {
+        let house = opened(&test, []).await;
+        for (path, language) in [("/c/shop-front", "en"), ("/c/shop:front", "hi"), ("/c/front", "hi")] {
+            let request = Browser::default().with("accept-language", language).request("GET", path, None);
+            let response = house.send(request).await;
+            if path == "/c/front" {
+                assert_eq!(response.status(), 404, "two tenants have one of that name");
+                continue;
+            }
+            assert_eq!(response.status(), 200, "{path}");
+            let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+            assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+            let page = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+            let page = String::from_utf8(page.to_vec()).unwrap();
+            assert!(page.len() < 20_000, "{path} has {} bytes", page.len());
+            assert!(page.contains(&format!("<html lang=\"{language}\">")), "{page}");
+        }
+        let host = Browser::default().with("host", "shop.example").with("accept", "text/html");
+        let response = house.send(host.request("GET", "/", None)).await;
+        let page = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        assert!(String::from_utf8_lossy(&page).contains("data-place=\"shop-front\""), "its own host leads to it");
+        // Who does not sit here learns of nobody.
+        let stranger = Browser::from("203.0.113.9:1").with("host", "chat.example").with("accept", "text/html");
+        let response = house.send(stranger.request("GET", "/", None)).await;
+        let page = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+        assert!(!String::from_utf8_lossy(&page).contains("Meera"));
+        let (status, ..) = stranger.call(&house, "POST", "/start/key", Some(json!({ "provider": "a", "model": "b", "key": "c" }))).await;
+        assert_eq!(status, 403);
+    }
+}
