@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_safety::acts::{self, ACTS, Lapsed, Recovery, Unheard};
 use munshi_safety::approvals::{self, Expired, Expiry, Fate};
-use munshi_types::Timestamp;
+use munshi_types::{TenantId, Timestamp};
 
 use crate::attempts;
 use crate::body::Body;
@@ -101,15 +101,25 @@ impl Dispatcher {
         told.await
     }
 
+    fn is_unsettled(&self, tenant: TenantId) -> bool {
+        self.shelves.as_ref().is_some_and(|shelves| !shelves.is_settled(tenant))
+    }
+
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
     async fn take_over(&self, lapsed: Lapsed, journal: Arc<dyn Journal>) -> Result<Option<bool>> {
         let (office, clock) = (self.office.clone(), self.clock.clone());
-        let registry = self.registry.clone();
+        let dispatcher = self.clone();
         let recovery = self.db.write(lapsed.tenant, move |tx| {
             // A tool that has another effect by now is another tool.
-            let tool = acts::find(tx, lapsed.act)?.and_then(|act| {
-                registry.get(&act.tool).filter(|tool| tool.known.spec.effect == act.effect).cloned()
+            let act = acts::find(tx, lapsed.act)?;
+            let tool = act.and_then(|act| {
+                let tool = dispatcher.tool(lapsed.tenant, &act.tool);
+                tool.filter(|tool| tool.known.spec.effect == act.effect)
             });
+            // Its connector may be about to start: the next round sees.
+            if tool.is_none() && dispatcher.is_unsettled(lapsed.tenant) {
+                return Ok((Recovery::Gone, None));
+            }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, lapsed.act, known, clock.now())?;
             Ok::<_, munshi_safety::Error>((recovery, tool))

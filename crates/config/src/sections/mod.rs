@@ -3,6 +3,7 @@
 
 mod audit;
 mod budget;
+mod connectors;
 mod data;
 mod jobs;
 mod log;
@@ -15,6 +16,7 @@ mod vault;
 
 pub use audit::Audit;
 pub use budget::{Budget, TenantPlan};
+pub use connectors::Connectors;
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};

@@ -7,6 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
+//! - [`connectors`]: other people's tools, and the file that declares them
 //! - [`packs`]: the packs there are; [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
@@ -17,6 +18,7 @@
 mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;
+pub(crate) mod connectors;
 pub(crate) mod database;
 pub(crate) mod engine;
 pub(crate) mod folder;
@@ -48,6 +50,7 @@ pub(crate) fn migrations() -> Result<Migrations> {
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
+        munshi_connectors::MIGRATIONS,
     ];
     lists.extend(packs::migrations());
     Ok(Migrations::new(&lists)?)

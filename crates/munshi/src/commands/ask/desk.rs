@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use munshi_agent::{Engine, Event};
 use munshi_config::Config;
+use munshi_connectors::Host;
 use munshi_jobs::Queue;
 use munshi_store::Db;
 use munshi_tiers::{Resolution, Resolver};
@@ -34,6 +35,8 @@ const STOPPING: Duration = Duration::from_secs(5);
 pub(super) struct Desk {
     db: Db,
     engine: Engine,
+    /// Stopped at the end, with what it started.
+    host: Host,
     place: Arc<Resolution>,
     asking: Asking,
     clock: Arc<dyn Clock>,
@@ -70,12 +73,14 @@ impl Desk {
         let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids)).await?;
         let (mut tasks, stop) = (JoinSet::new(), CancellationToken::new());
         if server.is_none() {
+            turns.host.open(place.tenant).await?;
             let (engine, stop) = (turns.engine.clone(), stop.clone());
             tasks.spawn(async move { engine.serve(stop).await });
         }
         Ok(Self {
             db,
             engine: turns.engine,
+            host: turns.host,
             place,
             asking,
             clock,
@@ -173,6 +178,7 @@ impl Desk {
     pub(super) async fn close(mut self) {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
+        self.host.stop().await;
         if let Some(server) = &self.server {
             server.leave(&self.db, &self.place, &self.asking, self.clock.now()).await;
         }
