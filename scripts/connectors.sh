@@ -13,7 +13,7 @@ if [ ! -e "$home/.complete" ]; then
   mkdir -p "$home/node"
   (cd "$home/node" && npm install --silent --no-fund --no-audit --prefix . \
     @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 >&2)
-  python3 -m pip install --quiet --root-user-action=ignore --target "$home/python" mcp-server-time mcp-server-sqlite >&2
+  python3 -m pip install --quiet --root-user-action=ignore --target "$home/python" mcp-server-time==2026.10.19 >&2
   touch "$home/.complete"
 fi
 echo "$home"

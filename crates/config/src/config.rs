@@ -7,7 +7,9 @@ use crate::problem::{Place, Problem, Problems};
 use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
-use crate::sections::{Audit, Budget, Connectors, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault};
+use crate::sections::{
+    Audit, Budget, Connectors, Data, Jobs, Log, Models, Routes, Server, Store, Telemetry, Vault,
+};
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
 

@@ -22,7 +22,9 @@ pub(crate) fn read(connector: &str, answered: Result<CallToolResult, Broken>) ->
             retryable: false,
             ..Failure::perhaps(
                 "too_long",
-                format!("{connector} answered with more than can be read. Ask for less at once: a part, a page, fewer rows."),
+                format!(
+                    "{connector} answered with more than can be read. Ask for less at once: a part, a page, fewer rows."
+                ),
             )
         }),
         Err(Broken::Lost(words)) => {
@@ -101,7 +103,8 @@ mod tests {
         ] {
             assert_eq!(read("x", Ok(result(given.clone()))).unwrap().value, told, "{given}");
         }
-        let failed = result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
+        let failed =
+            result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
         let failure = read("x", Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
         assert_eq!(read("x", Err(Broken::TooLong)).unwrap_err().code, "too_long");

@@ -71,7 +71,9 @@ fn down(name: &str, standing: &Standing) -> Failure {
                 standing.why
             ),
         ),
-        State::Stopped => Failure::surely("connector_stopped", format!("the connector {name} was taken away.")),
+        State::Stopped => {
+            Failure::surely("connector_stopped", format!("the connector {name} was taken away."))
+        }
         State::Starting | State::Restarting | State::Ready => {
             Failure::for_now("connector_down", format!("the connector {name} is just being started again."))
         }
@@ -131,10 +133,12 @@ fn fill(template: &Value, permit: &Permit) -> Value {
         name => permit.arguments().get(name).cloned(),
     };
     match template {
-        Value::String(text) => match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(named) {
-            Some(value) => value,
-            None => template.clone(),
-        },
+        Value::String(text) => {
+            match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).and_then(named) {
+                Some(value) => value,
+                None => template.clone(),
+            }
+        }
         Value::Array(items) => Value::Array(items.iter().map(|item| fill(item, permit)).collect()),
         Value::Object(fields) => {
             Value::Object(fields.iter().map(|(name, value)| (name.clone(), fill(value, permit))).collect())

@@ -209,7 +209,8 @@ impl Host {
     fn launch(&self, tenant: TenantId, name: &ConnectorName, entry: Entry) -> Boat {
         let (tell, link) = Link::new(name.to_string());
         let (shown, seen) = watch::channel(None);
-        let (entry, look_again, stop) = (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
+        let (entry, look_again, stop) =
+            (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
         let home = folder_of(&self.inner.folder, tenant, name);
         let now = tell.subscribe();
         let supervisor = Supervisor {
@@ -241,7 +242,11 @@ impl Host {
     /// How the tenant's connectors are here.
     pub fn standings(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Standing> {
         self.inner.with_fleet(tenant, |fleet| {
-            fleet.boats.iter().map(|(name, boat)| (name.clone(), boat.now.borrow().standing.clone())).collect()
+            fleet
+                .boats
+                .iter()
+                .map(|(name, boat)| (name.clone(), boat.now.borrow().standing.clone()))
+                .collect()
         })
     }
 
@@ -275,7 +280,8 @@ impl Inner {
         entry: &Entry,
         (manifest, accepted): (&Manifest, Accepted),
     ) -> Outcome {
-        let Some(link) = self.with_fleet(tenant, |fleet| fleet.boats.get(name).map(|boat| boat.link.clone())) else {
+        let Some(link) = self.with_fleet(tenant, |fleet| fleet.boats.get(name).map(|boat| boat.link.clone()))
+        else {
             return Outcome::default();
         };
         let source = Source { name, entry, manifest, accepted, link };
@@ -294,7 +300,13 @@ impl Inner {
         let (mut registry, mut always) = (Registry::default(), BTreeSet::new());
         let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
         for (name, entry, link, shown) in &boats {
-            let source = Source { name, entry, manifest: &shown.manifest, accepted: shown.accepted, link: link.clone() };
+            let source = Source {
+                name,
+                entry,
+                manifest: &shown.manifest,
+                accepted: shown.accepted,
+                link: link.clone(),
+            };
             translate::add(&source, &mut registry, &mut always, &is_taken);
         }
         let shelf = Arc::new(Shelf::new(registry, always));
@@ -311,7 +323,8 @@ impl Inner {
     }
 
     fn count(&self) -> BTreeMap<&'static str, usize> {
-        let mut count: BTreeMap<&'static str, usize> = State::ALL.iter().map(|state| (state.as_str(), 0)).collect();
+        let mut count: BTreeMap<&'static str, usize> =
+            State::ALL.iter().map(|state| (state.as_str(), 0)).collect();
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for boat in running.values().flat_map(|fleet| fleet.boats.values()) {
             *count.entry(boat.now.borrow().standing.state.as_str()).or_default() += 1;

@@ -63,7 +63,9 @@ impl Manifest {
             let name = short(&tool.name, LONGEST_NAME);
             let known = tools.contains_key(&name);
             match read(tool) {
-                Ok(_) if known => left_out.push(LeftOut { tool: name, why: "its name stands there twice".to_owned() }),
+                Ok(_) if known => {
+                    left_out.push(LeftOut { tool: name, why: "its name stands there twice".to_owned() })
+                }
                 Ok(listed) => {
                     tools.insert(name, listed);
                 }
@@ -142,7 +144,9 @@ pub(crate) mod tests {
     fn any_change_of_a_tool_changes_the_hash_and_order_does_not() {
         let one = json!({ "name": "a", "description": "Reads.", "inputSchema": { "type": "object" } });
         let two = json!({ "name": "b", "inputSchema": { "type": "object" } });
-        let manifest = |tools: &[&Value]| Manifest::of("s", "1", tools.iter().map(|value| tool((*value).clone())).collect());
+        let manifest = |tools: &[&Value]| {
+            Manifest::of("s", "1", tools.iter().map(|value| tool((*value).clone())).collect())
+        };
         let known = manifest(&[&one, &two]);
         assert_eq!(known.hash, manifest(&[&two, &one]).hash);
         for (path, other) in [
@@ -161,12 +165,16 @@ pub(crate) mod tests {
     #[test]
     fn what_can_not_be_used_is_left_out_and_said() {
         let large = json!({ "name": "large", "inputSchema": { "type": "object", "title": "x".repeat(LARGEST_SCHEMA) } });
-        let odd = json!({ "name": "odd", "inputSchema": {}, "_meta": { "munshi/tool": { "effect": "often" } } });
+        let odd =
+            json!({ "name": "odd", "inputSchema": {}, "_meta": { "munshi/tool": { "effect": "often" } } });
         let twice = json!({ "name": "twice", "inputSchema": {} });
         let listed = [large, odd, twice.clone(), twice].into_iter().map(tool).collect();
         let manifest = Manifest::of("s", "1", listed);
         assert_eq!(manifest.tools.len(), 1);
         let why: Vec<&str> = manifest.left_out.iter().map(|left| left.why.as_str()).collect();
-        assert!(why[0].contains("schema") && why[1].contains("declares") && why[2].contains("twice"), "{why:?}");
+        assert!(
+            why[0].contains("schema") && why[1].contains("declares") && why[2].contains("twice"),
+            "{why:?}"
+        );
     }
 }

@@ -7,13 +7,19 @@ const LONGEST: usize = 64;
 
 /// `files` and `readTextFile` make `files_read_text_file`. A name that would be cut, or that another tool has, ends in
 /// letters of its own, so that the same tool always has the same name.
-pub(crate) fn tool_name(connector: &ConnectorName, remote: &str, is_taken: impl Fn(&ToolName) -> bool) -> Option<ToolName> {
+pub(crate) fn tool_name(
+    connector: &ConnectorName,
+    remote: &str,
+    is_taken: impl Fn(&ToolName) -> bool,
+) -> Option<ToolName> {
     let plain = format!("{connector}_{}", snake(remote));
-    let named = Some(&plain).filter(|name| name.len() <= LONGEST).and_then(|name| name.parse::<ToolName>().ok());
+    let named =
+        Some(&plain).filter(|name| name.len() <= LONGEST).and_then(|name| name.parse::<ToolName>().ok());
     if let Some(name) = named.filter(|name| !is_taken(name)) {
         return Some(name);
     }
-    let mark: String = Sha256::digest(remote.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let mark: String =
+        Sha256::digest(remote.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let front: String = plain.chars().take(LONGEST - mark.len() - 1).collect();
     let name: ToolName = format!("{}_{mark}", front.trim_end_matches('_')).parse().ok()?;
     (!is_taken(&name)).then_some(name)

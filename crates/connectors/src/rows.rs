@@ -70,11 +70,12 @@ pub struct Seen {
     pub accepted_by: Option<String>,
 }
 
-/// Every list of a connector, the newest first.
+/// Every list of a connector, the newest first; of two of one moment, the one that nobody has accepted.
 pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<Seen>> {
     Ok(tx.all(
         "SELECT hash, server, version, body, seen_at, accepted_at, accepted_by FROM connector_manifests
-         WHERE tenant_id = $1 AND connector = $2 ORDER BY seen_at DESC, hash",
+         WHERE tenant_id = $1 AND connector = $2
+         ORDER BY seen_at DESC, CASE WHEN accepted_at IS NULL THEN 0 ELSE 1 END, hash",
         params![connector],
         |row| {
             Ok(Seen {
@@ -92,7 +93,13 @@ pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<Seen>> {
 
 /// Notes a list of tools and says whether it may be used as declared. The first that a connector ever shows is accepted
 /// with it; every other waits for a person. The audit is told of each, once.
-pub(crate) fn admit(tx: &mut Tx<'_>, connector: &str, manifest: &Manifest, now: Timestamp, ids: &Ids) -> Result<Accepted> {
+pub(crate) fn admit(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    manifest: &Manifest,
+    now: Timestamp,
+    ids: &Ids,
+) -> Result<Accepted> {
     let known = manifests(tx, connector)?;
     if let Some(seen) = known.iter().find(|seen| seen.hash == manifest.hash) {
         return Ok(if seen.accepted_at.is_some() { Accepted::Yes } else { Accepted::Held });
@@ -129,7 +136,13 @@ pub(crate) fn admit(tx: &mut Tx<'_>, connector: &str, manifest: &Manifest, now: 
 }
 
 /// Accepts the newest list of a connector. None where it has shown none; false where it was accepted already.
-pub fn accept(tx: &mut Tx<'_>, connector: &str, by: &Actor, now: Timestamp, ids: &Ids) -> Result<Option<bool>> {
+pub fn accept(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    by: &Actor,
+    now: Timestamp,
+    ids: &Ids,
+) -> Result<Option<bool>> {
     let Some(newest) = manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
     if newest.accepted_at.is_some() {
         return Ok(Some(false));
@@ -161,7 +174,13 @@ pub fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, S
 }
 
 /// Says how a connector is here.
-pub(crate) fn tell_state(tx: &mut Tx<'_>, connector: &str, node: Uuid, standing: &Standing, now: Timestamp) -> Result<()> {
+pub(crate) fn tell_state(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    node: Uuid,
+    standing: &Standing,
+    now: Timestamp,
+) -> Result<()> {
     tx.execute(
         "INSERT INTO connector_states (tenant_id, connector, node, body, renewed_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant_id, connector, node) DO UPDATE

@@ -17,7 +17,7 @@ use crate::declared::Entry;
 use crate::error::{Error, Result};
 use crate::host::Inner;
 use crate::link::logs::Log;
-use crate::link::{Now, Opened, Opening, Session};
+use crate::link::{Greeting, Now, Opened, Opening, Session};
 use crate::manifest::Manifest;
 use crate::rows;
 use crate::state::{Standing, State};
@@ -57,7 +57,8 @@ impl Supervisor {
     pub(crate) async fn run(self) {
         let mut ends: VecDeque<Instant> = VecDeque::new();
         loop {
-            let why = match self.live().await {
+            let greeting = if ends.len() % 2 == 0 { Greeting::Newest } else { Greeting::Older };
+            let why = match self.live(greeting).await {
                 Ended::Stop => break,
                 Ended::Broke(why) => why,
             };
@@ -92,13 +93,14 @@ impl Supervisor {
     }
 
     /// One connection, from its start to its end.
-    async fn live(&self) -> Ended {
+    async fn live(&self, greeting: Greeting) -> Ended {
         let opening = Opening {
             way: &self.host.way,
             tenant: self.tenant,
             entry: &self.entry,
             home: self.home.clone(),
             log: self.log.clone(),
+            greeting,
         };
         let _turn = self.host.starting.acquire().await;
         let opened = tokio::select! {
@@ -135,7 +137,12 @@ impl Supervisor {
                 () = session.changed.notified() => true,
                 () = self.look_again.notified() => true,
                 () = sleep(pace.health) => {
-                    if !session.is_alive(pace.answer).await && !session.is_alive(pace.answer).await {
+                    let asked = async { session.is_alive(pace.answer).await || session.is_alive(pace.answer).await };
+                    let is_alive = tokio::select! {
+                        () = self.stop.cancelled() => return Ended::Stop,
+                        is_alive = asked => is_alive,
+                    };
+                    if !is_alive {
                         return Ended::Broke("it no longer answers".to_owned());
                     }
                     rounds += 1;
@@ -219,7 +226,8 @@ impl Supervisor {
 
     /// Says how it is, here and to whoever asks the store.
     async fn put(&self, state: State, why: &str) {
-        let (now, why) = (self.host.clock.now(), self.scrubber().text(why).chars().take(500).collect::<String>());
+        let (now, why) =
+            (self.host.clock.now(), self.scrubber().text(why).chars().take(500).collect::<String>());
         self.tell.send_modify(|known| {
             let standing = &mut known.standing;
             if state == State::Restarting {
@@ -238,7 +246,11 @@ impl Supervisor {
     async fn renew(&self) {
         let standing: Standing = self.tell.borrow().standing.clone();
         let (name, node, now) = (self.name.to_string(), self.host.node, self.host.clock.now());
-        let told = self.host.db.write(self.tenant, move |tx| rows::tell_state(tx, &name, node, &standing, now)).await;
+        let told = self
+            .host
+            .db
+            .write(self.tenant, move |tx| rows::tell_state(tx, &name, node, &standing, now))
+            .await;
         if let Err(error) = told {
             tracing::debug!(%error, "how a connector is can't be written down");
         }

@@ -112,7 +112,9 @@ impl Said<'_> {
             Some(Effect::Read) if hints_at_writing => (Effect::Once, false),
             Some(Effect::Inside) => (Effect::Once, false),
             Some(Effect::Keyed) if !has_key && self.hints.idempotent != Some(true) => (Effect::Once, true),
-            Some(Effect::Checked) if self.either(|said| said.look_up.clone()).is_none() => (Effect::Once, true),
+            Some(Effect::Checked) if self.either(|said| said.look_up.clone()).is_none() => {
+                (Effect::Once, true)
+            }
             Some(effect) => (effect, true),
             None if self.hints.read_only == Some(true) => (Effect::Read, false),
             None => (Effect::Once, false),
@@ -126,7 +128,8 @@ fn translated(
     listed: &Listed,
     name: ToolName,
 ) -> Result<(ToolSpec, Connector, Body), String> {
-    let said = Said { own: source.entry.tools.get(remote), theirs: listed.declared.as_ref(), hints: listed.hints };
+    let said =
+        Said { own: source.entry.tools.get(remote), theirs: listed.declared.as_ref(), hints: listed.hints };
     let mut parameters = listed.schema.clone();
     let key = argument(&parameters, said.either(|said| said.key.clone()), KEY);
     let dry_run = argument(&parameters, said.either(|said| said.dry_run.clone()), DRY_RUN);
@@ -162,7 +165,14 @@ fn translated(
         conduct: None,
     };
     let look_up = said.either(|said| said.look_up.clone());
-    let far = RemoteTool { link: source.link.clone(), remote: remote.to_owned(), key, dry_run, look_up, timeout: spec.timeout };
+    let far = RemoteTool {
+        link: source.link.clone(),
+        remote: remote.to_owned(),
+        key,
+        dry_run,
+        look_up,
+        timeout: spec.timeout,
+    };
     Ok((spec, connector, Body::Far(Arc::new(far))))
 }
 
@@ -175,7 +185,11 @@ fn remote_scope(name: &ToolName, connector: &ConnectorName) -> String {
 /// For the model: bounded, in letters that are seen.
 fn described(said: &Said<'_>, remote: &str, listed: &Listed) -> String {
     let text = said.own.and_then(|own| own.description.as_deref()).unwrap_or(&listed.description);
-    let clean: String = text.chars().filter(|letter| !is_unseen(*letter) || *letter == '\n').take(LONGEST_DESCRIPTION).collect();
+    let clean: String = text
+        .chars()
+        .filter(|letter| !is_unseen(*letter) || *letter == '\n')
+        .take(LONGEST_DESCRIPTION)
+        .collect();
     if clean.trim().is_empty() { format!("{remote} (its maker says no more)") } else { clean }
 }
 
@@ -202,7 +216,9 @@ fn usable(mut schema: Map<String, Value>) -> Result<Value, String> {
     schema.entry("properties").or_insert(json!({}));
     let schema = Value::Object(schema);
     match foreign_reference(&schema) {
-        Some(reference) => Err(format!("its schema leads elsewhere ({reference}): it has to be whole by itself")),
+        Some(reference) => {
+            Err(format!("its schema leads elsewhere ({reference}): it has to be whole by itself"))
+        }
         None => Ok(schema),
     }
 }
@@ -211,7 +227,9 @@ fn foreign_reference(schema: &Value) -> Option<String> {
     match schema {
         Value::Array(items) => items.iter().find_map(foreign_reference),
         Value::Object(fields) => fields.iter().find_map(|(key, value)| match value {
-            Value::String(to) if matches!(key.as_str(), "$ref" | "$dynamicRef") && !to.starts_with('#') => Some(to.clone()),
+            Value::String(to) if matches!(key.as_str(), "$ref" | "$dynamicRef") && !to.starts_with('#') => {
+                Some(to.clone())
+            }
             value => foreign_reference(value),
         }),
         _ => None,

@@ -36,7 +36,8 @@ fn listed(more: Value) -> Value {
 fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
     let (spec, declares) = shelved(listed(json!({})), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
-    let (spec, declares) = shelved(listed(json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
+    let (spec, declares) =
+        shelved(listed(json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Read, false));
     assert_eq!(spec.scope, "x.do_it");
     assert_eq!(spec.name.as_str(), "x_do_it");
@@ -53,7 +54,8 @@ fn the_servers_own_word_counts_unless_its_hints_say_worse() {
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read" } }, "annotations": { "destructiveHint": true } });
     let (spec, declares) = shelved(listed(lie), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
-    let reach = json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
+    let reach =
+        json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
     let (spec, _) = shelved(listed(reach), "", Accepted::Yes).unwrap();
     assert_eq!(spec.reach, Reach::Owner, "a server can't open itself to strangers");
 }
@@ -63,17 +65,24 @@ fn the_operators_word_wins_and_a_changed_list_is_held() {
     let own = "[x.tools.do_it]\neffect = \"keyed\"\ndestructive = false\nreach = \"business\"\n";
     let theirs = json!({ "annotations": { "destructiveHint": true } });
     let (spec, declares) = shelved(listed(theirs.clone()), own, Accepted::Yes).unwrap();
-    assert_eq!((spec.effect, spec.destructive, declares, spec.reach), (Effect::Keyed, false, true, Reach::Business));
+    assert_eq!(
+        (spec.effect, spec.destructive, declares, spec.reach),
+        (Effect::Keyed, false, true, Reach::Business)
+    );
     let (spec, declares) = shelved(listed(theirs), own, Accepted::Held).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Keyed, false), "it writes still, and so is refused");
     assert!(spec.least_autonomy >= Autonomy::Propose);
-    assert_eq!(shelved(listed(json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes), Err(String::new()));
+    assert_eq!(
+        shelved(listed(json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes),
+        Err(String::new())
+    );
 }
 
 #[test]
 fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
-        let odd = json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
+        let odd =
+            json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
         assert!(shelved(listed(odd), "", Accepted::Yes).unwrap_err().contains("elsewhere"));
     }
     let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",

@@ -132,7 +132,9 @@ impl Dispatcher {
         tool: Tool,
         journal: Arc<dyn Journal>,
     ) -> Result<Answer> {
-        let Body::Write(write) = tool.body.clone() else { return Err(misuse("this tool does not write inside")) };
+        let Body::Write(write) = tool.body.clone() else {
+            return Err(misuse("this tool does not write inside"));
+        };
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
             .write(tenant, move |tx| -> Result<Answer> {

@@ -54,7 +54,10 @@ impl Shelf {
             let score = |at: usize| scores.get(at).copied().unwrap_or_default();
             let is_core = |tool: &Tool| self.always.contains(&tool.known.spec.name);
             open.sort_by(|(one, first), (other, second)| {
-                is_core(second).cmp(&is_core(first)).then(score(*other).total_cmp(&score(*one))).then(one.cmp(other))
+                is_core(second)
+                    .cmp(&is_core(first))
+                    .then(score(*other).total_cmp(&score(*one)))
+                    .then(one.cmp(other))
             });
             open.truncate(most);
         }

@@ -246,7 +246,9 @@ mod tests {
             assert!(bad.parse::<ToolName>().is_err(), "{bad}");
         }
         assert_eq!("our_files".parse::<ConnectorName>().unwrap().as_str(), "our_files");
-        assert!("Files".parse::<ConnectorName>().is_err() && "x".repeat(25).parse::<ConnectorName>().is_err());
+        assert!(
+            "Files".parse::<ConnectorName>().is_err() && "x".repeat(25).parse::<ConnectorName>().is_err()
+        );
     }
 
     #[test]

@@ -119,7 +119,6 @@ impl Turn {
             self.veil.meet(whom::people(result, scope));
         }
     }
-
 }
 
 /// The tool and what it said, where it said something.

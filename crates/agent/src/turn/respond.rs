@@ -116,10 +116,8 @@ impl Turn {
             (End::Replied, Some(asked)) => Waits::Choice(asked),
             _ => Waits::Nothing,
         };
-        let called: Vec<Tool> =
-            self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
-        let offered: Vec<Tool> =
-            self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
+        let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
+        let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
         let hints = Hints {
             voice: self.prepared.tongue.voice,
             message: &self.prepared.message.text,

@@ -27,15 +27,19 @@ impl Kind for Hosts {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of hosts such as [\"books.local\", \"192.168.1.20\"]; in a variable, hosts with commas".to_owned()
+        "a list of hosts such as [\"books.local\", \"192.168.1.20\"]; in a variable, hosts with commas"
+            .to_owned()
     }
 
     fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
         let hosts: Vec<String> =
             items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect::<Result<_, _>>()?;
-        let is_host = |host: &&String| !host.is_empty() && !host.contains([':', '/', ' ']) || host.parse::<IpAddr>().is_ok();
+        let is_host = |host: &&String| {
+            !host.is_empty() && !host.contains([':', '/', ' ']) || host.parse::<IpAddr>().is_ok()
+        };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd))).with_hint("give a name or an address, without port or path")),
+            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd)))
+                .with_hint("give a name or an address, without port or path")),
             None => Ok(hosts),
         }
     }

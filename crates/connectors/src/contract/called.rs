@@ -46,7 +46,12 @@ struct Seen {
     was_given: bool,
 }
 
-async fn call(session: &Session, tool: &str, arguments: Map<String, Value>, key: Option<String>) -> Result<String, Broken> {
+async fn call(
+    session: &Session,
+    tool: &str,
+    arguments: Map<String, Value>,
+    key: Option<String>,
+) -> Result<String, Broken> {
     match timeout(PATIENCE, session.call(tool, arguments, key)).await {
         Ok(Ok(result)) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Ok(Err(broken)) => Err(broken),
@@ -70,7 +75,9 @@ async fn look(session: &Session, tools: &[Said<'_>]) -> Vec<Seen> {
             Err(Broken::TooLong) => "x".repeat(LARGE + 1),
             Err(Broken::Lost(_)) => continue,
         };
-        let is_marked = ["truncat", "nextCursor", "next_cursor", "has_more", "more results"].iter().any(|mark| text.contains(mark));
+        let is_marked = ["truncat", "nextCursor", "next_cursor", "has_more", "more results"]
+            .iter()
+            .any(|mark| text.contains(mark));
         let echoes = text.contains(CANARY);
         seen.push(Seen { tool: tool.name.to_owned(), bytes: text.len(), echoes, is_marked, was_given });
     }
@@ -82,7 +89,11 @@ async fn health(session: &Session, tools: &[Said<'_>]) -> Finding {
         let arguments = sample::arguments(&tool.listed.schema, "test").unwrap_or_default();
         return match call(session, tool.name, arguments, None).await {
             Ok(_) => Finding::pass("healthcheck", "its healthcheck tool answers"),
-            Err(broken) => Finding::new("healthcheck", Verdict::Fail, format!("its healthcheck tool does not answer: {broken:?}")),
+            Err(broken) => Finding::new(
+                "healthcheck",
+                Verdict::Fail,
+                format!("its healthcheck tool does not answer: {broken:?}"),
+            ),
         };
     }
     match session.is_alive(Duration::from_secs(5)).await {
@@ -109,11 +120,19 @@ fn no_leak(seen: &[Seen]) -> Finding {
 }
 
 fn large(seen: &[Seen]) -> Finding {
-    let over: Vec<String> =
-        seen.iter().filter(|seen| seen.bytes > LARGE && !seen.is_marked).map(|seen| seen.tool.clone()).collect();
+    let over: Vec<String> = seen
+        .iter()
+        .filter(|seen| seen.bytes > LARGE && !seen.is_marked)
+        .map(|seen| seen.tool.clone())
+        .collect();
     match (seen.iter().map(|seen| seen.bytes).max(), over.is_empty()) {
-        (None, _) => Finding::skipped("large_result", "nothing was called; give a tool `try` arguments that ask for much"),
-        (Some(most), true) => Finding::pass("large_result", format!("the longest of {} results had {most} bytes", seen.len())),
+        (None, _) => Finding::skipped(
+            "large_result",
+            "nothing was called; give a tool `try` arguments that ask for much",
+        ),
+        (Some(most), true) => {
+            Finding::pass("large_result", format!("the longest of {} results had {most} bytes", seen.len()))
+        }
         (Some(_), false) => Finding::of(
             "large_result",
             &over,
@@ -133,7 +152,10 @@ async fn idempotent(trial: &Trial, session: &Session, tools: &[Said<'_>]) -> Fin
         .filter_map(|tool| Some((tool, tool.own?.attempt.clone()?)))
         .collect();
     if tried.is_empty() || trial.writes == Writes::Never {
-        return Finding::skipped(CHECK, "no write was called: give one `try` arguments in connectors.toml and add --write");
+        return Finding::skipped(
+            CHECK,
+            "no write was called: give one `try` arguments in connectors.toml and add --write",
+        );
     }
     let mut differ = Vec::new();
     for (tool, mut arguments) in tried {
@@ -161,9 +183,13 @@ async fn unknown_tool(session: &Session) -> Finding {
     const CHECK: &str = "unknown_tool";
     match call(session, "no_such_tool_here", Map::new(), None).await {
         Err(Broken::Refused { .. }) => Finding::pass(CHECK, "a tool that is not there is refused"),
-        Ok(text) if text.contains("\"isError\":true") => Finding::pass(CHECK, "a tool that is not there is refused"),
+        Ok(text) if text.contains("\"isError\":true") => {
+            Finding::pass(CHECK, "a tool that is not there is refused")
+        }
         Ok(_) => Finding::new(CHECK, Verdict::Fail, "it answered for a tool that is not there"),
-        Err(broken) => Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}")),
+        Err(broken) => {
+            Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}"))
+        }
     }
 }
 
@@ -177,22 +203,35 @@ async fn wrong_arguments(session: &Session, tools: &[Said<'_>]) -> Finding {
         return Finding::skipped(CHECK, "no tool that only looks requires an argument");
     };
     match call(session, tool.name, Map::new(), None).await {
-        Err(Broken::Refused { .. }) => Finding::pass(CHECK, format!("{} refuses a call without its arguments", tool.name)),
+        Err(Broken::Refused { .. }) => {
+            Finding::pass(CHECK, format!("{} refuses a call without its arguments", tool.name))
+        }
         Ok(text) if text.contains("\"isError\":true") => {
             Finding::pass(CHECK, format!("{} refuses a call without its arguments", tool.name))
         }
-        Ok(_) => Finding::new(CHECK, Verdict::Doubtful, format!("{} answers without its required arguments", tool.name)),
-        Err(broken) => Finding::new(CHECK, Verdict::Fail, format!("{} broke without its arguments: {broken:?}", tool.name)),
+        Ok(_) => Finding::new(
+            CHECK,
+            Verdict::Doubtful,
+            format!("{} answers without its required arguments", tool.name),
+        ),
+        Err(broken) => Finding::new(
+            CHECK,
+            Verdict::Fail,
+            format!("{} broke without its arguments: {broken:?}", tool.name),
+        ),
     }
 }
 
 /// A call that nobody waits for any more must not take the connector along.
 async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
     const CHECK: &str = "cancelled";
-    let found = tools.iter().filter(|tool| tool.only_looks()).find_map(|tool| {
-        Some((tool.name, sample::arguments(&tool.listed.schema, CANARY)?))
-    });
-    let Some((name, arguments)) = found else { return Finding::skipped(CHECK, "no tool that only looks can be called") };
+    let found = tools
+        .iter()
+        .filter(|tool| tool.only_looks())
+        .find_map(|tool| Some((tool.name, sample::arguments(&tool.listed.schema, CANARY)?)));
+    let Some((name, arguments)) = found else {
+        return Finding::skipped(CHECK, "no tool that only looks can be called");
+    };
     let _ = timeout(Duration::from_millis(1), session.call(name, arguments, None)).await;
     match session.is_alive(Duration::from_secs(5)).await {
         true => Finding::pass(CHECK, "it goes on after a call was given up"),
@@ -203,7 +242,9 @@ async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
 
 async fn steady(session: &Session, manifest: &Manifest) -> Finding {
     match session.list().await {
-        Ok(again) if again.hash == manifest.hash => Finding::pass("steady", "its list of tools stays the same"),
+        Ok(again) if again.hash == manifest.hash => {
+            Finding::pass("steady", "its list of tools stays the same")
+        }
         Ok(_) => Finding::new("steady", Verdict::Fail, "its list of tools changed by itself")
             .advised("a list that changes puts the connector back to looking until a person accepts it"),
         Err(error) => Finding::new("steady", Verdict::Fail, error.to_string()),

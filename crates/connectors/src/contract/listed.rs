@@ -12,12 +12,36 @@ use crate::translate::{self, Accepted, Source};
 
 /// Words of names and descriptions that speak of what can't be taken back.
 const RISKY: &[&str] = &[
-    "delete", "remove", "drop", "destroy", "erase", "wipe", "purge", "overwrite", "truncate", "cancel", "revoke", "pay",
-    "payment", "refund", "transfer", "charge", "terminate", "shutdown", "reset",
+    "delete",
+    "remove",
+    "drop",
+    "destroy",
+    "erase",
+    "wipe",
+    "purge",
+    "overwrite",
+    "truncate",
+    "cancel",
+    "revoke",
+    "pay",
+    "payment",
+    "refund",
+    "transfer",
+    "charge",
+    "terminate",
+    "shutdown",
+    "reset",
 ];
 
 pub(super) fn findings(trial: &Trial, manifest: &Manifest, tools: &[Said<'_>]) -> Vec<Finding> {
-    vec![described(tools), scopes(tools), dangerous(tools), dry_run(tools), keyed(tools), usable(trial, manifest)]
+    vec![
+        described(tools),
+        scopes(tools),
+        dangerous(tools),
+        dry_run(tools),
+        keyed(tools),
+        usable(trial, manifest),
+    ]
 }
 
 fn names<'a>(tools: &'a [Said<'_>], wrong: impl Fn(&Said<'_>) -> bool + 'a) -> Vec<String> {
@@ -26,7 +50,8 @@ fn names<'a>(tools: &'a [Said<'_>], wrong: impl Fn(&Said<'_>) -> bool + 'a) -> V
 
 fn described(tools: &[Said<'_>]) -> Finding {
     if tools.is_empty() {
-        return Finding::new("tools_list", Verdict::Fail, "it lists no tool").advised("a connector without tools is of no use");
+        return Finding::new("tools_list", Verdict::Fail, "it lists no tool")
+            .advised("a connector without tools is of no use");
     }
     let mute = names(tools, |tool| tool.listed.description.trim().is_empty());
     if !mute.is_empty() {
@@ -42,7 +67,10 @@ fn described(tools: &[Said<'_>]) -> Finding {
     Finding::of(
         "tools_list",
         &unsaid,
-        ("every tool has a description and says what it does", "nobody says what these do, so the connector is UNSAFE and only looks"),
+        (
+            "every tool has a description and says what it does",
+            "nobody says what these do, so the connector is UNSAFE and only looks",
+        ),
         Verdict::Doubtful,
         "declare effect in `_meta` under \"munshi/tool\", or in connectors.toml under [NAME.tools.TOOL]",
     )
@@ -63,7 +91,8 @@ fn scopes(tools: &[Said<'_>]) -> Finding {
             "make both say the same; until then they are taken for writes that nobody vouches for",
         );
     }
-    let odd = names(tools, |tool| tool.declared(|said| said.scope.clone()).is_some_and(|scope| !is_scope(&scope)));
+    let odd =
+        names(tools, |tool| tool.declared(|said| said.scope.clone()).is_some_and(|scope| !is_scope(&scope)));
     Finding::of(
         "scopes",
         &odd,
@@ -82,7 +111,8 @@ fn dangerous(tools: &[Said<'_>]) -> Finding {
     let risky = |tool: &Said<'_>| {
         let hinted = tool.listed.hints.destructive == Some(true);
         let words = tool.name.to_lowercase();
-        hinted || words.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| RISKY.contains(&word))
+        hinted
+            || words.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| RISKY.contains(&word))
     };
     let flagged = |tool: &Said<'_>| {
         let said = |of: fn(&crate::declared::Declaration) -> Option<bool>| tool.declared(of).is_some();
@@ -92,7 +122,10 @@ fn dangerous(tools: &[Said<'_>]) -> Finding {
     Finding::of(
         "dangerous",
         &unflagged,
-        ("whatever sounds as if it could do harm says whether it does", "these sound as if they could do harm, and don't say"),
+        (
+            "whatever sounds as if it could do harm says whether it does",
+            "these sound as if they could do harm, and don't say",
+        ),
         Verdict::Fail,
         "declare dangerous, destructive or money as true or false",
     )
@@ -106,7 +139,10 @@ fn dry_run(tools: &[Said<'_>]) -> Finding {
     Finding::of(
         "dry_run",
         &without,
-        ("every write can be tried out", "these can't be tried out, so nobody sees beforehand what would happen"),
+        (
+            "every write can be tried out",
+            "these can't be tried out, so nobody sees beforehand what would happen",
+        ),
         Verdict::Doubtful,
         "take an argument dry_run: true, and answer with what would be done",
     )
@@ -115,7 +151,8 @@ fn dry_run(tools: &[Said<'_>]) -> Finding {
 fn keyed(tools: &[Said<'_>]) -> Finding {
     let without = names(tools, |tool| {
         let argument = tool.declared(|said| said.key.clone()).unwrap_or_else(|| "idempotency_key".to_owned());
-        let harmless = tool.own.is_some_and(|own| own.effect == Some(Effect::Keyed)) || tool.listed.hints.idempotent == Some(true);
+        let harmless = tool.own.is_some_and(|own| own.effect == Some(Effect::Keyed))
+            || tool.listed.hints.idempotent == Some(true);
         let checked = tool.declared(|said| said.effect) == Some(Effect::Checked);
         !tool.only_looks() && !tool.has_argument(&argument) && !harmless && !checked
     });
@@ -137,7 +174,8 @@ fn usable(trial: &Trial, manifest: &Manifest) -> Finding {
     let source = Source { name: &trial.name, entry: &trial.entry, manifest, accepted: Accepted::Yes, link };
     let taken = |_: &ToolName| false;
     let outcome = translate::add(&source, &mut Registry::default(), &mut BTreeSet::new(), &taken);
-    let left: Vec<String> = outcome.left_out.iter().map(|left| format!("{} ({})", left.tool, left.why)).collect();
+    let left: Vec<String> =
+        outcome.left_out.iter().map(|left| format!("{} ({})", left.tool, left.why)).collect();
     Finding::of(
         "usable",
         &left,

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::declared::{Declaration, Entry};
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
-use crate::link::{Inside, Opened, Opening, Way};
+use crate::link::{Greeting, Inside, Opened, Opening, Way};
 use crate::manifest::{Listed, Manifest};
 
 /// How long the first handshake may take.
@@ -96,7 +96,13 @@ impl Finding {
     }
 
     /// Pass where nothing is wrong, and else this with the names of what is.
-    fn of(check: &'static str, wrong: &[String], (good, bad): (&str, &str), verdict: Verdict, advice: &str) -> Self {
+    fn of(
+        check: &'static str,
+        wrong: &[String],
+        (good, bad): (&str, &str),
+        verdict: Verdict,
+        advice: &str,
+    ) -> Self {
         match wrong {
             [] => Self::pass(check, good),
             wrong => Self::new(check, verdict, format!("{bad}: {}", several(wrong))).advised(advice),
@@ -173,7 +179,14 @@ pub async fn test(trial: &Trial) -> Report {
         tasks: TaskTracker::new(),
     };
     let log = Log::new(Some(trial.folder.clone()), trial.clock.clone());
-    let opening = Opening { way: &way, tenant: trial.tenant, entry: &trial.entry, home: trial.folder.clone(), log };
+    let opening = Opening {
+        way: &way,
+        tenant: trial.tenant,
+        entry: &trial.entry,
+        home: trial.folder.clone(),
+        log,
+        greeting: Greeting::Newest,
+    };
     let mut report = Report {
         connector: trial.name.clone(),
         server: String::new(),
@@ -187,7 +200,8 @@ pub async fn test(trial: &Trial) -> Report {
         Ok((opened, _)) => opened,
         Err(error) => {
             let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
-            let advice = "run the command by hand and see what it says; `munshi connector logs` has its errors";
+            let advice =
+                "run the command by hand and see what it says; `munshi connector logs` has its errors";
             report.findings.push(finding.advised(advice));
             return report;
         }

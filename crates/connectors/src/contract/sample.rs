@@ -62,7 +62,10 @@ mod tests {
             "inner": { "type": "object", "required": ["x"], "properties": { "x": { "type": ["boolean", "null"] } } },
             "more": { "type": "string" } } });
         let made = arguments(schema.as_object().unwrap(), "t").unwrap();
-        assert_eq!(Value::Object(made), json!({ "path": "t", "many": 3, "how": "a", "inner": { "x": false } }));
+        assert_eq!(
+            Value::Object(made),
+            json!({ "path": "t", "many": 3, "how": "a", "inner": { "x": false } })
+        );
         let odd = json!({ "type": "object", "required": ["day"], "properties": { "day": { "type": "string", "format": "date" } } });
         assert_eq!(arguments(odd.as_object().unwrap(), "t"), None);
     }

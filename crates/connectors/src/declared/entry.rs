@@ -103,7 +103,9 @@ impl Entry {
             return Err("command begins with the program's name, and no part holds a NUL".to_owned());
         }
         if self.token.is_some() || !self.headers.is_empty() {
-            return Err("token and headers are for a url; a program gets its secrets by environment".to_owned());
+            return Err(
+                "token and headers are for a url; a program gets its secrets by environment".to_owned()
+            );
         }
         if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
             return Err("folder is a whole path, such as /srv/files".to_owned());
@@ -118,7 +120,9 @@ impl Entry {
         let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
         let fits = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
         if !fits || !url.username().is_empty() || url.password().is_some() {
-            return Err("url begins with https:// or http:// and holds no password; give a token instead".to_owned());
+            return Err(
+                "url begins with https:// or http:// and holds no password; give a token instead".to_owned()
+            );
         }
         Ok(Reached::Http(url))
     }

@@ -44,16 +44,20 @@ fn wrong(entry: &Entry) -> Option<String> {
     if let Err(what) = entry.reached() {
         return Some(what);
     }
-    let told = |(tool, declared): (&String, &Declaration)| Some(format!("the tool {tool}: {}", contradiction(declared)?));
+    let told = |(tool, declared): (&String, &Declaration)| {
+        Some(format!("the tool {tool}: {}", contradiction(declared)?))
+    };
     entry.tools.iter().find_map(told)
 }
 
 fn contradiction(declared: &Declaration) -> Option<&'static str> {
     match declared.effect {
-        Some(Effect::Inside) => Some("effect is read, keyed, checked or once; only a pack of the house writes inside"),
-        Some(Effect::Checked) if declared.look_up.is_none() => {
-            Some("a checked write needs look_up, which says how to see whether it happened; without that it is once")
+        Some(Effect::Inside) => {
+            Some("effect is read, keyed, checked or once; only a pack of the house writes inside")
         }
+        Some(Effect::Checked) if declared.look_up.is_none() => Some(
+            "a checked write needs look_up, which says how to see whether it happened; without that it is once",
+        ),
         _ if declared.timeout_seconds.is_some_and(|seconds| !(1..=600).contains(&seconds)) => {
             Some("timeout_seconds is 1 to 600")
         }
@@ -92,7 +96,9 @@ pub fn to_toml(declared: &Declared) -> Result<String> {
 /// Plain values first, then tables within, since in TOML everything behind a heading belongs to it.
 fn table(path: &str, value: &Value, out: &mut String) {
     let Some(fields) = value.as_object() else { return };
-    let is_table = |key: &str, value: &Value| value.is_object() && matches!(key, "tools" | "look_up") || path.ends_with(".tools");
+    let is_table = |key: &str, value: &Value| {
+        value.is_object() && matches!(key, "tools" | "look_up") || path.ends_with(".tools")
+    };
     let (inner, plain): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, value)| is_table(key, value));
     if !plain.is_empty() || inner.is_empty() {
         out.push_str(&format!("[{path}]\n"));

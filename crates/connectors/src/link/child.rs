@@ -35,9 +35,11 @@ pub(crate) struct Streams {
 
 impl Running {
     pub(crate) fn start(starting: &Starting) -> Result<(Self, Streams)> {
-        let (program, arguments) = starting.command.split_first().ok_or_else(|| invalid("there is no command"))?;
-        std::fs::create_dir_all(&starting.folder)
-            .map_err(|error| invalid(&format!("the folder {} can't be made: {error}", starting.folder.display())))?;
+        let (program, arguments) =
+            starting.command.split_first().ok_or_else(|| invalid("there is no command"))?;
+        std::fs::create_dir_all(&starting.folder).map_err(|error| {
+            invalid(&format!("the folder {} can't be made: {error}", starting.folder.display()))
+        })?;
         let mut child = Command::new(program)
             .args(arguments)
             .current_dir(&starting.folder)

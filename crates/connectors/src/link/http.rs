@@ -89,7 +89,8 @@ impl StreamableHttpClient for Bounded {
         if !status.is_success() {
             return complaint(response, &message).await;
         }
-        let session = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let session =
+            response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
         let kind = kind_of(&response);
         if kind.starts_with(EVENTS) {
             return Ok(StreamableHttpPostResponse::Sse(events(response), session));
@@ -110,7 +111,8 @@ impl StreamableHttpClient for Bounded {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failed> {
-        let request = Self::dressed(self.0.delete(uri.as_ref()), Some(&session_id), auth_header, custom_headers);
+        let request =
+            Self::dressed(self.0.delete(uri.as_ref()), Some(&session_id), auth_header, custom_headers);
         // Whether it keeps sessions or not, ours is over.
         request.send().await.map_err(failed).map(|_| ())
     }
@@ -181,7 +183,8 @@ async fn complaint(
     };
     // A server of an older revision does not know the question, and says so in its own way.
     let is_probe = matches!(request.request, ClientRequest::DiscoverRequest(_)) && status.is_client_error();
-    let error = error.or_else(|| is_probe.then(|| ErrorData::invalid_request(format!("HTTP {status}"), None)));
+    let error =
+        error.or_else(|| is_probe.then(|| ErrorData::invalid_request(format!("HTTP {status}"), None)));
     match error {
         Some(error) => {
             let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
@@ -228,7 +231,8 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
 
 fn since_blank_line(length: usize, piece: &Bytes) -> usize {
     let ends = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"];
-    let last = ends.iter().filter_map(|end| piece.windows(end.len()).rposition(|window| window == *end)).max();
+    let last =
+        ends.iter().filter_map(|end| piece.windows(end.len()).rposition(|window| window == *end)).max();
     match last {
         Some(at) => piece.len() - at,
         None => length.saturating_add(piece.len()),

@@ -34,7 +34,11 @@ impl Log {
     /// One line, with its time. A log that can't be written is no reason to stop.
     pub(crate) async fn line(&self, text: &str, scrubber: &Scrubber) {
         let Some(folder) = &self.folder else { return };
-        let clean: String = scrubber.text(text).chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        let clean: String = scrubber
+            .text(text)
+            .chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect();
         let line = format!("{} {clean}\n", self.clock.now());
         let mut open = self.open.lock().await;
         if let Err(error) = write(folder, &mut open, line.as_bytes()).await {

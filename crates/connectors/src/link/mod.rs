@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 pub use inside::Inside;
 pub(crate) use open::{Opening, Way};
-pub(crate) use session::{Broken, Opened, Session};
+pub(crate) use session::{Broken, Greeting, Opened, Session};
 
 use crate::state::{Standing, State};
 
@@ -58,7 +58,11 @@ impl Link {
     /// The session, once there is one. What stands in its place says why there is none.
     pub(crate) async fn session(&self) -> Result<Arc<Session>, Standing> {
         let mut now = self.now.clone();
-        let ready = |now: &Now| now.session.is_some() || now.standing.state == State::Degraded || now.standing.state == State::Stopped;
+        let ready = |now: &Now| {
+            now.session.is_some()
+                || now.standing.state == State::Degraded
+                || now.standing.state == State::Stopped
+        };
         let found = timeout(PATIENCE, now.wait_for(ready)).await.is_ok_and(|seen| seen.is_ok());
         let seen = self.now.borrow();
         match (&seen.session, found) {

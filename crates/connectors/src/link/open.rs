@@ -24,7 +24,7 @@ use super::child::{Running, Starting};
 use super::http::Bounded;
 use super::logs::Log;
 use super::reading::Watched;
-use super::session::{Around, Opened, Session};
+use super::session::{Around, Greeting, Opened, Session};
 use super::{Inside, LONGEST_MESSAGE};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
@@ -52,6 +52,7 @@ pub(crate) struct Opening<'a> {
     /// The child's own folder.
     pub home: PathBuf,
     pub log: Log,
+    pub greeting: Greeting,
 }
 
 /// Values with secrets in their place, and what hides those.
@@ -67,9 +68,9 @@ impl Opening<'_> {
         let limit = Duration::from_secs(u64::from(self.entry.start_seconds));
         let begun = Instant::now();
         let filled = self.fill().await?;
-        let opened = timeout(limit, self.connect(&filled)).await.map_err(|_| {
-            Error::TooSlow(format!("it has not started within {} s", limit.as_secs()))
-        })?;
+        let opened = timeout(limit, self.connect(&filled))
+            .await
+            .map_err(|_| Error::TooSlow(format!("it has not started within {} s", limit.as_secs())))?;
         let (session, manifest) = opened?;
         Ok((Opened { session, manifest, took: begun.elapsed() }, filled.scrubber))
     }
@@ -103,7 +104,9 @@ impl Opening<'_> {
                 opened.push(secret.expose().to_owned());
                 Ok(secret.expose().to_owned())
             }
-            (Given::Secret(name), None) => Err(Error::Invalid(format!("{name} can't be opened: there is no vault here"))),
+            (Given::Secret(name), None) => {
+                Err(Error::Invalid(format!("{name} can't be opened: there is no vault here")))
+            }
         }
     }
 
@@ -145,22 +148,24 @@ impl Opening<'_> {
     {
         let (read, too_long) = Watched::new(read, LONGEST_MESSAGE);
         let transport = AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_MESSAGE);
-        Session::open(transport, Around { too_long, child }).await
+        Session::open(transport, Around { too_long, child }, self.greeting).await
     }
 
     async fn http(&self, url: &Url, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
         if let Some(why) = self.way.allowed.refuses(url) {
             return Err(Error::Invalid(why));
         }
-        let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers(&filled.values)?);
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+            .custom_headers(headers(&filled.values)?);
         if let Some(token) = &filled.token {
             config = config.auth_header(token.clone());
         }
         config.max_sse_event_size = LONGEST_MESSAGE;
-        let transport = StreamableHttpClientTransport::with_client(Bounded::new(self.way.allowed.clone())?, config);
+        let transport =
+            StreamableHttpClientTransport::with_client(Bounded::new(self.way.allowed.clone())?, config);
         // Here a message that is too long ends its own request.
         let (_, too_long) = watch::channel(0);
-        Session::open(transport, Around { too_long, child: None }).await
+        Session::open(transport, Around { too_long, child: None }, self.greeting).await
     }
 }
 

@@ -64,6 +64,14 @@ impl ClientHandler for Handler {
     }
 }
 
+/// How hands are shaken. A server of an older revision may break over the newer way, so the two take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// As the newest revision does it, with the older way where the server knows no other.
+    Newest,
+    Older,
+}
+
 /// What a session is made of beside its transport.
 pub(crate) struct Around {
     pub too_long: watch::Receiver<u64>,
@@ -72,7 +80,11 @@ pub(crate) struct Around {
 
 impl Session {
     /// Shakes hands and asks for the tools. Whoever calls it sets the time it has.
-    pub(crate) async fn open<T, E, A>(transport: T, around: Around) -> Result<(Arc<Self>, Manifest)>
+    pub(crate) async fn open<T, E, A>(
+        transport: T,
+        around: Around,
+        greeting: Greeting,
+    ) -> Result<(Arc<Self>, Manifest)>
     where
         T: rmcp::transport::IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
@@ -80,9 +92,12 @@ impl Session {
         let changed = Arc::new(Notify::new());
         let Around { too_long, child } = around;
         let handler = Handler { changed: changed.clone() };
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::LATEST],
-            legacy_version: None,
+        let lifecycle = match greeting {
+            Greeting::Newest => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::LATEST],
+                legacy_version: None,
+            },
+            Greeting::Older => ClientLifecycleMode::Initialize,
         };
         let service = rmcp::serve_client_with_lifecycle(handler, transport, lifecycle)
             .await
@@ -111,7 +126,8 @@ impl Session {
         }
         let info = self.peer.peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let (name, version) = server.map_or(("", ""), |server| (server.name.as_str(), server.version.as_str()));
+        let (name, version) =
+            server.map_or(("", ""), |server| (server.name.as_str(), server.version.as_str()));
         Ok(Manifest::of(name, version, tools))
     }
 
@@ -177,7 +193,9 @@ pub(crate) enum Broken {
 impl Broken {
     fn of(error: ServiceError) -> Self {
         match error {
-            ServiceError::McpError(error) => Self::Refused { code: error.code.0, words: error.message.to_string() },
+            ServiceError::McpError(error) => {
+                Self::Refused { code: error.code.0, words: error.message.to_string() }
+            }
             other => Self::Lost(other.to_string()),
         }
     }

@@ -2,7 +2,7 @@
 
 use munshi_connectors::{State, rows};
 use munshi_safety::audit::{Actor, ActorKind};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::on_both_engines;
 use munshi_tools::Answer;
 use munshi_types::Clock;
 use serde_json::json;

@@ -44,7 +44,8 @@ async fn the_reference_server_answers_over_http() {
     let port = port();
     let mut child = reference(port).await;
     let file = format!("[far]\nurl = \"http://localhost:{port}/mcp\"\n[far.tools.echo]\neffect = \"read\"\n");
-    let shop = Shop::with(sqlite().await, &file, Allowed::new(["localhost".to_owned()]), BTreeMap::new()).await;
+    let shop =
+        Shop::with(sqlite().await, &file, Allowed::new(["localhost".to_owned()]), BTreeMap::new()).await;
     shop.start().await;
     shop.until_state("far", State::Ready).await;
     let echo = shop.said("far_echo", json!({ "message": "over the wire" })).await;
@@ -99,7 +100,8 @@ async fn redirects_and_bodies_without_end_lead_nowhere() {
     for (answer, body, words) in [(elsewhere, 0, "307"), (endless, 256 * 1024 * 1024, "more than")] {
         let port = plain(answer, body).await;
         let file = format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\nstart_seconds = 10\n");
-        let shop = Shop::with(sqlite().await, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
+        let shop =
+            Shop::with(sqlite().await, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
         shop.start().await;
         let standing = shop.until_state("far", State::Degraded).await;
         assert!(standing.why.contains(words), "{}", standing.why);
@@ -119,10 +121,14 @@ impl Inside for Clockwork {
                 let asked: serde_json::Value = serde_json::from_str(&line).unwrap();
                 let Some(id) = asked.get("id") else { continue };
                 let result = match asked["method"].as_str().unwrap() {
-                    "initialize" => json!({ "protocolVersion": asked["params"]["protocolVersion"], "capabilities": { "tools": {} },
-                                            "serverInfo": { "name": "clockwork", "version": "1" } }),
-                    "tools/list" => json!({ "tools": [{ "name": "tick", "description": "Ticks.", "inputSchema": { "type": "object" },
-                                            "_meta": { "munshi/tool": { "effect": "read" } } }] }),
+                    "initialize" => {
+                        json!({ "protocolVersion": asked["params"]["protocolVersion"], "capabilities": { "tools": {} },
+                                            "serverInfo": { "name": "clockwork", "version": "1" } })
+                    }
+                    "tools/list" => {
+                        json!({ "tools": [{ "name": "tick", "description": "Ticks.", "inputSchema": { "type": "object" },
+                                            "_meta": { "munshi/tool": { "effect": "read" } } }] })
+                    }
                     "tools/call" => json!({ "content": [], "structuredContent": { "ticks": 1 } }),
                     "ping" => json!({}),
                     _ => {
@@ -140,8 +146,10 @@ impl Inside for Clockwork {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_of_this_program_is_a_connector_like_others() {
-    let inside: BTreeMap<String, Arc<dyn Inside>> = [("clockwork".to_owned(), Arc::new(Clockwork) as Arc<dyn Inside>)].into();
-    let shop = Shop::with(sqlite().await, "[clock]\ninside = \"clockwork\"\n", Allowed::default(), inside).await;
+    let inside: BTreeMap<String, Arc<dyn Inside>> =
+        [("clockwork".to_owned(), Arc::new(Clockwork) as Arc<dyn Inside>)].into();
+    let shop =
+        Shop::with(sqlite().await, "[clock]\ninside = \"clockwork\"\n", Allowed::default(), inside).await;
     shop.start().await;
     shop.until_state("clock", State::Ready).await;
     let said = shop.said("clock_tick", json!({})).await;

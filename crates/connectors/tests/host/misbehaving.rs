@@ -95,7 +95,10 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
         let now = shop.test.clock.now();
         shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap()
     };
-    assert!(states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded), "{states:?}");
+    assert!(
+        states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded),
+        "{states:?}"
+    );
     assert!(shop.events().await.iter().any(|(event, _)| event == "connector.degraded"));
     shop.host.stop().await;
 }
@@ -117,7 +120,10 @@ async fn one_that_dies_in_a_call_is_restarted_and_a_write_is_not_said_to_have_fa
     let shop = beside("crash").await;
     let read = shop.said("odd_look", json!({ "text": "x" })).await;
     assert_eq!(read["ok"], false, "{read}");
-    assert!(["connector_lost", "connector_down", "connector_degraded"].contains(&read["code"].as_str().unwrap()), "{read}");
+    assert!(
+        ["connector_lost", "connector_down", "connector_degraded"].contains(&read["code"].as_str().unwrap()),
+        "{read}"
+    );
     let standing = shop.until_state("odd", State::Degraded).await;
     assert!(standing.restarts >= 2);
     let said = shop.said("odd_look", json!({ "text": "x" })).await;

@@ -22,8 +22,14 @@ pub(crate) fn everything() -> String {
 
 pub(crate) fn python(name: &str, module: &str, arguments: &[&str]) -> String {
     let packages: PathBuf = environment::connectors().join("python");
-    let command: Vec<String> = ["python3", "-m", module].iter().chain(arguments).map(|part| format!("\"{part}\"")).collect();
-    format!("[{name}]\ncommand = [{}]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n", command.join(", "), packages.display())
+    let run = format!("import {module}; {module}.main()");
+    let command: Vec<String> =
+        ["python3", "-c", &run].iter().chain(arguments).map(|part| format!("\"{part}\"")).collect();
+    format!(
+        "[{name}]\ncommand = [{}]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n",
+        command.join(", "),
+        packages.display()
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,14 +39,16 @@ async fn the_filesystem_server_reads_and_writes_as_it_was_declared() {
     std::fs::create_dir_all(&share).unwrap();
     let share = share.canonicalize().unwrap();
     std::fs::write(share.join("hello.txt"), "namaste").unwrap();
-    let file = filesystem(&share) + "[files.tools.write_file]\neffect = \"keyed\"\ndestructive = false\nscope = \"file.write\"\n";
+    let file = filesystem(&share)
+        + "[files.tools.write_file]\neffect = \"keyed\"\ndestructive = false\nscope = \"file.write\"\n";
     let shop = Shop::open(test, &file).await;
     shop.start().await;
     let standing = shop.until_state("files", State::Ready).await;
     assert!(standing.tools >= 10 && standing.left_out.is_empty(), "{standing:?}");
     let read = shop.said("files_read_text_file", json!({ "path": share.join("hello.txt") })).await;
     assert!(read["result"].to_string().contains("namaste"), "{read}");
-    let written = shop.call("files_write_file", json!({ "path": share.join("new.txt"), "content": "kal" })).await;
+    let written =
+        shop.call("files_write_file", json!({ "path": share.join("new.txt"), "content": "kal" })).await;
     assert!(matches!(written, Answer::Done(_)), "{written:?}");
     assert_eq!(std::fs::read_to_string(share.join("new.txt")).unwrap(), "kal");
     let moved = json!({ "source": share.join("new.txt"), "destination": share.join("old.txt") });
@@ -52,18 +60,14 @@ async fn the_filesystem_server_reads_and_writes_as_it_was_declared() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_everything_time_and_sqlite_servers_answer() {
-    let test = sqlite().await;
-    let database = test.place.folder().join("other.db");
+async fn the_everything_and_time_servers_answer() {
     let file = everything()
         + "[everything.tools.echo]\neffect = \"read\"\n[everything.tools.get-sum]\neffect = \"read\"\n"
         + &python("time", "mcp_server_time", &["--local-timezone", "Asia/Kolkata"])
-        + "[time.tools.convert_time]\neffect = \"read\"\n"
-        + &python("rows", "mcp_server_sqlite", &["--db-path", &database.display().to_string()])
-        + "[rows.tools.list_tables]\neffect = \"read\"\n";
-    let shop = Shop::open(test, &file).await;
+        + "[time.tools.convert_time]\neffect = \"read\"\n";
+    let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
-    for name in ["everything", "time", "rows"] {
+    for name in ["everything", "time"] {
         shop.until_state(name, State::Ready).await;
     }
     let echo = shop.said("everything_echo", json!({ "message": "नमस्ते" })).await;
@@ -73,7 +77,5 @@ async fn the_everything_time_and_sqlite_servers_answer() {
     let asked = json!({ "source_timezone": "Asia/Kolkata", "time": "12:00", "target_timezone": "UTC" });
     let time = shop.said("time_convert_time", asked).await;
     assert!(time["result"].to_string().contains("06:30"), "{time}");
-    let tables = shop.said("rows_list_tables", json!({})).await;
-    assert_eq!(tables["ok"], true, "{tables}");
     shop.host.stop().await;
 }

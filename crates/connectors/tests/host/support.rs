@@ -59,7 +59,14 @@ pub(crate) fn server(name: &str) -> String {
 /// A connector that behaves so; a second word is a file of its own.
 pub(crate) fn odd(name: &str, mood: &str, note: Option<&std::path::Path>) -> String {
     let note = note.map(|note| format!(", \"{}\"", note.display())).unwrap_or_default();
-    format!("[{name}]\ncommand = [\"python3\", \"{}\", \"{mood}\"{note}]\n", server("odd.py"))
+    format!("[{name}]\ncommand = [\"{}\", \"{}\", \"{mood}\"{note}]\n", interpreter(), server("odd.py"))
+}
+
+/// Python itself: a wrapper that finds it would add variables of its own.
+fn interpreter() -> String {
+    let asked =
+        std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    String::from_utf8(asked.unwrap().stdout).unwrap().trim().to_owned()
 }
 
 #[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
@@ -80,10 +87,11 @@ impl Shop {
     ) -> Self {
         let tenant = test.tenant("shop").await;
         let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
-        let key = Secret::new("ab".repeat(32)).unwrap();
-        let source = KeySource::Given { key, next: None };
+        let source = KeySource::File(folder.join("vault.key"));
         let vault =
-            Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now()).await.unwrap();
+            Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
+                .await
+                .unwrap();
         let registry = Arc::new(Registry::default());
         let host = Host::new(Parts {
             db: test.db.clone(),
@@ -98,7 +106,8 @@ impl Shop {
             pace: QUICK,
         });
         let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
-        let dispatcher = Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+        let dispatcher =
+            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
         let now = test.clock.now();
         let owner = test
             .db
@@ -172,8 +181,12 @@ impl Shop {
 
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Answer {
         let everything = || vec!["*".parse().unwrap()];
-        let agent =
-            Conduct { autonomy: Autonomy::Act, read: everything(), write: everything(), ..Conduct::default() };
+        let agent = Conduct {
+            autonomy: Autonomy::Act,
+            read: everything(),
+            write: everything(),
+            ..Conduct::default()
+        };
         let want = Want {
             act: self.test.ids.next(),
             name: name.to_owned(),
@@ -211,7 +224,11 @@ impl Shop {
     }
 
     pub(crate) fn log(&self, name: &str) -> String {
-        let folder = munshi_connectors::folder_of(&self.folder.join("connectors"), self.tenant, &name.parse().unwrap());
+        let folder = munshi_connectors::folder_of(
+            &self.folder.join("connectors"),
+            self.tenant,
+            &name.parse().unwrap(),
+        );
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
         munshi_connectors::LOGS.iter().map(|file| read(file)).collect()
     }

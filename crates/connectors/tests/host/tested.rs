@@ -21,8 +21,20 @@ async fn a_server_that_keeps_the_contract_passes() {
     assert!(report.passes(), "{report:#?}");
     assert_eq!(report.undeclared, 0);
     for check in [
-        "initialize", "tools_list", "scopes", "dangerous", "dry_run", "idempotency_key", "usable", "healthcheck",
-        "large_result", "idempotency", "unknown_tool", "cancelled", "steady", "ends",
+        "initialize",
+        "tools_list",
+        "scopes",
+        "dangerous",
+        "dry_run",
+        "idempotency_key",
+        "usable",
+        "healthcheck",
+        "large_result",
+        "idempotency",
+        "unknown_tool",
+        "cancelled",
+        "steady",
+        "ends",
     ] {
         assert_eq!(verdict(&report, check), Verdict::Pass, "{check} in {report:#?}");
     }

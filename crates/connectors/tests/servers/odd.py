@@ -87,7 +87,7 @@ def call(name, arguments):
         key = arguments.get("idempotency_key")
         if key not in calls:
             calls[key] = f"booked {arguments['text']} as {len(calls) + 1}"
-            if note:
+            if note and mood != "changing":
                 with open(note, "a") as file:
                     file.write(f"{key} {arguments['text']}\n")
         return text(calls[key])

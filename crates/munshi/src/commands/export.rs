@@ -16,8 +16,8 @@ use crate::commands::tenant;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::shown::count;
-use crate::wiring::database::Database;
 use crate::wiring::connectors::CONNECTORS_FILE;
+use crate::wiring::database::Database;
 use crate::wiring::policy::POLICY_FILE;
 
 #[derive(Debug, Args)]

@@ -53,7 +53,10 @@ pub(crate) fn allowed(config: &Config) -> Allowed {
     Allowed::new(config.connectors.private_hosts.iter().cloned())
 }
 
-#[allow(clippy::disallowed_methods, reason = "what a child inherits is the environment's, and no setting of ours")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "what a child inherits is the environment's, and no setting of ours"
+)]
 pub(crate) fn basics() -> Vec<(OsString, OsString)> {
     BASICS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
 }
@@ -97,10 +100,13 @@ impl Companion for ConnectorsFile {
     }
 
     fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
-        let open = beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
+        let open =
+            beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
         let is_closed = |name: &&String| !open.as_ref().is_some_and(|open| open.contains_key(*name));
         let closed = body.keys().filter(is_closed);
-        let words = |name: &String| format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]");
+        let words = |name: &String| {
+            format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
+        };
         closed.map(words).collect()
     }
 

@@ -54,7 +54,8 @@ impl Companion for PolicyFile {
     }
 
     fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
-        let declared = beside.get(CONNECTORS_FILE).into_iter().flat_map(|file| file.keys().map(String::as_str));
+        let declared =
+            beside.get(CONNECTORS_FILE).into_iter().flat_map(|file| file.keys().map(String::as_str));
         let known: Vec<&str> = self
             .registry
             .names()

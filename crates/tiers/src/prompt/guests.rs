@@ -28,7 +28,13 @@ pub(super) fn tools(cast: &Cast, moment: &Moment, report: &mut Report) -> Vec<Ar
         } else {
             let why = if fits { Why::Policy } else { Why::SectionBudget };
             let index = cast.tools().len() + at;
-            report.cuts.push(Cut { section: Section::ToolSchemas, index, tokens: guest.tokens, left: 0, why });
+            report.cuts.push(Cut {
+                section: Section::ToolSchemas,
+                index,
+                tokens: guest.tokens,
+                left: 0,
+                why,
+            });
         }
     }
     report.add(Section::ToolSchemas, spent);

@@ -50,15 +50,18 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let failure = Failure::not_found(format!("the connector {name} has never shown its tools"));
         return Err(failure.hint("it has to run once: `munshi serve`, then `munshi connector list`"));
     };
-    context.output.answer(&json!({ "connector": name, "accepted": accepted && !only_show, "changed": changed }), |_, _| {
-        if !accepted {
-            return format!("The tools of {name} are as they were accepted.\n");
-        }
-        let lines: String = changed.iter().map(|line| format!("  {}\n", harmless(line))).collect();
-        let end = match only_show {
-            true => "Nothing was accepted.\n",
-            false => "Accepted. What is declared of them counts again within seconds.\n",
-        };
-        format!("{lines}{end}")
-    })
+    context.output.answer(
+        &json!({ "connector": name, "accepted": accepted && !only_show, "changed": changed }),
+        |_, _| {
+            if !accepted {
+                return format!("The tools of {name} are as they were accepted.\n");
+            }
+            let lines: String = changed.iter().map(|line| format!("  {}\n", harmless(line))).collect();
+            let end = match only_show {
+                true => "Nothing was accepted.\n",
+                false => "Accepted. What is declared of them counts again within seconds.\n",
+            };
+            format!("{lines}{end}")
+        },
+    )
 }

@@ -55,7 +55,9 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             let tools = declared.0.remove(&name).map(|known| known.tools).unwrap_or_default();
             declared.0.insert(name.clone(), munshi_connectors::declared::Entry { tools, ..entry });
             if let Some(name) = taken(&registry, &declared) {
-                return Err(munshi_connectors::Error::Invalid(format!("{name} is a pack's name: choose another")));
+                return Err(munshi_connectors::Error::Invalid(format!(
+                    "{name} is a pack's name: choose another"
+                )));
             }
             put(tx, &declared, &by, &format!("add {name}"), now).map(Some)
         });

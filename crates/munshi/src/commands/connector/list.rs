@@ -46,7 +46,11 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             })
             .await?;
         let items = declared.0.into_iter().map(|(name, entry)| Item {
-            nodes: states.iter().filter(|(of, _)| of == name.as_str()).map(|(_, standing)| standing.clone()).collect(),
+            nodes: states
+                .iter()
+                .filter(|(of, _)| of == name.as_str())
+                .map(|(_, standing)| standing.clone())
+                .collect(),
             reached: reached(&entry),
             name,
         });

@@ -96,7 +96,13 @@ impl Reach {
 }
 
 /// Puts another list in force and tells the audit.
-fn put(tx: &mut Tx<'_>, declared: &Declared, by: &Actor, note: &str, now: Timestamp) -> munshi_connectors::Result<i64> {
+fn put(
+    tx: &mut Tx<'_>,
+    declared: &Declared,
+    by: &Actor,
+    note: &str,
+    now: Timestamp,
+) -> munshi_connectors::Result<i64> {
     let version = rows::put(tx, declared, &by.id, note, now)?;
     let entry = NewEntry {
         actor: by.clone(),
@@ -109,5 +115,6 @@ fn put(tx: &mut Tx<'_>, declared: &Declared, by: &Actor, note: &str, now: Timest
 }
 
 fn missing(name: &ConnectorName) -> Failure {
-    Failure::not_found(format!("there is no connector called {name}")).hint("`munshi connector list` shows those there are")
+    Failure::not_found(format!("there is no connector called {name}"))
+        .hint("`munshi connector list` shows those there are")
 }

@@ -77,7 +77,9 @@ fn words(report: &Report, painter: Painter) -> String {
     let failed = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
     text += &match (failed, undeclared) {
         (0, 0) => "It keeps the contract.\n".to_owned(),
-        (0, count) => format!("It works, but it is UNSAFE: nobody says what {count} of its tools do, so they only look.\n"),
+        (0, count) => format!(
+            "It works, but it is UNSAFE: nobody says what {count} of its tools do, so they only look.\n"
+        ),
         (failed, _) => format!("It breaks the contract in {failed} of {} checks.\n", report.findings.len()),
     };
     text
