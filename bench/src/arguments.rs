@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|select|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -18,11 +18,12 @@ pub(crate) enum Subject {
     Budget,
     Acts,
     Turn,
+    Select,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -33,6 +34,7 @@ impl Subject {
         Self::Budget,
         Self::Acts,
         Self::Turn,
+        Self::Select,
         Self::Start,
     ];
 }
@@ -71,6 +73,7 @@ impl Arguments {
             Some("budget") => vec![Subject::Budget],
             Some("acts") => vec![Subject::Acts],
             Some("turn") => vec![Subject::Turn],
+            Some("select") => vec![Subject::Select],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

@@ -11,7 +11,7 @@ use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_tools::{Registry, Shelf, Shelves};
 use munshi_types::{Clock, ConnectorName, Id, Ids, RunId, TenantId, ToolName};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -21,12 +21,11 @@ use crate::error::Result;
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Inside, Link, Now, Way};
-use crate::manifest::Manifest;
 use crate::rows::{self, CONNECTORS};
 use crate::settings::Pace;
 use crate::state::{Standing, State};
 use crate::supervise::{Shown, Supervisor};
-use crate::translate::{self, Accepted, Outcome, Source};
+use crate::translate::{self, Outcome, Source};
 
 /// Starting many at once would take the machine from everybody else.
 const AT_ONCE: usize = 4;
@@ -70,6 +69,7 @@ pub(crate) struct Inner {
     folder: PathBuf,
     stop: CancellationToken,
     shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
+    shelving: AsyncMutex<()>,
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
     looked: watch::Sender<bool>,
@@ -90,6 +90,8 @@ struct Boat {
     shown: watch::Receiver<Option<Shown>>,
     look_again: Arc<Notify>,
     stop: CancellationToken,
+    /// Once nothing of it is left.
+    ended: CancellationToken,
 }
 
 impl Host {
@@ -110,6 +112,7 @@ impl Host {
             folder,
             stop: CancellationToken::new(),
             shelves: RwLock::default(),
+            shelving: AsyncMutex::default(),
             running: Mutex::default(),
             looked: watch::channel(false).0,
         };
@@ -139,6 +142,15 @@ impl Host {
     /// Looks once at what is declared, of all tenants, and starts and stops what differs.
     pub async fn look(&self) -> Result<()> {
         let versions = self.inner.db.platform(CONNECTORS).read(rows::versions).await?;
+        for gone in self
+            .inner
+            .tenants()
+            .into_iter()
+            .filter(|known| versions.iter().all(|(tenant, _)| tenant != known))
+        {
+            // A tenant that rests, or was put away: nothing is done for it.
+            self.bring_to(gone, 0, Declared::default()).await;
+        }
         for (tenant, version) in versions {
             self.take_up(tenant, version).await?;
         }
@@ -169,7 +181,7 @@ impl Host {
 
     async fn take_up(&self, tenant: TenantId, version: i64) -> Result<()> {
         let known = self.inner.with_fleet(tenant, |fleet| fleet.version);
-        self.wake_held(tenant);
+        self.wake_held(tenant).await?;
         if known == version {
             return Ok(());
         }
@@ -178,27 +190,39 @@ impl Host {
         Ok(())
     }
 
-    /// Whether a person has accepted a list is seen by looking again.
-    fn wake_held(&self, tenant: TenantId) {
-        self.inner.with_fleet(tenant, |fleet| {
-            let held = fleet.boats.values().filter(|boat| boat.now.borrow().standing.held);
-            held.for_each(|boat| boat.look_again.notify_one());
+    /// Has those look again whose list a person has accepted meanwhile.
+    async fn wake_held(&self, tenant: TenantId) -> Result<()> {
+        let held: Vec<(String, String, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
+            let held = |(name, boat): (&ConnectorName, &Boat)| {
+                let standing = boat.now.borrow().standing.clone();
+                standing.held.then(|| (name.to_string(), standing.manifest, boat.look_again.clone()))
+            };
+            fleet.boats.iter().filter_map(held).collect()
         });
+        for (name, hash, look_again) in held {
+            let seen = self.inner.db.read(tenant, move |tx| rows::manifests(tx, &name)).await?;
+            if seen.iter().any(|seen| seen.hash == hash && seen.accepted_at.is_some()) {
+                look_again.notify_one();
+            }
+        }
+        Ok(())
     }
 
     async fn bring_to(&self, tenant: TenantId, version: i64, declared: Declared) {
         self.inner.with_fleet(tenant, |fleet| {
             fleet.version = version;
+            let mut leaving: BTreeMap<ConnectorName, CancellationToken> = BTreeMap::new();
             fleet.boats.retain(|name, boat| {
                 let stays = declared.0.get(name) == Some(boat.entry.as_ref());
                 if !stays {
                     boat.stop.cancel();
+                    leaving.insert(name.clone(), boat.ended.clone());
                 }
                 stays
             });
             for (name, entry) in declared.0 {
                 if !self.inner.is_house(&name) && !fleet.boats.contains_key(&name) {
-                    let boat = self.launch(tenant, &name, entry);
+                    let boat = self.launch(tenant, &name, entry, leaving.remove(&name));
                     fleet.boats.insert(name, boat);
                 }
             }
@@ -206,13 +230,19 @@ impl Host {
         self.inner.shelve(tenant).await;
     }
 
-    fn launch(&self, tenant: TenantId, name: &ConnectorName, entry: Entry) -> Boat {
+    fn launch(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+        entry: Entry,
+        after: Option<CancellationToken>,
+    ) -> Boat {
         let (tell, link) = Link::new(name.to_string());
         let (shown, seen) = watch::channel(None);
         let (entry, look_again, stop) =
             (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
         let home = folder_of(&self.inner.folder, tenant, name);
-        let now = tell.subscribe();
+        let (now, ended) = (tell.subscribe(), CancellationToken::new());
         let supervisor = Supervisor {
             host: self.inner.clone(),
             tenant,
@@ -224,9 +254,10 @@ impl Host {
             shown,
             look_again: look_again.clone(),
             stop: stop.clone(),
+            ended: ended.clone(),
         };
-        self.inner.way.tasks.spawn(supervisor.run());
-        Boat { entry, link, now, shown: seen, look_again, stop }
+        self.inner.way.tasks.spawn(supervisor.run(after));
+        Boat { entry, link, now, shown: seen, look_again, stop, ended }
     }
 
     /// Stops all of them, each with what it started. Returns when none is left.
@@ -267,37 +298,28 @@ impl Inner {
         act(running.entry(tenant).or_default())
     }
 
+    fn tenants(&self) -> Vec<TenantId> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.iter().filter(|(_, fleet)| !fleet.boats.is_empty()).map(|(tenant, _)| *tenant).collect()
+    }
+
     /// Whether the name is a pack's: a policy that speaks of the pack must not open somebody else's program.
     fn is_house(&self, name: &ConnectorName) -> bool {
         self.registry.all().any(|tool| tool.known.connector.name == name.as_str())
     }
 
-    /// What would become of a list, without putting it anywhere.
-    pub(crate) async fn outcome(
-        &self,
-        tenant: TenantId,
-        name: &ConnectorName,
-        entry: &Entry,
-        (manifest, accepted): (&Manifest, Accepted),
-    ) -> Outcome {
-        let Some(link) = self.with_fleet(tenant, |fleet| fleet.boats.get(name).map(|boat| boat.link.clone()))
-        else {
-            return Outcome::default();
-        };
-        let source = Source { name, entry, manifest, accepted, link };
-        let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
-        translate::add(&source, &mut Registry::default(), &mut BTreeSet::new(), &is_taken)
-    }
-
     /// Makes the tenant's shelf anew from what its connectors show.
-    pub(crate) async fn shelve(&self, tenant: TenantId) {
+    pub(crate) async fn shelve(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Outcome> {
+        // The last to look is the last to write.
+        let _turn = self.shelving.lock().await;
         let boats: Vec<_> = self.with_fleet(tenant, |fleet| {
             let shown = |(name, boat): (&ConnectorName, &Boat)| {
                 Some((name.clone(), boat.entry.clone(), boat.link.clone(), boat.shown.borrow().clone()?))
             };
             fleet.boats.iter().filter_map(shown).collect()
         });
-        let (mut registry, mut always) = (Registry::default(), BTreeSet::new());
+        let (mut registry, mut always, mut outcomes) =
+            (Registry::default(), BTreeSet::new(), BTreeMap::new());
         let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
         for (name, entry, link, shown) in &boats {
             let source = Source {
@@ -307,11 +329,12 @@ impl Inner {
                 accepted: shown.accepted,
                 link: link.clone(),
             };
-            translate::add(&source, &mut registry, &mut always, &is_taken);
+            outcomes.insert(name.clone(), translate::add(&source, &mut registry, &mut always, &is_taken));
         }
         let shelf = Arc::new(Shelf::new(registry, always));
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
         shelves.insert(tenant, shelf);
+        outcomes
     }
 
     pub(crate) async fn forget(&self, tenant: TenantId, name: &ConnectorName) {

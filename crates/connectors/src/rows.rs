@@ -48,10 +48,13 @@ pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: 
     Ok(version + 1)
 }
 
-/// Which version each tenant is at.
+/// Which version each tenant is at, of those that something may be done for.
 pub(crate) fn versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> {
     Ok(tx.all(
-        across_tenants("SELECT tenant_id, MAX(version) FROM connector_files GROUP BY tenant_id"),
+        across_tenants(
+            "SELECT f.tenant_id, MAX(f.version) FROM connector_files f JOIN tenants t ON t.id = f.tenant_id
+             WHERE t.status = 'active' GROUP BY f.tenant_id",
+        ),
         &[],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?)

@@ -45,6 +45,8 @@ pub(crate) struct Supervisor {
     /// A person may have accepted its list.
     pub look_again: Arc<Notify>,
     pub stop: CancellationToken,
+    /// Cancelled when nothing of it is left.
+    pub ended: CancellationToken,
 }
 
 /// Why a connection ended.
@@ -54,7 +56,11 @@ enum Ended {
 }
 
 impl Supervisor {
-    pub(crate) async fn run(self) {
+    pub(crate) async fn run(self, after: Option<CancellationToken>) {
+        // One of the same name has the folder, the log and its row in the store until it is gone.
+        if let Some(before) = after {
+            before.cancelled().await;
+        }
         let mut ends: VecDeque<Instant> = VecDeque::new();
         loop {
             let greeting = if ends.len() % 2 == 0 { Greeting::Newest } else { Greeting::Older };
@@ -90,6 +96,7 @@ impl Supervisor {
             now.standing.state = State::Stopped;
         });
         self.host.forget(self.tenant, &self.name).await;
+        self.ended.cancel();
     }
 
     /// One connection, from its start to its end.
@@ -184,25 +191,26 @@ impl Supervisor {
             tracing::warn!(connector = %self.name, tenant = %self.tenant, manifest = manifest.hash,
                 "a connector's tools changed; until somebody accepts them it only looks");
         }
-        let outcome = self.host.outcome(self.tenant, &self.name, &self.entry, (&manifest, accepted)).await;
+        let shown = Shown { manifest, accepted };
+        let is_new = self.shown.borrow().as_ref() != Some(&shown);
+        if is_new {
+            self.shown.send_replace(Some(shown.clone()));
+        }
+        let outcome = if is_new { self.host.shelve(self.tenant).await.remove(&self.name) } else { None };
         self.tell.send_modify(|now| {
             if let Some(session) = session {
                 now.session = Some(session.clone());
             }
             let standing = &mut now.standing;
-            standing.server = manifest.server.clone();
-            standing.version = manifest.version.clone();
-            standing.manifest = manifest.hash.clone();
-            standing.tools = outcome.tools;
-            standing.undeclared = outcome.undeclared;
-            standing.left_out = outcome.left_out;
+            standing.server = shown.manifest.server.clone();
+            standing.version = shown.manifest.version.clone();
+            standing.manifest = shown.manifest.hash.clone();
             standing.held = held;
+            if let Some(outcome) = outcome {
+                (standing.tools, standing.undeclared) = (outcome.tools, outcome.undeclared);
+                standing.left_out = outcome.left_out;
+            }
         });
-        let shown = Shown { manifest, accepted };
-        if self.shown.borrow().as_ref() != Some(&shown) {
-            self.shown.send_replace(Some(shown));
-            self.host.shelve(self.tenant).await;
-        }
         self.put(State::Ready, "").await;
         Ok(())
     }

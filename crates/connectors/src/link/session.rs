@@ -8,7 +8,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     PaginatedRequestParams, PingRequest, ProtocolVersion, RequestMetaObject, Tool,
 };
-use rmcp::service::{NotificationContext, RunningService};
+use rmcp::service::{ClientInitializeError, NotificationContext, RunningService};
 use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, watch};
@@ -101,7 +101,7 @@ impl Session {
         };
         let service = rmcp::serve_client_with_lifecycle(handler, transport, lifecycle)
             .await
-            .map_err(|error| Error::Unreachable(format!("it does not shake hands: {error}")))?;
+            .map_err(|error| unshaken(&error))?;
         let peer = service.peer().clone();
         let service = Mutex::new(Some(service));
         let session = Arc::new(Self { service, peer, changed, too_long, child: Mutex::new(child) });
@@ -164,7 +164,7 @@ impl Session {
     /// Once the other side is gone.
     pub(crate) async fn gone(&self) {
         while !self.peer.is_transport_closed() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(250)).await;
         }
     }
 
@@ -198,6 +198,13 @@ impl Broken {
             }
             other => Self::Lost(other.to_string()),
         }
+    }
+}
+
+fn unshaken(error: &ClientInitializeError) -> Error {
+    match error.is_authorization_required() {
+        true => Error::Unreachable("it wants a login: give it a token, as vault:NAME".to_owned()),
+        false => Error::Unreachable(format!("it does not shake hands: {error}")),
     }
 }
 
