@@ -63,11 +63,12 @@ impl Manifest {
             let name = short(&tool.name, LONGEST_NAME);
             let known = tools.contains_key(&name);
             match read(tool) {
-                Ok(_) if known => {
-                    left_out.push(LeftOut { tool: name, why: "its name stands there twice".to_owned() })
-                }
-                Ok(listed) => {
+                Ok(listed) if !known => {
                     tools.insert(name, listed);
+                }
+                Ok(_) => {
+                    let why = "its name stands there twice".to_owned();
+                    left_out.push(LeftOut { tool: name, why });
                 }
                 Err(why) => left_out.push(LeftOut { tool: name, why }),
             }

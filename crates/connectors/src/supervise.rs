@@ -63,7 +63,7 @@ impl Supervisor {
         }
         let mut ends: VecDeque<Instant> = VecDeque::new();
         loop {
-            let greeting = if ends.len() % 2 == 0 { Greeting::Newest } else { Greeting::Older };
+            let greeting = if ends.len().is_multiple_of(2) { Greeting::Newest } else { Greeting::Older };
             let why = match self.live(greeting).await {
                 Ended::Stop => break,
                 Ended::Broke(why) => why,

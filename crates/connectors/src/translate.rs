@@ -17,8 +17,8 @@ use crate::names::tool_name;
 /// In letters.
 const LONGEST_DESCRIPTION: usize = 1_500;
 /// The arguments that a tool takes for a key and for only saying what it would do, where it does not name them.
-const KEY: &str = "idempotency_key";
-const DRY_RUN: &str = "dry_run";
+pub(crate) const KEY: &[&str] = &["idempotency_key", "idempotencyKey"];
+pub(crate) const DRY_RUN: &[&str] = &["dry_run", "dryRun"];
 
 /// A connector and its list, with whether somebody has looked at that list.
 pub(crate) struct Source<'a> {
@@ -193,10 +193,13 @@ fn described(said: &Said<'_>, remote: &str, listed: &Listed) -> String {
     if clean.trim().is_empty() { format!("{remote} (its maker says no more)") } else { clean }
 }
 
-/// The argument, where the schema has it.
-fn argument(schema: &Map<String, Value>, named: Option<String>, usual: &str) -> Option<String> {
-    let name = named.unwrap_or_else(|| usual.to_owned());
-    schema.get("properties")?.as_object()?.contains_key(&name).then_some(name)
+/// The argument that was named, or else the usual one, where the schema has it.
+pub(crate) fn argument(schema: &Map<String, Value>, named: Option<String>, usual: &[&str]) -> Option<String> {
+    let arguments = schema.get("properties")?.as_object()?;
+    let mut names =
+        named.map_or_else(|| usual.iter().map(|name| (*name).to_owned()).collect(), |name| vec![name]);
+    names.retain(|name| arguments.contains_key(name));
+    names.into_iter().next()
 }
 
 fn without(schema: &mut Map<String, Value>, name: &str) {

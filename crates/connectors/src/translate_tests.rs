@@ -22,7 +22,7 @@ fn shelved(listed: Value, own: &str, accepted: Accepted) -> Result<(ToolSpec, bo
     }
 }
 
-fn listed(more: Value) -> Value {
+fn listed(more: &Value) -> Value {
     let mut listed = json!({ "name": "do_it", "description": "Does it.", "inputSchema": {
         "type": "object", "required": ["id"], "properties": { "id": { "type": "string" },
         "idempotency_key": { "type": "string" }, "dry_run": { "type": "boolean" } } } });
@@ -34,10 +34,10 @@ fn listed(more: Value) -> Value {
 
 #[test]
 fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
-    let (spec, declares) = shelved(listed(json!({})), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&json!({})), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let (spec, declares) =
-        shelved(listed(json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
+        shelved(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Read, false));
     assert_eq!(spec.scope, "x.do_it");
     assert_eq!(spec.name.as_str(), "x_do_it");
@@ -46,17 +46,17 @@ fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
 #[test]
 fn the_servers_own_word_counts_unless_its_hints_say_worse() {
     let keyed = json!({ "_meta": { "munshi/tool": { "effect": "keyed", "scope": "thing/{id}", "dangerous": true } } });
-    let (spec, declares) = shelved(listed(keyed), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&keyed), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares, spec.dangerous, spec.dry_run), (Effect::Keyed, true, true, true));
     assert_eq!(spec.scope, "x.thing/{id}");
     assert!(spec.parameters["properties"].get("idempotency_key").is_none(), "keys are ours to give");
     assert!(spec.parameters["properties"].get("dry_run").is_none());
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read" } }, "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(lie), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&lie), "", Accepted::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let reach =
         json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
-    let (spec, _) = shelved(listed(reach), "", Accepted::Yes).unwrap();
+    let (spec, _) = shelved(listed(&reach), "", Accepted::Yes).unwrap();
     assert_eq!(spec.reach, Reach::Owner, "a server can't open itself to strangers");
 }
 
@@ -64,16 +64,16 @@ fn the_servers_own_word_counts_unless_its_hints_say_worse() {
 fn the_operators_word_wins_and_a_changed_list_is_held() {
     let own = "[x.tools.do_it]\neffect = \"keyed\"\ndestructive = false\nreach = \"business\"\n";
     let theirs = json!({ "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(theirs.clone()), own, Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Yes).unwrap();
     assert_eq!(
         (spec.effect, spec.destructive, declares, spec.reach),
         (Effect::Keyed, false, true, Reach::Business)
     );
-    let (spec, declares) = shelved(listed(theirs), own, Accepted::Held).unwrap();
+    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Held).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Keyed, false), "it writes still, and so is refused");
     assert!(spec.least_autonomy >= Autonomy::Propose);
     assert_eq!(
-        shelved(listed(json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes),
+        shelved(listed(&json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes),
         Err(String::new())
     );
 }
@@ -83,11 +83,11 @@ fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =
             json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
-        assert!(shelved(listed(odd), "", Accepted::Yes).unwrap_err().contains("elsewhere"));
+        assert!(shelved(listed(&odd), "", Accepted::Yes).unwrap_err().contains("elsewhere"));
     }
     let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
         "properties": { "a": { "$ref": "#/definitions/a" } }, "definitions": { "a": { "type": "string" } } } });
-    assert!(shelved(listed(own), "", Accepted::Yes).is_ok());
+    assert!(shelved(listed(&own), "", Accepted::Yes).is_ok());
 }
 
 proptest! {
@@ -107,7 +107,7 @@ proptest! {
         if let Some(effect) = effect { said["effect"] = json!(effect); }
         if let Some(scope) = scope { said["scope"] = json!(scope); }
         let clean: Map<String, Value> = annotations.as_object().unwrap().iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
-        let one = listed(json!({ "annotations": clean, "_meta": { "munshi/tool": said } }));
+        let one = listed(&json!({ "annotations": clean, "_meta": { "munshi/tool": said } }));
         let accepted = if held { Accepted::Held } else { Accepted::Yes };
         if let Ok((spec, declares)) = shelved(one, "", accepted) {
             prop_assert_eq!(spec.reach, Reach::Owner);

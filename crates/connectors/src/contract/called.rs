@@ -159,9 +159,8 @@ async fn idempotent(trial: &Trial, session: &Session, tools: &[Said<'_>]) -> Fin
     }
     let mut differ = Vec::new();
     for (tool, mut arguments) in tried {
-        let argument = tool.declared(|said| said.key.clone()).unwrap_or_else(|| "idempotency_key".to_owned());
         let key = format!("{CANARY}-{}", trial.clock.now().as_millis());
-        if tool.has_argument(&argument) {
+        if let Some(argument) = tool.key() {
             arguments.insert(argument, Value::String(key.clone()));
         }
         let first = call(session, tool.name, arguments.clone(), Some(key.clone())).await;

@@ -8,7 +8,7 @@ use munshi_types::{Effect, ToolName};
 use super::{Finding, Said, Trial, Verdict};
 use crate::link::Link;
 use crate::manifest::Manifest;
-use crate::translate::{self, Accepted, Source};
+use crate::translate::{self, Accepted, DRY_RUN, Source, argument};
 
 /// Words of names and descriptions that speak of what can't be taken back.
 const RISKY: &[&str] = &[
@@ -133,8 +133,8 @@ fn dangerous(tools: &[Said<'_>]) -> Finding {
 
 fn dry_run(tools: &[Said<'_>]) -> Finding {
     let without = names(tools, |tool| {
-        let argument = tool.declared(|said| said.dry_run.clone()).unwrap_or_else(|| "dry_run".to_owned());
-        !tool.only_looks() && !tool.has_argument(&argument)
+        let argument = argument(&tool.listed.schema, tool.declared(|said| said.dry_run.clone()), DRY_RUN);
+        !tool.only_looks() && argument.is_none()
     });
     Finding::of(
         "dry_run",
@@ -150,11 +150,10 @@ fn dry_run(tools: &[Said<'_>]) -> Finding {
 
 fn keyed(tools: &[Said<'_>]) -> Finding {
     let without = names(tools, |tool| {
-        let argument = tool.declared(|said| said.key.clone()).unwrap_or_else(|| "idempotency_key".to_owned());
         let harmless = tool.own.is_some_and(|own| own.effect == Some(Effect::Keyed))
             || tool.listed.hints.idempotent == Some(true);
         let checked = tool.declared(|said| said.effect) == Some(Effect::Checked);
-        !tool.only_looks() && !tool.has_argument(&argument) && !harmless && !checked
+        !tool.only_looks() && tool.key().is_none() && !harmless && !checked
     });
     Finding::of(
         "idempotency_key",

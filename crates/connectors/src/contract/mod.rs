@@ -28,6 +28,7 @@ use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Greeting, Inside, Opened, Opening, Way};
 use crate::manifest::{Listed, Manifest};
+use crate::translate::{KEY, argument};
 
 /// How long the first handshake may take.
 const PROMPT: Duration = Duration::from_secs(2);
@@ -159,8 +160,9 @@ impl Said<'_> {
         }
     }
 
-    fn has_argument(&self, name: &str) -> bool {
-        self.listed.schema.get("properties").and_then(|all| all.get(name)).is_some()
+    /// The argument that takes its key.
+    fn key(&self) -> Option<String> {
+        argument(&self.listed.schema, self.declared(|said| said.key.clone()), KEY)
     }
 }
 

@@ -78,7 +78,7 @@ impl StreamableHttpClient for Bounded {
         let body = serde_json::to_vec(&message)?;
         let request = self.0.post(uri.as_ref()).header(CONTENT_TYPE, JSON).body(body);
         let response = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
-        let response = response.send().await.map_err(failed)?;
+        let response = response.send().await.map_err(|error| failed(&error))?;
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -114,7 +114,7 @@ impl StreamableHttpClient for Bounded {
         let request =
             Self::dressed(self.0.delete(uri.as_ref()), Some(&session_id), auth_header, custom_headers);
         // Whether it keeps sessions or not, ours is over.
-        request.send().await.map_err(failed).map(|_| ())
+        request.send().await.map_err(|error| failed(&error)).map(|_| ())
     }
 
     async fn get_stream(
@@ -130,7 +130,7 @@ impl StreamableHttpClient for Bounded {
             request = request.header("last-event-id", last);
         }
         let request = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
-        let response = request.send().await.map_err(failed)?;
+        let response = request.send().await.map_err(|error| failed(&error))?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if status.is_success() && kind_of(&response).starts_with(EVENTS) => Ok(events(response)),
@@ -140,9 +140,9 @@ impl StreamableHttpClient for Bounded {
 }
 
 /// What the connection says, with what lay below it: where it was refused stands there.
-fn failed(error: reqwest::Error) -> Failed {
+fn failed(error: &reqwest::Error) -> Failed {
     let mut words = error.to_string();
-    let mut below = std::error::Error::source(&error);
+    let mut below = std::error::Error::source(error);
     while let Some(cause) = below {
         words = format!("{words}: {cause}");
         below = cause.source();
@@ -196,7 +196,7 @@ async fn complaint(
 
 async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
     let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(failed)? {
+    while let Some(piece) = response.chunk().await.map_err(|error| failed(&error))? {
         if body.len() + piece.len() > most {
             return Err(unexpected(format!("it answered with more than {most} bytes")));
         }

@@ -1,5 +1,7 @@
 //! Connectors at work: real servers that nobody here wrote, and small ones that misbehave.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
 mod behaving;
 mod changing;
 mod http;
