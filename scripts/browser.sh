@@ -21,6 +21,7 @@ install() {
   fi
   [ -e "$axe_home/.complete" ] && return
   echo "Fetching $axe into $cache" >&2
+  need npm npm
   mkdir -p "$cache"
   local partial
   partial=$(mktemp -d "$axe_home.XXXXXX")

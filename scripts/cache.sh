@@ -6,3 +6,13 @@ elif [ "$(id -u)" = 0 ]; then
 else
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/munshi
 fi
+
+need() { # need COMMAND PACKAGE: a command of the system's, installed where this may be done
+  command -v "$1" >/dev/null 2>&1 && return
+  if [ "$(id -u)" != 0 ]; then
+    echo "error: $1 is needed for the tests: apt-get install $2" >&2
+    exit 1
+  fi
+  apt-get update -q >&2
+  apt-get install -y -q "$2" >&2
+}

@@ -12,16 +12,6 @@ node_packages=(openai@7.53.0)
 python=$(python3 -c 'import sys; print(f"{sys.version_info.major}.{sys.version_info.minor}")' 2>/dev/null || true)
 home=$cache/openai-clients-1-python$python
 
-need() { # need COMMAND PACKAGE
-  command -v "$1" >/dev/null 2>&1 && return
-  if [ "$(id -u)" != 0 ]; then
-    echo "error: $1 is needed for other people's clients: apt-get install $2" >&2
-    exit 1
-  fi
-  apt-get update -q >&2
-  apt-get install -y -q "$2" >&2
-}
-
 install() {
   [ -e "$home/.complete" ] && return
   echo "Installing ${home##*/} into $cache" >&2

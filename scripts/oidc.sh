@@ -13,10 +13,7 @@ home=$cache/${package/@/-}
 install() {
   [ -e "$home/.complete" ] && return
   echo "Installing ${home##*/} into $cache" >&2
-  if ! command -v npm >/dev/null; then
-    echo "error: node with npm is needed for the OpenID provider: apt-get install npm" >&2
-    exit 1
-  fi
+  need npm npm
   mkdir -p "$cache"
   local partial
   partial=$(mktemp -d "$home.XXXXXX")

@@ -3,6 +3,8 @@
 # Extra words go to the test runner: scripts/test.sh -p munshi-store
 set -euo pipefail
 cd "$(dirname "$0")/.."
+MUNSHI_TEST_CONNECTORS=$(scripts/connectors.sh)
+export MUNSHI_TEST_CONNECTORS
 what=(--workspace)
 [ $# -gt 0 ] && what=("$@")
 parts=()

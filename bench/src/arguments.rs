@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -19,11 +19,12 @@ pub(crate) enum Subject {
     Acts,
     Turn,
     Streams,
+    Select,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -35,6 +36,7 @@ impl Subject {
         Self::Acts,
         Self::Turn,
         Self::Streams,
+        Self::Select,
         Self::Start,
     ];
 }
@@ -74,6 +76,7 @@ impl Arguments {
             Some("acts") => vec![Subject::Acts],
             Some("turn") => vec![Subject::Turn],
             Some("streams") => vec![Subject::Streams],
+            Some("select") => vec![Subject::Select],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

@@ -143,6 +143,7 @@ impl Stored {
             history: self.history.iter().zip(speakers).map(turn).collect(),
             message: Spoken::stored(self.message.0.as_str(), self.message.1),
             exchanges: Vec::new(),
+            tools: Vec::new(),
             words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),
             key: FenceKey::new([7; 16]),
         }

@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use crate::secret::Url;
 use crate::section::{Outline, Section};
 use crate::sections::{
-    Audit, Budget, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault, Web,
+    Audit, Budget, Connectors, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault, Web,
 };
 use crate::show::{Entry, Show};
 use crate::sources::Sources;
@@ -46,6 +46,7 @@ sections! {
     models: Models,
     routes: Routes,
     budget: Budget,
+    connectors: Connectors,
     log: Log,
     telemetry: Telemetry,
     web: Web,

@@ -136,6 +136,18 @@ impl From<munshi_jobs::Error> for Failure {
     }
 }
 
+impl From<munshi_connectors::Error> for Failure {
+    fn from(error: munshi_connectors::Error) -> Self {
+        use munshi_connectors::Error;
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Safety(error) => error.into(),
+            Error::Invalid(what) => Self::usage(what),
+            Error::Unreachable(what) | Error::TooSlow(what) => Self::failed(what),
+        }
+    }
+}
+
 impl From<munshi_web::Error> for Failure {
     fn from(error: munshi_web::Error) -> Self {
         use munshi_web::Error;

@@ -12,6 +12,11 @@ pub fn model() -> String {
     variable("MUNSHI_TEST_MODEL")
 }
 
+/// Where connectors that nobody here wrote are installed.
+pub fn connectors() -> PathBuf {
+    variable("MUNSHI_TEST_CONNECTORS").into()
+}
+
 /// The folder of the official Python clients.
 pub fn official_clients() -> PathBuf {
     variable("MUNSHI_TEST_CLIENTS").into()

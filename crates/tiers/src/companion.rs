@@ -1,5 +1,6 @@
 //! A file of a tenant's folder that is no tier: another crate's, planned, shown and applied with the tiers.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,8 +26,9 @@ pub trait Companion: fmt::Debug + Send + Sync {
     /// name it.
     fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>>;
 
-    /// What whoever applies it should know.
-    fn warnings(&self, body: &Body) -> Vec<String>;
+    /// What whoever applies it should know. `beside` has what the other files of the folder say or, where one is not in
+    /// the folder, what is in force.
+    fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String>;
 
     /// What is in force, and its version; nothing and 0 where there is none.
     fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)>;
@@ -37,6 +39,9 @@ pub trait Companion: fmt::Debug + Send + Sync {
     /// Tells the audit. Comes after everything is written, since the audit is last in the order of locks.
     fn tell(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()>;
 }
+
+/// What companions say, by the name of their file.
+pub type Bodies = BTreeMap<&'static str, Body>;
 
 /// A companion and what the folder has of it; none where the file is not there.
 #[derive(Clone, Debug)]
@@ -69,22 +74,26 @@ pub(crate) struct Planned {
 }
 
 pub(crate) async fn plan(db: &Db, tenant: Option<TenantId>, beside: &[Beside]) -> Result<Planned> {
-    let mut planned = Planned::default();
-    for Beside { companion, found } in beside {
+    let (mut planned, mut all, mut bodies) = (Planned::default(), Vec::new(), Bodies::new());
+    for one in beside {
         let (version, stored) = match tenant {
             Some(tenant) => {
-                let asked = companion.clone();
+                let asked = one.companion.clone();
                 db.read(tenant, move |tx| asked.stored(tx)).await?
             }
             None => (0, Body::new()),
         };
+        bodies.insert(one.companion.file(), one.found.clone().unwrap_or_else(|| stored.clone()));
+        all.push((one, version, stored));
+    }
+    for (Beside { companion, found }, version, stored) in all {
         let Some(body) = found else {
             if version > 0 {
                 planned.left.push(companion.file().to_owned());
             }
             continue;
         };
-        planned.warnings.extend(companion.warnings(body));
+        planned.warnings.extend(companion.warnings(body, &bodies));
         if stored != *body {
             planned.changes.push(FileChange {
                 what: companion.noun(),

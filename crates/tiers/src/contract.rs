@@ -132,6 +132,13 @@ pub fn tools(team: &Team, agent: &Agent) -> Vec<ToolName> {
     agent.tools.iter().filter(is_chosen).cloned().collect()
 }
 
+/// Whether a turn may use a tool that a connector brings: the agent has the connector, and the team chose the tool or
+/// made no choice.
+pub fn has_tool_of(team: &Team, agent: &Agent, connector: &str, tool: &ToolName) -> bool {
+    let is_chosen = team.tools.as_ref().is_none_or(|chosen| chosen.contains(tool));
+    is_chosen && agent.connectors.iter().any(|name| name.as_str() == connector)
+}
+
 /// How many past episodes are called to mind.
 pub fn recall_depth(team: &Team, agent: &Agent) -> u8 {
     let said = Said { human: None, team: team.recall, agent: Some(agent.memory.episodes) };

@@ -47,7 +47,7 @@ mod shape;
 pub mod size;
 
 pub use apply::{announce, apply, plan_folder, plan_folders};
-pub use companion::{Beside, Companion, FileChange};
+pub use companion::{Beside, Bodies, Companion, FileChange};
 pub use draft::{Body, Draft, Tier};
 pub use error::{Error, Result};
 pub use events::{Event, Happened};

@@ -12,11 +12,12 @@ use serde_json::Value;
 
 use crate::answer::{Answer, answer_of, bare, past, shown};
 use crate::attempts::{self, Called};
-use crate::body::{Body, Done, Happened, Write};
+use crate::body::{Body, Done, Happened};
 use crate::error::{Error, Result};
 use crate::inside;
 use crate::journal::Journal;
 use crate::registry::{Registry, Tool};
+use crate::shelf::{Shelf, Shelves};
 use crate::underway::UnderWay;
 
 /// Calls tools through the safety pipeline. Clones share everything.
@@ -25,6 +26,8 @@ pub struct Dispatcher {
     pub(crate) db: Db,
     pub(crate) office: Arc<Office>,
     pub(crate) registry: Arc<Registry>,
+    /// Tools of tenants' connectors; none where there is no host.
+    pub(crate) shelves: Option<Arc<dyn Shelves>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) under_way: UnderWay,
 }
@@ -46,7 +49,26 @@ pub struct Want {
 
 impl Dispatcher {
     pub fn new(db: Db, office: Arc<Office>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
-        Self { db, office, registry, clock, under_way: UnderWay::default() }
+        Self { db, office, registry, shelves: None, clock, under_way: UnderWay::default() }
+    }
+
+    /// With the tools that tenants' connectors bring.
+    #[must_use]
+    pub fn beside(self, shelves: Arc<dyn Shelves>) -> Self {
+        Self { shelves: Some(shelves), ..self }
+    }
+
+    /// A tool that this tenant can use: one of the installation's, or of its own connectors.
+    pub fn tool(&self, tenant: TenantId, name: &str) -> Option<Tool> {
+        if let Some(tool) = self.registry.get(name) {
+            return Some(tool.clone());
+        }
+        self.shelf(tenant)?.get(name).cloned()
+    }
+
+    /// What the tenant's connectors bring at this moment.
+    pub fn shelf(&self, tenant: TenantId) -> Option<Arc<Shelf>> {
+        self.shelves.as_ref().map(|shelves| shelves.of(tenant))
     }
 
     pub fn registry(&self) -> &Registry {
@@ -56,13 +78,12 @@ impl Dispatcher {
     /// Decides, calls and writes down. Called again with the same act it does nothing twice: it gives what came of
     /// it, or goes on where a person has approved meanwhile.
     pub async fn call(&self, want: Want, journal: Arc<dyn Journal>) -> Result<Answer> {
-        let tool = self.registry.get(&want.name).cloned();
         let tenant = want.caller.principal.tenant;
+        let tool = self.tool(tenant, &want.name);
         let proposal = proposal(want, tool.as_ref());
         match tool {
-            Some(Tool { body: Body::Write(write), known }) => {
-                let tool = Tool { body: Body::Write(write.clone()), known };
-                self.inside(tenant, proposal, tool, write, journal).await
+            Some(tool @ Tool { body: Body::Write(_), .. }) => {
+                self.inside(tenant, proposal, tool, journal).await
             }
             tool => self.outside(tenant, proposal, tool, journal).await,
         }
@@ -111,9 +132,11 @@ impl Dispatcher {
         tenant: TenantId,
         proposal: Proposal,
         tool: Tool,
-        write: Arc<dyn Write>,
         journal: Arc<dyn Journal>,
     ) -> Result<Answer> {
+        let Body::Write(write) = tool.body.clone() else {
+            return Err(misuse("this tool does not write inside"));
+        };
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
             .write(tenant, move |tx| -> Result<Answer> {

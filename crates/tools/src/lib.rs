@@ -9,6 +9,7 @@
 //! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers;
 //!   [`Next`]: what helps where it could not
 //! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
+//! - [`Shelf`], [`Shelves`]: tools of one tenant's connectors, which come and go; [`Index`]: finding the fitting ones
 //! - [`house`]: the two tools every installation has
 //! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
 //!   `attempts`: calling elsewhere, and again where that is safe; `sweep`: after a crash
@@ -44,6 +45,8 @@ mod journal;
 mod next;
 mod registry;
 mod result;
+mod select;
+mod shelf;
 mod sweep;
 mod underway;
 
@@ -56,4 +59,6 @@ pub use munshi_safety::pipeline::{Connector, Maker};
 pub use next::{Choice, Next};
 pub use registry::{Registry, Tool};
 pub use result::{Label, Observation};
+pub use select::Index;
+pub use shelf::{Shelf, Shelves};
 pub use sweep::Swept;

@@ -1,7 +1,7 @@
 //! The tools there are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use munshi_safety::pipeline::{BadTool, Connector, Known, Maker};
 use munshi_types::{Effect, ToolName, ToolSpec};
@@ -13,6 +13,8 @@ use crate::body::Body;
 pub struct Tool {
     pub known: Arc<Known>,
     pub(crate) body: Body,
+    /// As a model is told of it, with the tokens that takes; filled by whoever first offers it.
+    pub told: Arc<OnceLock<(Arc<ToolSpec>, u32)>>,
 }
 
 /// Filled when the binary starts, then only read.
@@ -44,13 +46,18 @@ impl Registry {
         }
         let name = spec.name.clone();
         let known = Known::new(with_rehearsal(spec, &body), connector)?;
-        self.tools.insert(name, Tool { known: Arc::new(known), body });
+        self.tools.insert(name, Tool { known: Arc::new(known), body, told: Arc::default() });
         Ok(())
     }
 
     pub fn get(&self, name: &str) -> Option<&Tool> {
         let name: ToolName = name.parse().ok()?;
         self.tools.get(&name)
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values()
     }
 
     pub fn names(&self) -> impl Iterator<Item = &ToolName> {

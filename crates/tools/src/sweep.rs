@@ -125,6 +125,10 @@ impl Dispatcher {
         told.await
     }
 
+    fn is_unsettled(&self, tenant: TenantId) -> bool {
+        self.shelves.as_ref().is_some_and(|shelves| !shelves.is_settled(tenant))
+    }
+
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
     async fn take_over(&self, lapsed: Lapsed, left: Left, journal: Arc<dyn Journal>) -> Result<Option<bool>> {
         if left != Left::Lapsed && self.under_way.has(lapsed.act) {
@@ -132,12 +136,18 @@ impl Dispatcher {
         }
         let _working = self.under_way.begin(lapsed.act);
         let (office, clock) = (self.office.clone(), self.clock.clone());
-        let registry = self.registry.clone();
+        let dispatcher = self.clone();
         let recovery = self.db.write(lapsed.tenant, move |tx| {
             // A tool that has another effect by now is another tool.
-            let tool = acts::find(tx, lapsed.act)?.and_then(|act| {
-                registry.get(&act.tool).filter(|tool| tool.known.spec.effect == act.effect).cloned()
+            let act = acts::find(tx, lapsed.act)?;
+            let tool = act.and_then(|act| {
+                let tool = dispatcher.tool(lapsed.tenant, &act.tool);
+                tool.filter(|tool| tool.known.spec.effect == act.effect)
             });
+            // Its connector may be about to start: the next round sees.
+            if tool.is_none() && dispatcher.is_unsettled(lapsed.tenant) {
+                return Ok((Recovery::Gone, None));
+            }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
             Ok::<_, munshi_safety::Error>((recovery, tool))

@@ -42,5 +42,8 @@ pub use money::{Money, MoneyError};
 pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
-pub use tool::{Effect, Searching, Sending, ToolExample, ToolName, ToolNameError, ToolSpec};
+pub use tool::{
+    ConnectorName, ConnectorNameError, Effect, Searching, Sending, ToolExample, ToolName, ToolNameError,
+    ToolSpec,
+};
 pub use unseen::is_unseen;

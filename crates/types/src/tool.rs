@@ -152,6 +152,54 @@ impl fmt::Display for ToolName {
     }
 }
 
+/// A connector's name: short, since the names of its tools begin with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ConnectorName(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` can't be a connector's name: use 1 to 24 small letters, digits and underscores, beginning with a letter"
+)]
+pub struct ConnectorNameError(String);
+
+impl ConnectorName {
+    const LONGEST: usize = 24;
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ConnectorName {
+    type Err = ConnectorNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = text.len() <= Self::LONGEST && text.parse::<ToolName>().is_ok();
+        if fits { Ok(Self(text.to_owned())) } else { Err(ConnectorNameError(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for ConnectorName {
+    type Error = ConnectorNameError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ConnectorName> for String {
+    fn from(name: ConnectorName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for ConnectorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl ToolSpec {
     /// What its scope begins with: `ledger` of `ledger.sale.add`.
     pub fn module(&self) -> &str {
@@ -197,6 +245,10 @@ mod tests {
         for bad in ["", "2fast", "log.sale", "Log", "log-sale", "बिक्री", &"x".repeat(65)] {
             assert!(bad.parse::<ToolName>().is_err(), "{bad}");
         }
+        assert_eq!("our_files".parse::<ConnectorName>().unwrap().as_str(), "our_files");
+        assert!(
+            "Files".parse::<ConnectorName>().is_err() && "x".repeat(25).parse::<ConnectorName>().is_err()
+        );
     }
 
     #[test]

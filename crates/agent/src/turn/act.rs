@@ -200,7 +200,8 @@ impl Turn {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
         let dispatcher = self.engine.dispatcher.clone();
-        let tools = self.tools();
+        let mut tools = self.tools();
+        tools.extend(self.guest(&called.tool));
         let known = match self.is_known(called) {
             true => {
                 dispatcher.resume(self.tenant, called.act, conduct.clone(), &tools, journal.clone()).await
@@ -248,7 +249,7 @@ impl Turn {
 
     fn journal(&mut self, place: Place, called: &Called) -> Arc<CallJournal> {
         self.sync();
-        let tool = self.engine.dispatcher.registry().get(&called.tool);
+        let tool = self.tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
         Arc::new(CallJournal {
             held: self.held,

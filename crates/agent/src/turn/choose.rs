@@ -2,7 +2,6 @@
 //! and the pick that answers it makes the call it was about.
 
 use munshi_tools::{Answer, Next};
-use munshi_types::ToolSpec;
 use serde_json::Value;
 
 use super::consent::asking;
@@ -58,11 +57,11 @@ impl Turn {
             .as_ref()
             .filter(|(_, _, search)| *search == called.act)
             .map(|(first, next, _)| (first, next))?;
-        let spec = self.spec(&first.tool)?;
+        let first_tool = self.tool(&first.tool)?;
         let mut found = Entities::default();
-        found.observe(self.spec(&called.tool)?, &seen.value);
+        found.observe(&self.tool(&called.tool)?.known.spec, &seen.value);
         let found: Vec<_> = found.known().collect();
-        match choices::searched(spec, &first.arguments, next, &found) {
+        match choices::searched(&first_tool.known.spec, &first.arguments, next, &found) {
             Searched::One(arguments) => Some(Led::Call(first.tool.clone(), arguments)),
             Searched::Ask(asked) => Some(Led::Ask(asked)),
             Searched::Nothing | Searched::Unplaced => None,
@@ -134,8 +133,7 @@ impl Turn {
     }
 
     pub(crate) fn meet(&mut self, tool: &str, result: &Value) {
-        let registry = self.engine.dispatcher.registry();
-        if let Some(tool) = registry.get(tool) {
+        if let Some(tool) = self.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
         }
     }
@@ -143,13 +141,10 @@ impl Turn {
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
     pub(crate) fn hide_people(&self, called: &Called) {
         if let CallOutcome::Ended { result, .. } = &called.outcome {
-            let scope = self.spec(&called.tool).map_or("", |spec| spec.scope.as_str());
+            let tool = self.tool(&called.tool);
+            let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
             self.veil.meet(whom::people(result, scope));
         }
-    }
-
-    pub(crate) fn spec(&self, tool: &str) -> Option<&ToolSpec> {
-        self.engine.dispatcher.registry().get(tool).map(|tool| &tool.known.spec)
     }
 }
 

@@ -53,7 +53,7 @@ impl Turn {
     fn has_done_something(&self) -> bool {
         let unknown = |result: &Value| result["code"] == "unknown_outcome";
         let wrote = |tool: &str| {
-            let tool = self.engine.dispatcher.registry().get(tool);
+            let tool = self.tool(tool);
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
         self.snapshot.all().any(|called| match &called.outcome {

@@ -11,6 +11,7 @@ mod close;
 mod consent;
 mod evidence;
 mod ground;
+mod guests;
 mod halt;
 mod journal;
 pub(crate) mod meter;

@@ -6,6 +6,7 @@ use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Needs, Reason};
 use munshi_tiers::prompt::{Section, Spoken};
+use munshi_tools::Tool;
 use munshi_types::MessageId;
 use munshi_types::tier::TierKind;
 use serde_json::{Value, json};
@@ -137,13 +138,14 @@ impl Turn {
             (End::Replied, Some(asked)) => Waits::Choice(asked),
             _ => Waits::Nothing,
         };
-        let tools = self.tools();
+        let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
+        let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
         let hints = Hints {
             voice: self.prepared.tongue.voice,
             message: &self.prepared.message.text,
             waits,
-            called: self.snapshot.all().filter_map(|called| self.spec(&called.tool)).collect(),
-            offered: tools.iter().filter_map(|tool| self.spec(tool.as_str())).collect(),
+            called: called.iter().map(|tool| &tool.known.spec).collect(),
+            offered: offered.iter().map(|tool| &tool.known.spec).collect(),
             proposed: &self.proposed,
             taint: &self.snapshot.taint,
         };

@@ -248,6 +248,7 @@ impl Turn {
             message: Spoken::stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,
+            tools: self.guests(),
             key: self.engine.fence_key,
         }
     }

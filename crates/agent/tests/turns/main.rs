@@ -9,6 +9,7 @@ macro_rules! on_both {
             with [
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
+                munshi_connectors::MIGRATIONS,
                 crate::support::NOTES,
             ];
 
@@ -20,6 +21,7 @@ macro_rules! on_both {
 mod approvals;
 mod aside;
 mod brought;
+mod connectors;
 mod consent;
 mod crashes;
 mod delayed;

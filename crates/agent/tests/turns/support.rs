@@ -23,7 +23,7 @@ use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{Scripted, Turn};
 use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
 use munshi_tools::{
-    Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Write,
+    Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Shelves, Write,
 };
 use munshi_types::tier::Channel;
 use munshi_types::{
@@ -237,6 +237,8 @@ pub(crate) struct Plan {
     pub(crate) targets: Vec<Target>,
     pub(crate) house: House,
     pub(crate) settings: Settings,
+    /// Where tools of connectors stand.
+    pub(crate) shelves: Option<Arc<dyn Shelves>>,
 }
 
 impl Default for Plan {
@@ -247,6 +249,7 @@ impl Default for Plan {
             targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
             house: House::default(),
             settings: Settings::default(),
+            shelves: None,
         }
     }
 }
@@ -314,7 +317,10 @@ impl Shop {
         let registry = Arc::new(registry(&world));
         let governor = Governor::new(plan.budgets, test.ids.clone());
         let office = Arc::new(Office::new(test.ids.clone(), governor));
-        let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+        let mut dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+        if let Some(shelves) = plan.shelves {
+            dispatcher = dispatcher.beside(shelves);
+        }
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
         let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
         let names: Vec<String> = plan.targets.iter().map(|target| target.name.clone()).collect();

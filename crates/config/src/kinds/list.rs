@@ -47,6 +47,36 @@ impl Kind for IpAddresses {
     }
 }
 
+/// Names or addresses of hosts.
+#[derive(Debug)]
+pub enum Hosts {}
+
+impl Kind for Hosts {
+    type Value = Vec<String>;
+
+    fn expects() -> String {
+        "a list of hosts such as [\"books.local\", \"192.168.1.20\"]; in a variable, hosts with commas"
+            .to_owned()
+    }
+
+    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+        let hosts: Vec<String> =
+            items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect::<Result<_, _>>()?;
+        let is_host = |host: &&String| {
+            !host.is_empty() && !host.contains([':', '/', ' ']) || host.parse::<IpAddr>().is_ok()
+        };
+        match hosts.iter().find(|host| !is_host(host)) {
+            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd)))
+                .with_hint("give a name or an address, without port or path")),
+            None => Ok(hosts),
+        }
+    }
+
+    fn show(value: &Vec<String>) -> Shown {
+        Shown::List(value.clone())
+    }
+}
+
 impl Kind for Sayings {
     type Value = Vec<String>;
 

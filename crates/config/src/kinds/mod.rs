@@ -27,7 +27,7 @@ pub use filter::LogFilter;
 pub use folder::{DataFolder, FileOrNone, Home};
 pub use json::JsonTable;
 pub use key::SecretKey;
-pub use list::{IpAddresses, Places, Sayings, Words};
+pub use list::{Hosts, IpAddresses, Places, Sayings, Words};
 pub use number::{Count, CountOrAuto, Flag, Hours, Kibibytes, Milliseconds, Seconds};
 pub use pairs::{Headers, Pair, Query};
 pub use price::{Dollars, DollarsOrNone, Price, Rupees};

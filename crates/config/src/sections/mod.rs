@@ -3,6 +3,7 @@
 
 mod audit;
 mod budget;
+mod connectors;
 mod data;
 mod jobs;
 mod log;
@@ -17,6 +18,7 @@ mod web;
 
 pub use audit::Audit;
 pub use budget::{Budget, TenantPlan};
+pub use connectors::Connectors;
 pub use data::Data;
 pub use jobs::Jobs;
 pub use log::{Log, LogFormat};

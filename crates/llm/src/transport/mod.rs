@@ -3,7 +3,7 @@
 
 mod body;
 mod head;
-mod tls;
+pub mod tls;
 
 use std::collections::HashMap;
 use std::fmt;

@@ -7,7 +7,8 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::fault::Fault;
 
-pub(super) fn config() -> Result<ClientConfig, Fault> {
+/// With the ring provider alone.
+pub fn config() -> Result<ClientConfig, Fault> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use munshi_connectors::{declared, rows};
 use munshi_safety::policy;
 use munshi_store::Db;
 use munshi_tiers::files::{self, Exported};
@@ -15,6 +16,7 @@ use crate::commands::tenant;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::shown::count;
+use crate::wiring::connectors::CONNECTORS_FILE;
 use crate::wiring::database::Database;
 use crate::wiring::policy::POLICY_FILE;
 
@@ -22,7 +24,7 @@ use crate::wiring::policy::POLICY_FILE;
 pub(crate) struct Arguments {
     /// Which tenant
     tenant: TenantName,
-    /// Where to; humans/, teams/, agents/, bindings/ and policy.toml are made in it
+    /// Where to; humans/, teams/, agents/, bindings/, policy.toml and connectors.toml are made in it
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Write over files that say something else
@@ -32,23 +34,26 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let (tiers, policy) = context.block_on(async {
+    let (tiers, beside) = context.block_on(async {
         let db = database.open().await?;
         let tiers = history::tiers(&db, &arguments.tenant).await?;
-        Ok((tiers, policy(&db, &arguments.tenant).await?))
+        Ok((tiers, beside(&db, &arguments.tenant).await?))
     })?;
     let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
     let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
     let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
-    let exported = files::export(&arguments.folder, &tiers, &[(POLICY_FILE, policy)], existing)?;
+    let exported = files::export(&arguments.folder, &tiers, &beside, existing)?;
     context.output.answer(&exported, |exported, _| words(exported, arguments))
 }
 
-/// The policy in force as its file; none where there is none.
-async fn policy(db: &Db, name: &TenantName) -> Result<Option<String>> {
+/// The policy and the connectors in force as their files; none where there is none.
+async fn beside(db: &Db, name: &TenantName) -> Result<[(&'static str, Option<String>); 2]> {
     let tenant = tenant::by_name(db, name).await?;
     let (version, policy) = db.read(tenant.id, policy::current).await?;
-    Ok(if version == 0 { None } else { Some(policy::to_toml(&policy)?) })
+    let policy = if version == 0 { None } else { Some(policy::to_toml(&policy)?) };
+    let (version, connectors) = db.read(tenant.id, rows::current).await?;
+    let connectors = if version == 0 { None } else { Some(declared::to_toml(&connectors)?) };
+    Ok([(POLICY_FILE, policy), (CONNECTORS_FILE, connectors)])
 }
 
 fn words(exported: &Exported, arguments: &Arguments) -> String {

@@ -9,6 +9,7 @@ mod chat;
 mod complete;
 mod completions;
 mod config;
+mod connector;
 mod diff;
 mod doctor;
 mod export;
@@ -89,6 +90,9 @@ pub(crate) enum Command {
     /// See what a tenant's policy says, said before, and would decide
     #[command(subcommand, arg_required_else_help = true)]
     Policy(policy::Command),
+    /// Other people's tools: add, test, watch and remove connectors
+    #[command(subcommand, arg_required_else_help = true)]
+    Connector(connector::Command),
     /// Look at background work, and run again what was given up
     #[command(subcommand, arg_required_else_help = true)]
     Jobs(jobs::Command),
@@ -144,6 +148,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Operator(command) => operator::run(context, command),
         Command::HostKey(command) => host_key::run(context, command),
         Command::Policy(command) => policy::run(context, command),
+        Command::Connector(command) => return connector::run(context, command),
         Command::Jobs(command) => jobs::run(context, command),
         Command::Audit(command) => return audit::run(context, command),
         Command::Vault(command) => vault::run(context, command),

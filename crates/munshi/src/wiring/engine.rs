@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_config::Config;
+use munshi_connectors::Host;
 use munshi_jobs::Queue;
 use munshi_safety::acts::Office;
 use munshi_store::Db;
@@ -12,13 +13,15 @@ use munshi_tools::Dispatcher;
 use munshi_types::{Clock, SystemRandom};
 
 use super::gateway::Wired;
-use super::{packs, tools};
+use super::{connectors, packs, tools};
 use crate::failure::{Failure, Result};
 
 /// The engine, and what the server needs of its parts.
 pub(crate) struct Turns {
     pub(crate) engine: Engine,
     pub(crate) office: Arc<Office>,
+    /// Runs the tenants' connectors once it is told to.
+    pub(crate) host: Host,
 }
 
 impl Turns {
@@ -36,7 +39,9 @@ impl Turns {
             .map_err(|error| Failure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()));
         let registry = Arc::new(house.tools.clone());
+        let host = connectors::host(config, db, clock, registry.clone()).await?;
         let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());
+        let dispatcher = dispatcher.beside(Arc::new(host.clone()));
         let engine = Engine::new(Parts {
             db: db.clone(),
             resolver,
@@ -57,6 +62,6 @@ impl Turns {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, office })
+        Ok(Self { engine, office, host })
     }
 }

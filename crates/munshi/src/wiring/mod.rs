@@ -7,7 +7,9 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
-//! - [`packs`]: the packs there are; [`ready`]: a tenant that comes with one, made here; [`engine`]: what answers
+//! - [`connectors`]: other people's tools, and the file that declares them
+//! - [`packs`]: the packs there are; [`ready`]: the tenants that come in the binary; [`founding`]: one of them, made here;
+//!   [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
 //! - [`housekeeping`]: what is done at night for every tenant
 //! - [`installed`]: what a tier may name; [`tiers`]: what the audit is told of them
@@ -20,6 +22,7 @@ pub(crate) mod account;
 mod api;
 pub(crate) mod audit;
 pub(crate) mod budget;
+pub(crate) mod connectors;
 pub(crate) mod database;
 pub(crate) mod engine;
 pub(crate) mod folder;
@@ -55,6 +58,7 @@ pub(crate) fn migrations() -> Result<Migrations> {
         munshi_tiers::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
+        munshi_connectors::MIGRATIONS,
     ];
     lists.extend(packs::migrations());
     Ok(Migrations::new(&lists)?)

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::Tx;
-use munshi_tiers::{Authorship, Body, Companion, Error, FileChange, Problem, Result};
+use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::Registry;
 use munshi_types::{Ids, SystemClock};
 use serde_json::{Value, json};
 
+use super::connectors::{CONNECTORS_FILE, ConnectorsFile};
 use crate::failure;
 
 pub(crate) const POLICY_FILE: &str = "policy.toml";
@@ -17,7 +18,8 @@ pub(crate) const POLICY_FILE: &str = "policy.toml";
 /// The files of a tenant's folder that are no tiers.
 pub(crate) fn companions() -> failure::Result<Vec<Arc<dyn Companion>>> {
     let registry = super::tools::registry(Arc::new(SystemClock))?;
-    Ok(vec![Arc::new(PolicyFile { registry, ids: Ids::system() })])
+    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system() };
+    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: Ids::system() })])
 }
 
 struct PolicyFile {
@@ -51,11 +53,14 @@ impl Companion for PolicyFile {
         policy::written(&policy).map_err(|error| wrong(Problem::of_file(file, error.to_string())))
     }
 
-    fn warnings(&self, body: &Body) -> Vec<String> {
+    fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
+        let declared =
+            beside.get(CONNECTORS_FILE).into_iter().flat_map(|file| file.keys().map(String::as_str));
         let known: Vec<&str> = self
             .registry
             .names()
             .filter_map(|name| Some(self.registry.get(name.as_str())?.known.connector.name.as_str()))
+            .chain(declared)
             .collect();
         let connectors =
             body.get("connectors").and_then(Value::as_object).into_iter().flat_map(|map| map.keys());

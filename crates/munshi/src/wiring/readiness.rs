@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use munshi_connectors::Host;
 use munshi_jobs::Runner;
 use munshi_store::{Db, Error};
 use munshi_tiers::Resolver;
@@ -20,6 +21,7 @@ pub(super) struct Parts {
     pub(super) db: Db,
     pub(super) runner: Arc<Runner>,
     pub(super) resolver: Resolver,
+    pub(super) connectors: Host,
     pub(super) clock: Arc<dyn Clock>,
     /// How often the runner looks.
     pub(super) poll: Duration,
@@ -29,7 +31,7 @@ pub(super) struct Parts {
 
 impl Readiness for Parts {
     fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>> {
-        Box::pin(async { vec![self.store().await, self.jobs(), self.tiers()] })
+        Box::pin(async { vec![self.store().await, self.jobs(), self.tiers(), self.connectors()] })
     }
 }
 
@@ -62,6 +64,18 @@ impl Parts {
             detail,
             "if the store is well, the log says why; what is remembered still answers",
         )
+    }
+
+    /// One that is out of order is its tenant's trouble: it is told here, and the node goes on for all others.
+    fn connectors(&self) -> Check {
+        let told: Vec<String> = self
+            .connectors
+            .count()
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect();
+        Check::pass("connectors", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
     }
 }
 

@@ -49,6 +49,7 @@ impl Front {
             db,
             runner: runner.clone(),
             resolver: resolver.clone(),
+            connectors: turns.host.clone(),
             started: clock.now(),
             clock,
             poll: config.jobs.poll,
@@ -68,6 +69,10 @@ impl Front {
         tasks.spawn({
             let stop = stop.clone();
             async move { resolver.watch(stop).await }
+        });
+        tasks.spawn({
+            let (host, stop) = (turns.host, stop.clone());
+            async move { host.serve(stop).await }
         });
         tasks.spawn({
             let (engine, stop) = (turns.engine, stop.clone());

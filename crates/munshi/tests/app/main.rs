@@ -10,6 +10,7 @@ mod backup;
 mod budget;
 mod chat;
 mod config;
+mod connector;
 mod doctor;
 mod document;
 mod import;

@@ -87,6 +87,13 @@ impl Event {
     pub const TIER_CHANGED: Self = Self::known("tier.changed");
     pub const BUDGET_CHANGED: Self = Self::known("budget.changed");
     pub const POLICY_CHANGED: Self = Self::known("policy.changed");
+    pub const CONNECTORS_CHANGED: Self = Self::known("connectors.changed");
+    /// Its first list of tools.
+    pub const CONNECTOR_SEEN: Self = Self::known("connector.seen");
+    /// Another list of tools than the one before.
+    pub const CONNECTOR_CHANGED: Self = Self::known("connector.changed");
+    pub const CONNECTOR_ACCEPTED: Self = Self::known("connector.accepted");
+    pub const CONNECTOR_DEGRADED: Self = Self::known("connector.degraded");
     pub const SECRET_SET: Self = Self::known("secret.set");
     pub const SECRET_REMOVED: Self = Self::known("secret.removed");
     pub const KEY_ROTATED: Self = Self::known("key.rotated");

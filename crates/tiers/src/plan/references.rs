@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use munshi_types::ToolName;
 use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
 
 use super::arms::{Arm, Tiers, arms};
@@ -182,7 +183,12 @@ pub(super) fn warnings(
         let (name, Some(merged)) = (&draft.name, agents.get(&binding.agent)) else { continue };
         let Some(team) = after.get(TierKind::Team, &binding.team) else { continue };
         let Ok(Tier::Team(team)) = Tier::read(team.kind, &team.body) else { continue };
-        for tool in team.tools.iter().flatten().filter(|tool| !merged.agent.tools.contains(tool)) {
+        let brings = |tool: &ToolName| {
+            let connectors = &merged.agent.connectors;
+            connectors.iter().any(|name| tool.as_str().starts_with(&format!("{name}_")))
+        };
+        let has = |tool: &ToolName| merged.agent.tools.contains(tool) || brings(tool);
+        for tool in team.tools.iter().flatten().filter(|tool| !has(tool)) {
             let agent = &binding.agent;
             warnings.insert(format!(
                 "binding {name}: team {} uses {tool}, which agent {agent} lacks",

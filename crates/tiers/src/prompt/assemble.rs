@@ -10,6 +10,7 @@ use super::cast::Cast;
 use super::envelope;
 use super::fence::{self, Label};
 use super::fit::{Fitted, TooLarge, fit};
+use super::guests;
 use super::moment::Moment;
 use super::report::{Report, Section};
 use super::text::{Data, tokens};
@@ -52,6 +53,7 @@ pub fn assemble(cast: &Cast, moment: &Moment) -> Result<Assembled, TooLarge> {
     let mut report = cast.report().clone();
     let now = envelope::write(&moment.envelope, cast.speech());
     let now_tokens = tokens(&now);
+    let tools = guests::tools(cast, moment, &mut report);
     let fitted = fit(cast, moment, now_tokens, &mut report)?;
     report.add(Section::Envelope, now_tokens);
     report.shares.sort_by_key(|share| share.section);
@@ -65,7 +67,7 @@ pub fn assemble(cast: &Cast, moment: &Moment) -> Result<Assembled, TooLarge> {
         breakpoints.push(Breakpoint::AfterMessage(messages.len() - 1, Lifetime::FiveMinutes));
     }
     let output = cast.budgets().output;
-    Ok(Assembled { system, messages, tools: cast.tools().to_vec(), breakpoints, marks, output, report })
+    Ok(Assembled { system, messages, tools, breakpoints, marks, output, report })
 }
 
 /// What this turn is about.

@@ -31,6 +31,7 @@ pub struct Cast {
     /// The texts of human, team and agent, each as one.
     system: [String; 3],
     tools: Vec<Arc<ToolSpec>>,
+    most_tools: u8,
     budgets: Budgets,
     memory: MemoryPolicy,
     /// How many episodes are called to mind at most, and who says so.
@@ -61,6 +62,7 @@ impl Cast {
             blocks,
             system,
             tools,
+            most_tools: agent.limits.tools_offered,
             budgets,
             memory: agent.memory.clone(),
             episodes: episodes(team, agent),
@@ -91,6 +93,11 @@ impl Cast {
 
     pub(super) fn tools(&self) -> &[Arc<ToolSpec>] {
         &self.tools
+    }
+
+    /// How many tools may be offered beside its own.
+    pub fn guests(&self) -> usize {
+        usize::from(self.most_tools).saturating_sub(self.tools.len())
     }
 
     pub(super) const fn memory(&self) -> &MemoryPolicy {
@@ -149,7 +156,7 @@ fn offered(
     let chosen = contract::tools(tiers.team, tiers.agent);
     let found = chosen.iter().filter_map(|name| installed.iter().find(|tool| tool.name == *name));
     for (index, tool) in found.enumerate() {
-        let size = sized(tool);
+        let size = tool_tokens(tool);
         let fits = budgets.tool_schemas.is_none_or(|budget| spent + size <= budget);
         if fits && tools.len() < most {
             spent += size;
@@ -163,8 +170,8 @@ fn offered(
     tools
 }
 
-/// As the gateway estimates it.
-fn sized(tool: &ToolSpec) -> u32 {
+/// What describing a tool takes, as the gateway estimates it.
+pub fn tool_tokens(tool: &ToolSpec) -> u32 {
     let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
     texts.iter().map(|text| tokens(text)).sum::<u32>() + WRAPPING
 }

@@ -68,10 +68,11 @@ pub(super) fn fit(
     report: &mut Report,
 ) -> Result<Fitted, TooLarge> {
     let budgets = cast.budgets();
+    let fixed = report.total;
     let mut fitting = Fitting::new(moment, report);
     fitting.policies(cast);
     fitting.sections(budgets, envelope);
-    let outside = cast.report().total.saturating_add(envelope).saturating_add(fitting.words);
+    let outside = fixed.saturating_add(envelope).saturating_add(fitting.words);
     let most = fitting.report.most;
     let tiers = outside.saturating_add(LEAST.min(fitting.message + WRAPPING)) > most;
     let room = budgets.dynamic.min(most.saturating_sub(outside));

@@ -15,7 +15,7 @@
 //! - [`cast`]: the three tiers as text, made once a version; `blocks`: what each of them says
 //! - [`moment`]: all that is true of one turn
 //! - [`text`]: text with its count; [`fence`]: what others wrote, made harmless
-//! - `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
+//! - `guests`: tools of connectors; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
 //!
 //! # To add another part
 //! Add it to [`Section`], to [`Moment`], to what `fit` weighs and to what `assemble` writes.
@@ -26,6 +26,7 @@ pub mod cast;
 mod envelope;
 pub mod fence;
 mod fit;
+mod guests;
 pub mod moment;
 pub mod report;
 mod speech;
@@ -33,12 +34,12 @@ pub mod text;
 
 pub use assemble::{Assembled, assemble};
 pub(crate) use cast::written;
-pub use cast::{Cast, Tiers};
+pub use cast::{Cast, Tiers, tool_tokens};
 pub use fence::FenceKey;
 pub use fit::TooLarge;
 pub(crate) use fit::without_room;
 pub use moment::{
-    Answer, Envelope, Exchange, Fact, Moment, Recalled, RecalledKind, Speaker, TenantWord, Turn,
+    Answer, Envelope, Exchange, Fact, Guest, Moment, Recalled, RecalledKind, Speaker, TenantWord, Turn,
 };
 pub use report::{Cut, Report, Section, Share, Why};
 pub use speech::reply_language;

@@ -1,9 +1,11 @@
 //! All that is true of one turn.
 
+use std::sync::Arc;
+
 use munshi_llm::money::count_message;
 use munshi_llm::{Message, Role, Target};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{Timestamp, Zone};
+use munshi_types::{Timestamp, ToolSpec, Zone};
 
 use super::fence::{FenceKey, harmless};
 use super::text::{Data, Spoken, Text};
@@ -26,6 +28,8 @@ pub struct Moment {
     pub exchanges: Vec<Exchange>,
     /// What the tenant calls things.
     pub words: Vec<TenantWord>,
+    /// Tools beside the cast's own, the most fitting first; as many as there is room for are offered.
+    pub tools: Vec<Guest>,
     pub key: FenceKey,
 }
 
@@ -50,9 +54,17 @@ impl Moment {
             message,
             exchanges: Vec::new(),
             words: Vec::new(),
+            tools: Vec::new(),
             key: FenceKey::new([0; 16]),
         }
     }
+}
+
+/// A tool that a connector brings, and the tokens that describe it, counted once.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    pub tool: Arc<ToolSpec>,
+    pub tokens: u32,
 }
 
 /// When, where and how the message came.

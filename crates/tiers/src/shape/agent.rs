@@ -1,6 +1,6 @@
 //! `agents/NAME.toml`
 
-use super::forms::{NAME, SCOPE, TOOL, USE, WORD};
+use super::forms::{CONNECTOR, NAME, SCOPE, TOOL, USE, WORD};
 use super::{Field, GUARDRAILS, RULES, Shape, may};
 
 pub(super) const FIELDS: &[Field] = &[
@@ -14,6 +14,11 @@ pub(super) const FIELDS: &[Field] = &[
         "tools",
         Shape::List(&Shape::Word(&TOOL)),
         "What it may call. One that is not installed is not offered.",
+    ),
+    may(
+        "connectors",
+        Shape::List(&Shape::Word(&CONNECTOR)),
+        "Connectors of `connectors.toml` whose tools it has too; for each message the most fitting are offered.",
     ),
     may("guidance", Shape::Text, "How to use the tools, as prose."),
     GUARDRAILS,

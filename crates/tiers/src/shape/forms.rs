@@ -2,7 +2,7 @@
 
 use munshi_llm::gateway::Use;
 use munshi_types::tier::{Destination, LanguageCode, RoutingKey, TierName, TierRef};
-use munshi_types::{ScopeGlob, ToolName};
+use munshi_types::{ConnectorName, ScopeGlob, ToolName};
 
 use super::Form;
 use crate::nearest;
@@ -38,6 +38,12 @@ pub(super) const TOOL: Form = Form {
     expects: "a tool's name such as \"search_catalog\"",
     pattern: Some("^[a-z][a-z0-9_]{0,63}$"),
     read: through::<ToolName>,
+};
+
+pub(super) const CONNECTOR: Form = Form {
+    expects: "a connector's name such as \"files\"",
+    pattern: Some("^[a-z][a-z0-9_]{0,23}$"),
+    read: through::<ConnectorName>,
 };
 
 pub(super) const SCOPE: Form = Form {

@@ -62,6 +62,7 @@ pub(crate) fn moment(message: &str) -> Moment {
         message: Spoken::new(message),
         exchanges: Vec::new(),
         words: Vec::new(),
+        tools: Vec::new(),
         key: FenceKey::new(*b"a key for tests!"),
     }
 }

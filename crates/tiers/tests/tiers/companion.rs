@@ -36,7 +36,7 @@ impl Companion for Colour {
         }
     }
 
-    fn warnings(&self, _body: &Body) -> Vec<String> {
+    fn warnings(&self, _body: &Body, _beside: &munshi_tiers::Bodies) -> Vec<String> {
         vec!["paint is wet".to_owned()]
     }
 

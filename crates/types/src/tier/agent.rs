@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::budget::{Budgets, Profile, TokenLimits};
 use super::{GuardrailRef, MemoryPolicy, Retrieval, TierName};
 use crate::policy::Conduct;
-use crate::tool::ToolName;
+use crate::tool::{ConnectorName, ToolName};
 
 /// Models, tools, memory and limits. Its guardrails are the hard ones: no team and no human goes past them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct Agent {
     pub extends: Option<TierName>,
     pub models: Models,
     pub tools: Vec<ToolName>,
+    /// Connectors of the tenant whose tools it has too; for each message the most fitting are offered.
+    pub connectors: Vec<ConnectorName>,
     /// How to use the tools, as prose: the last words before the cache boundary.
     pub guidance: String,
     pub memory: MemoryPolicy,

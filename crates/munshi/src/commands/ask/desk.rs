@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use munshi_agent::{Engine, Event, Received};
 use munshi_config::Config;
+use munshi_connectors::Host;
 use munshi_jobs::Queue;
 use munshi_store::Db;
 use munshi_tiers::{Resolution, Resolver};
@@ -45,6 +46,8 @@ pub(in crate::commands) struct Wanted<'a> {
 pub(in crate::commands) struct Desk {
     db: Db,
     engine: Engine,
+    /// Stopped at the end, with what it started.
+    host: Host,
     place: Arc<Resolution>,
     asking: Asking,
     clock: Arc<dyn Clock>,
@@ -83,9 +86,13 @@ impl Desk {
             }
         };
         let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids)).await?;
+        if server.is_none() {
+            turns.host.open(place.tenant).await?;
+        }
         Ok(Self {
             db,
             engine: turns.engine,
+            host: turns.host,
             place,
             asking,
             clock,
@@ -235,6 +242,7 @@ impl Desk {
 
     pub(in crate::commands) async fn close(self) {
         self.engine.finish().await;
+        self.host.stop().await;
         if let Some(server) = &self.server {
             server.leave(&self.db, &self.place, &self.asking, self.clock.now()).await;
         }

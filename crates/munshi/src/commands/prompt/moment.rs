@@ -95,6 +95,7 @@ impl Known {
             history: self.history.into_iter().map(said).collect(),
             message,
             exchanges: Vec::new(),
+            tools: Vec::new(),
             words: self.words.iter().map(|(thing, called)| TenantWord::new(thing, called)).collect(),
             key,
         }

@@ -25,6 +25,7 @@ pub(crate) const TABLES: &[&[Migration]] = &[
     munshi_tiers::MIGRATIONS,
     munshi_safety::MIGRATIONS,
     munshi_agent::MIGRATIONS,
+    munshi_connectors::MIGRATIONS,
     munshi_ledger::MIGRATIONS,
 ];
 

@@ -1,0 +1,103 @@
+//! Choosing the tools of a prompt from a thousand that connectors bring.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use async_trait::async_trait;
+use munshi_safety::acts::Permit;
+use munshi_tools::{Body, Connector, Done, Failure, Far, Maker, Registry, Shelf};
+use munshi_types::ToolSpec;
+use serde_json::json;
+
+use crate::arguments::Arguments;
+use crate::contest::middle;
+use crate::report::{Goal, Table, count, verdict};
+
+const TOOLS: usize = 1_000;
+const OFFERED: usize = 12;
+const THINGS: [&str; 20] = [
+    "invoice",
+    "contact",
+    "calendar event",
+    "file",
+    "folder",
+    "ticket",
+    "order",
+    "shipment",
+    "payment",
+    "customer",
+    "product",
+    "message",
+    "meeting",
+    "report",
+    "employee",
+    "leave request",
+    "expense",
+    "subscription",
+    "contract",
+    "device",
+];
+const VERBS: [&str; 10] =
+    ["create", "list", "update", "delete", "search", "export", "archive", "assign", "approve", "summarise"];
+const SAID: [&str; 4] = [
+    "which invoices of Sharma Traders are still open, and when are they due?",
+    "please move tomorrow's meeting with the supplier to Friday morning and tell everybody",
+    "Ramesh ka order kahan tak pahuncha, aur payment kab aaya tha",
+    "नमस्ते, कल की रिपोर्ट भेज दीजिए",
+];
+
+struct Nothing;
+
+#[async_trait]
+impl Far for Nothing {
+    async fn call(&self, _permit: &Permit) -> Result<Done, Failure> {
+        Ok(Done::with(json!({})))
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let began = Instant::now();
+    let shelf = shelf()?;
+    let built = began.elapsed().as_secs_f64() * 1e3;
+    let rounds = (0..arguments.rounds.max(1)).map(|_| {
+        let (began, mut done) = (Instant::now(), 0_u32);
+        while began.elapsed() < arguments.window {
+            for said in SAID {
+                let texts = [(said, 1.0), (SAID[0], 0.4), (SAID[1], 0.4), (SAID[2], 0.4)];
+                std::hint::black_box(
+                    shelf.choose(&texts, OFFERED, |tool| tool.known.connector.name == "work"),
+                );
+                done += 1;
+            }
+        }
+        began.elapsed().as_secs_f64() * 1e6 / f64::from(done)
+    });
+    let micros = middle(rounds.collect());
+    let mut table = Table::new(["", "figure", "goal"]);
+    table.row(["choosing, µs".to_owned(), count(micros), verdict(micros, Goal::AtMost(1_000.0), 0)]);
+    table.row(["making the shelf and its index, ms".to_owned(), count(built), String::new()]);
+    table.print(&format!("{OFFERED} of {TOOLS} tools, by a message and three before it; one thread"));
+    Ok(())
+}
+
+fn shelf() -> Result<Shelf> {
+    let mut registry = Registry::default();
+    for at in 0..TOOLS {
+        let (thing, verb) = (THINGS[at % THINGS.len()], VERBS[at / THINGS.len() % VERBS.len()]);
+        let name = format!("work_{verb}_{}_{at}", thing.replace(' ', "_"));
+        let what = format!(
+            "{verb}s the {thing} of a workspace, with its owner, dates, status and notes (module {at})."
+        );
+        let spec = ToolSpec {
+            parameters: json!({ "type": "object", "properties": { "id": { "type": "string" }, "status": { "type": "string" },
+                                "from_date": { "type": "string" }, "to_date": { "type": "string" } } }),
+            ..ToolSpec::read(name.parse()?, what, format!("work.{verb}"))
+        };
+        let connector =
+            Connector { name: "work".to_owned(), maker: Maker::Foreign, declares: true, conduct: None };
+        registry.add(spec, connector, Body::Far(Arc::new(Nothing)))?;
+    }
+    Ok(Shelf::new(registry, BTreeSet::new()))
+}

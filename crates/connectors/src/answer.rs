@@ -1,0 +1,112 @@
+//! What a connector's tool answered, as data.
+
+use munshi_tools::{Done, Failure};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+use crate::link::Broken;
+
+/// The protocol's own words for a wrong call.
+const INVALID_PARAMS: i32 = -32602;
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// A result, or why there is none, in words that say what to do.
+pub(crate) fn read(connector: &str, answered: Result<CallToolResult, Broken>) -> Result<Done, Failure> {
+    match answered {
+        Ok(result) if result.is_error == Some(true) => Err(Failure::surely("tool_failed", text_of(&result))),
+        Ok(result) => Ok(Done::with(value_of(&result))),
+        Err(Broken::Refused { code: INVALID_PARAMS, words }) => Err(Failure::surely("bad_arguments", words)),
+        Err(Broken::Refused { code: METHOD_NOT_FOUND, words }) => Err(Failure::surely("unknown_tool", words)),
+        Err(Broken::Refused { words, .. }) => Err(Failure::surely("tool_failed", words)),
+        Err(Broken::TooLong) => Err(Failure {
+            retryable: false,
+            ..Failure::perhaps(
+                "too_long",
+                format!(
+                    "{connector} answered with more than can be read. Ask for less at once: a part, a page, fewer rows."
+                ),
+            )
+        }),
+        Err(Broken::Lost(words)) => {
+            Err(Failure::perhaps("connector_lost", format!("the connection to {connector} broke: {words}")))
+        }
+    }
+}
+
+/// What is structured as it is; else its texts, with what can't be read named.
+fn value_of(result: &CallToolResult) -> Value {
+    match &result.structured_content {
+        Some(value) => value.clone(),
+        None => match result.content.as_slice() {
+            [ContentBlock::Text(one)] => match serde_json::from_str::<Value>(&one.text) {
+                Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+                _ => json!({ "text": one.text }),
+            },
+            blocks => json!({ "content": blocks.iter().map(shown).collect::<Vec<_>>() }),
+        },
+    }
+}
+
+/// A picture or a sound is named and not passed on: the text of a prompt is no place for it.
+fn shown(block: &ContentBlock) -> Value {
+    match block {
+        ContentBlock::Text(text) => json!({ "text": text.text }),
+        ContentBlock::Image(image) => json!({ "image": image.mime_type, "bytes": image.data.len() / 4 * 3 }),
+        ContentBlock::Audio(audio) => json!({ "audio": audio.mime_type, "bytes": audio.data.len() / 4 * 3 }),
+        other => match serde_json::to_value(other) {
+            Ok(value) => resource(&value),
+            Err(_) => json!({ "unknown": true }),
+        },
+    }
+}
+
+fn resource(value: &Value) -> Value {
+    let inner = value.get("resource").unwrap_or(value);
+    match inner.get("text") {
+        Some(text) => json!({ "uri": inner["uri"], "text": text }),
+        None => json!({ "uri": inner["uri"], "name": inner["name"], "kind": inner["mimeType"] }),
+    }
+}
+
+fn text_of(result: &CallToolResult) -> String {
+    let texts = result.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let words = texts.collect::<Vec<_>>().join("\n");
+    match (words.is_empty(), &result.structured_content) {
+        (false, _) => words,
+        (true, Some(value)) => value.to_string(),
+        (true, None) => "it failed, and said no more".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(value: Value) -> CallToolResult {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn answers_are_data_whatever_they_are_made_of() {
+        for (given, told) in [
+            (json!({ "content": [{ "type": "text", "text": "hello" }] }), json!({ "text": "hello" })),
+            (json!({ "content": [{ "type": "text", "text": "{\"a\": 1}" }] }), json!({ "a": 1 })),
+            (json!({ "content": [], "structuredContent": { "b": 2 } }), json!({ "b": 2 })),
+            (
+                json!({ "content": [{ "type": "image", "data": "AAAA", "mimeType": "image/png" },
+                                    { "type": "resource", "resource": { "uri": "x:1", "text": "t" } }] }),
+                json!({ "content": [{ "image": "image/png", "bytes": 3 }, { "uri": "x:1", "text": "t" }] }),
+            ),
+        ] {
+            assert_eq!(read("x", Ok(result(given.clone()))).unwrap().value, told, "{given}");
+        }
+        let failed =
+            result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
+        let failure = read("x", Ok(failed)).unwrap_err();
+        assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
+        assert_eq!(read("x", Err(Broken::TooLong)).unwrap_err().code, "too_long");
+    }
+}

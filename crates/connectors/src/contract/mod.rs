@@ -1,0 +1,241 @@
+//! What every connector promises, as checks that anybody can run on any MCP server: `munshi connector test`.
+//!
+//! # Layout
+//! - [`Trial`]: a connector to be tested; [`Report`], [`Finding`]: what came of it
+//! - `listed`: what can be seen in its list of tools; `called`: what only calling shows; `sample`: arguments to call with
+//!
+//! # To add a check
+//! A function in `listed` or `called` that gives a [`Finding`], and its line in the list there.
+
+mod called;
+mod listed;
+mod sample;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_safety::vault::Vault;
+use munshi_types::{Clock, ConnectorName, TenantId};
+use serde::Serialize;
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+use crate::declared::{Declaration, Entry};
+use crate::link::address::Allowed;
+use crate::link::logs::Log;
+use crate::link::{Greeting, Inside, Opened, Opening, Way};
+use crate::manifest::{Listed, Manifest};
+use crate::translate::{KEY, argument};
+
+/// How long the first handshake may take.
+const PROMPT: Duration = Duration::from_secs(2);
+/// How long it has to end when its line is closed.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// A connector to be tested.
+pub struct Trial {
+    pub name: ConnectorName,
+    pub entry: Entry,
+    pub tenant: TenantId,
+    pub vault: Option<Vault>,
+    /// Its folder and log.
+    pub folder: PathBuf,
+    pub basics: Vec<(OsString, OsString)>,
+    pub allowed: Allowed,
+    pub inside: BTreeMap<String, Arc<dyn Inside>>,
+    pub clock: Arc<dyn Clock>,
+    pub writes: Writes,
+}
+
+/// Whether tools that write may be called, with the arguments declared for that (`try`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    Never,
+    Tried,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Pass,
+    /// It can be used, within limits that the words name.
+    Doubtful,
+    Fail,
+    /// It could not be seen; the words say what would show it.
+    Skipped,
+}
+
+/// One check and what it found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub check: &'static str,
+    pub verdict: Verdict,
+    pub detail: String,
+    /// What its author, or the operator, can do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+impl Finding {
+    fn new(check: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
+        Self { check, verdict, detail: detail.into(), advice: None }
+    }
+
+    fn pass(check: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(check, Verdict::Pass, detail)
+    }
+
+    fn skipped(check: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(check, Verdict::Skipped, detail)
+    }
+
+    fn advised(self, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
+    }
+
+    /// Pass where nothing is wrong, and else this with the names of what is.
+    fn of(
+        check: &'static str,
+        wrong: &[String],
+        (good, bad): (&str, &str),
+        verdict: Verdict,
+        advice: &str,
+    ) -> Self {
+        match wrong {
+            [] => Self::pass(check, good),
+            wrong => Self::new(check, verdict, format!("{bad}: {}", several(wrong))).advised(advice),
+        }
+    }
+}
+
+/// The first few by name.
+fn several(names: &[String]) -> String {
+    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(5) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub connector: ConnectorName,
+    pub server: String,
+    pub version: String,
+    pub manifest: String,
+    pub tools: usize,
+    /// Nobody vouches for what these do.
+    pub undeclared: usize,
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether no check failed.
+    pub fn passes(&self) -> bool {
+        self.findings.iter().all(|finding| finding.verdict != Verdict::Fail)
+    }
+}
+
+/// One tool with everything that is said of it.
+struct Said<'a> {
+    name: &'a str,
+    listed: &'a Listed,
+    own: Option<&'a Declaration>,
+}
+
+impl Said<'_> {
+    fn declared<T>(&self, of: impl Fn(&Declaration) -> Option<T>) -> Option<T> {
+        self.own.and_then(&of).or_else(|| self.listed.declared.as_ref().and_then(&of))
+    }
+
+    /// Whether it may be called without changing anything: somebody says so, and nobody otherwise.
+    fn only_looks(&self) -> bool {
+        match self.declared(|said| said.effect) {
+            Some(effect) => !effect.writes(),
+            None => self.listed.hints.read_only == Some(true),
+        }
+    }
+
+    /// The argument that takes its key.
+    fn key(&self) -> Option<String> {
+        argument(&self.listed.schema, self.declared(|said| said.key.clone()), KEY)
+    }
+}
+
+fn said<'a>(entry: &'a Entry, manifest: &'a Manifest) -> Vec<Said<'a>> {
+    let tool = |(name, listed): (&'a String, &'a Listed)| Said { name, listed, own: entry.tools.get(name) };
+    manifest.tools.iter().map(tool).collect()
+}
+
+/// Starts the connector, looks at it, calls what only looks, and stops it.
+pub async fn test(trial: &Trial) -> Report {
+    let way = Way {
+        vault: trial.vault.clone(),
+        basics: trial.basics.clone(),
+        allowed: trial.allowed.clone(),
+        inside: trial.inside.clone(),
+        tasks: TaskTracker::new(),
+    };
+    let log = Log::new(Some(trial.folder.clone()), trial.clock.clone());
+    let opening = Opening {
+        way: &way,
+        tenant: trial.tenant,
+        entry: &trial.entry,
+        home: trial.folder.clone(),
+        log,
+        greeting: Greeting::Newest,
+    };
+    let mut report = Report {
+        connector: trial.name.clone(),
+        server: String::new(),
+        version: String::new(),
+        manifest: String::new(),
+        tools: 0,
+        undeclared: 0,
+        findings: Vec::new(),
+    };
+    let Opened { session, manifest, took } = match opening.open().await {
+        Ok((opened, _)) => opened,
+        Err(error) => {
+            let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
+            let advice =
+                "run the command by hand and see what it says; `munshi connector logs` has its errors";
+            report.findings.push(finding.advised(advice));
+            return report;
+        }
+    };
+    report.findings.push(initialize(took));
+    (report.server, report.version) = (manifest.server.clone(), manifest.version.clone());
+    (report.manifest, report.tools) = (manifest.hash.clone(), manifest.tools.len());
+    let tools = said(&trial.entry, &manifest);
+    report.undeclared = tools.iter().filter(|tool| tool.declared(|said| said.effect).is_none()).count();
+    report.findings.extend(listed::findings(trial, &manifest, &tools));
+    report.findings.extend(called::findings(trial, &session, &manifest, &tools).await);
+    let begun = Instant::now();
+    session.close(ENDING).await;
+    report.findings.push(ends(begun.elapsed()));
+    report
+}
+
+fn initialize(took: Duration) -> Finding {
+    let detail = format!("handshake and list of tools in {} ms", took.as_millis());
+    match took <= PROMPT {
+        true => Finding::pass("initialize", detail),
+        false => Finding::new("initialize", Verdict::Fail, detail).advised(
+            "answer within 2 s: start first and load later; a package that is fetched at every start is slow, so install it",
+        ),
+    }
+}
+
+fn ends(took: Duration) -> Finding {
+    let detail = format!("ended {} ms after its line was closed", took.as_millis());
+    match took < ENDING {
+        true => Finding::pass("ends", detail),
+        false => Finding::new("ends", Verdict::Fail, "it had to be killed")
+            .advised("end when standard input is closed, or at SIGTERM"),
+    }
+}

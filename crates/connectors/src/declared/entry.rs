@@ -1,0 +1,134 @@
+//! One connector as it is declared.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::{Declaration, Given};
+
+const LONGEST_TIMEOUT: u16 = 600;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Entry {
+    /// The program and its arguments, for a connector that runs as our child.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Where the child runs; a folder of its own unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// All the child gets of an environment beside PATH and the like.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, Given>,
+    /// Streamable HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Sent as `Authorization: Bearer …`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<Given>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, Given>,
+    /// A part of this program, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
+    /// How long a call may take.
+    #[serde(skip_serializing_if = "is_usual_timeout")]
+    pub timeout_seconds: u16,
+    /// How long it may take to start and to say what it can do.
+    #[serde(skip_serializing_if = "is_usual_start")]
+    pub start_seconds: u16,
+    /// What its tools do, by the server's own names for them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, Declaration>,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            folder: None,
+            environment: BTreeMap::new(),
+            url: None,
+            token: None,
+            headers: BTreeMap::new(),
+            inside: None,
+            timeout_seconds: 20,
+            start_seconds: 20,
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+fn is_usual_timeout(seconds: &u16) -> bool {
+    *seconds == Entry::default().timeout_seconds
+}
+
+fn is_usual_start(seconds: &u16) -> bool {
+    *seconds == Entry::default().start_seconds
+}
+
+/// How a connector is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reached {
+    Child,
+    Http(Url),
+    Inside(String),
+}
+
+impl Entry {
+    /// How it is reached, or what is wrong with it.
+    pub fn reached(&self) -> Result<Reached, String> {
+        let seconds = [("timeout_seconds", self.timeout_seconds), ("start_seconds", self.start_seconds)];
+        if let Some((key, _)) = seconds.iter().find(|(_, seconds)| !(1..=LONGEST_TIMEOUT).contains(seconds)) {
+            return Err(format!("{key} is 1 to {LONGEST_TIMEOUT}"));
+        }
+        if let Some(name) = self.environment.keys().find(|name| !is_variable(name)) {
+            return Err(format!("`{name}` can't be a variable's name: letters, digits and underscores can"));
+        }
+        match (self.command.first(), &self.url, &self.inside) {
+            (Some(program), None, None) => self.child(program),
+            (None, Some(address), None) => self.http(address),
+            (None, None, Some(name)) => Ok(Reached::Inside(name.clone())),
+            (None, None, None) => {
+                Err("say how it is reached: command = [\"program\", …] or url = \"https://…\"".to_owned())
+            }
+            _ => Err("say one way to reach it: command, url or inside, not several".to_owned()),
+        }
+    }
+
+    fn child(&self, program: &str) -> Result<Reached, String> {
+        if program.is_empty() || self.command.iter().any(|part| part.contains('\0')) {
+            return Err("command begins with the program's name, and no part holds a NUL".to_owned());
+        }
+        if self.token.is_some() || !self.headers.is_empty() {
+            return Err(
+                "token and headers are for a url; a program gets its secrets by environment".to_owned()
+            );
+        }
+        if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+            return Err("folder is a whole path, such as /srv/files".to_owned());
+        }
+        Ok(Reached::Child)
+    }
+
+    fn http(&self, address: &str) -> Result<Reached, String> {
+        if !self.environment.is_empty() || self.folder.is_some() {
+            return Err("environment and folder are for a command; a url takes headers".to_owned());
+        }
+        let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
+        let fits = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+        if !fits || !url.username().is_empty() || url.password().is_some() {
+            return Err(
+                "url begins with https:// or http:// and holds no password; give a token instead".to_owned()
+            );
+        }
+        Ok(Reached::Http(url))
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') && name.bytes().all(fits)
+}

@@ -1,0 +1,213 @@
+//! `connectors.toml` as people write it.
+
+use munshi_types::Effect;
+use serde_json::{Map, Value};
+
+use super::{Declaration, Declared, Entry};
+use crate::error::{Error, Result};
+
+/// Nobody needs more, and each may be a process.
+const MOST: usize = 32;
+
+/// What is wrong with the text, and where. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slip {
+    pub line: usize,
+    pub column: usize,
+    pub what: String,
+}
+
+/// Reads the file, or says what is wrong with it and where.
+pub fn read(text: &str) -> std::result::Result<Declared, Slip> {
+    let declared: Declared = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        slip(text, at, error.message())
+    })?;
+    if declared.0.len() > MOST {
+        return Err(slip(text, 0, &format!("{MOST} connectors are the most")));
+    }
+    for (name, entry) in &declared.0 {
+        if let Some(what) = wrong(entry) {
+            let at = text.find(&format!("[{name}]")).unwrap_or(0);
+            return Err(slip(text, at, &format!("the connector {name}: {what}")));
+        }
+    }
+    Ok(declared)
+}
+
+/// The same for a text that is no file: the place stands in the words.
+pub fn parse(text: &str) -> Result<Declared> {
+    read(text).map_err(|slip| Error::Invalid(format!("connectors.toml:{}: {}", slip.line, slip.what)))
+}
+
+fn wrong(entry: &Entry) -> Option<String> {
+    if let Err(what) = entry.reached() {
+        return Some(what);
+    }
+    let told = |(tool, declared): (&String, &Declaration)| {
+        Some(format!("the tool {tool}: {}", contradiction(declared)?))
+    };
+    entry.tools.iter().find_map(told)
+}
+
+fn contradiction(declared: &Declaration) -> Option<&'static str> {
+    match declared.effect {
+        Some(Effect::Inside) => {
+            Some("effect is read, keyed, checked or once; only a pack of the house writes inside")
+        }
+        Some(Effect::Checked) if declared.look_up.is_none() => Some(
+            "a checked write needs look_up, which says how to see whether it happened; without that it is once",
+        ),
+        _ if declared.timeout_seconds.is_some_and(|seconds| !(1..=600).contains(&seconds)) => {
+            Some("timeout_seconds is 1 to 600")
+        }
+        _ => None,
+    }
+}
+
+fn slip(text: &str, at: usize, what: &str) -> Slip {
+    let before = text.get(..at).unwrap_or(text);
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+    Slip { line, column, what: what.trim_end().replace('\n', "; ") }
+}
+
+/// Without what is so anyway.
+pub fn written(declared: &Declared) -> Result<Map<String, Value>> {
+    match serde_json::to_value(declared) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(Error::Invalid("connectors are no table".to_owned())),
+        Err(error) => Err(Error::Invalid(error.to_string())),
+    }
+}
+
+/// As a file, in the order of the keys' importance.
+pub fn to_toml(declared: &Declared) -> Result<String> {
+    let mut out = String::new();
+    for (name, entry) in written(declared)? {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        table(&name, &entry, &mut out);
+    }
+    Ok(out)
+}
+
+/// Plain values first, then tables within, since in TOML everything behind a heading belongs to it.
+fn table(path: &str, value: &Value, out: &mut String) {
+    let Some(fields) = value.as_object() else { return };
+    let is_table = |key: &str, value: &Value| {
+        value.is_object() && matches!(key, "tools" | "look_up") || path.ends_with(".tools")
+    };
+    let (inner, plain): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, value)| is_table(key, value));
+    if !plain.is_empty() || inner.is_empty() {
+        out.push_str(&format!("[{path}]\n"));
+    }
+    for (key, value) in plain {
+        out.push_str(&format!("{} = {}\n", name_of(key), inline(value)));
+    }
+    for (key, value) in inner {
+        if !out.ends_with("\n\n") && !out.is_empty() {
+            out.push('\n');
+        }
+        table(&format!("{path}.{}", name_of(key)), value, out);
+    }
+}
+
+fn name_of(key: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !key.is_empty() && key.bytes().all(plain) { key.to_owned() } else { quoted(key) }
+}
+
+fn inline(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            let fields: Vec<String> =
+                fields.map(|(key, value)| format!("{} = {}", name_of(key), inline(value))).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        // TOML has no null; whatever is null is left out above.
+        other => other.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            control if control.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(control))),
+            plain => out.push(plain),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declared::{Given, Reached};
+
+    const FILE: &str = r#"
+[files]
+command = ["files-server", "/srv/share"]
+environment = { API_KEY = "vault:files.key", MODE = "quiet" }
+
+[files.tools.write_file]
+effect = "keyed"
+scope = "file.write"
+always = true
+words = { hi = ["file likho"] }
+
+[files.tools."move file"]
+effect = "checked"
+
+[files.tools."move file".look_up]
+tool = "stat"
+arguments = { path = "{to}" }
+found = "/size"
+
+[books]
+url = "https://books.example.com/mcp"
+token = "vault:books"
+timeout_seconds = 5
+"#;
+
+    #[test]
+    fn a_file_is_read_and_written_as_it_was() {
+        let declared = read(FILE).unwrap();
+        let files = &declared.0[&"files".parse().unwrap()];
+        assert_eq!(files.reached(), Ok(Reached::Child));
+        assert!(matches!(files.environment["API_KEY"], Given::Secret(_)));
+        assert_eq!(files.environment["MODE"], Given::Plain("quiet".to_owned()));
+        assert_eq!(files.tools["write_file"].effect, Some(Effect::Keyed));
+        let text = to_toml(&declared).unwrap();
+        assert_eq!(read(&text).unwrap(), declared, "{text}");
+        assert_eq!(to_toml(&read(&text).unwrap()).unwrap(), text);
+    }
+
+    #[test]
+    fn what_can_not_be_is_named_with_its_place() {
+        for (text, line, words) in [
+            ("\n[files]\n", 2, "say how it is reached"),
+            ("[files]\ncommand = [\"x\"]\nurl = \"https://x\"\n", 1, "one way"),
+            ("[files]\nurl = \"ftp://x\"\n", 1, "https://"),
+            ("[files]\nurl = \"https://u:p@x\"\n", 1, "no password"),
+            ("[files]\ncommand = [\"x\"]\ntimeout_seconds = 0\n", 1, "1 to 600"),
+            ("[Files]\ncommand = [\"x\"]\n", 1, "connector's name"),
+            ("[files]\ncomand = [\"x\"]\n", 2, "comand"),
+            ("[files]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"x\" }\n", 1, "variable"),
+            ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"inside\"\n", 1, "pack of the house"),
+            ("[files]\ncommand = [\"x\"]\n[files.tools.a]\neffect = \"checked\"\n", 1, "look_up"),
+            ("[files]\ncommand = [\"x\"]\nenvironment = { A = \"vault:Not A Name\" }\n", 3, "secret"),
+        ] {
+            let slip = read(text).unwrap_err();
+            assert!(slip.what.contains(words) && slip.line == line, "{text}: {slip:?}");
+        }
+    }
+}

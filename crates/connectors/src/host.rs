@@ -1,0 +1,382 @@
+//! All connectors of all tenants that this process runs, and the shelves their tools stand on.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use metrics::gauge;
+use munshi_safety::vault::Vault;
+use munshi_store::Db;
+use munshi_tools::{Registry, Shelf, Shelves};
+use munshi_types::{Clock, ConnectorName, Id, Ids, RunId, TenantId, ToolName};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::declared::{Declared, Entry};
+use crate::error::Result;
+use crate::link::address::Allowed;
+use crate::link::logs::Log;
+use crate::link::{Inside, Link, Now, Way};
+use crate::rows::{self, CONNECTORS};
+use crate::settings::Pace;
+use crate::state::{Standing, State};
+use crate::supervise::{Shown, Supervisor};
+use crate::translate::{self, Outcome, Source};
+
+/// Starting many at once would take the machine from everybody else.
+const AT_ONCE: usize = 4;
+const COUNT: &str = "munshi_connectors";
+
+/// What a host is made of.
+pub struct Parts {
+    pub db: Db,
+    pub vault: Option<Vault>,
+    pub ids: Ids,
+    pub clock: Arc<dyn Clock>,
+    /// The installation's own tools, whose names are theirs.
+    pub registry: Arc<Registry>,
+    /// Where connectors have their folders and logs.
+    pub folder: PathBuf,
+    /// All that a child inherits of the environment.
+    pub basics: Vec<(OsString, OsString)>,
+    pub allowed: Allowed,
+    pub inside: BTreeMap<String, Arc<dyn Inside>>,
+    pub pace: Pace,
+}
+
+/// Runs connectors. Clones share everything.
+#[derive(Clone)]
+pub struct Host {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub db: Db,
+    pub ids: Ids,
+    pub clock: Arc<dyn Clock>,
+    pub way: Way,
+    pub pace: Pace,
+    /// This process among those that run connectors.
+    pub node: Uuid,
+    pub starting: Semaphore,
+    /// Told whenever a connector has become something.
+    pub settled: Notify,
+    registry: Arc<Registry>,
+    folder: PathBuf,
+    stop: CancellationToken,
+    shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
+    shelving: AsyncMutex<()>,
+    running: Mutex<HashMap<TenantId, Fleet>>,
+    /// Whether the store was asked at least once.
+    looked: watch::Sender<bool>,
+}
+
+/// The connectors of one tenant.
+#[derive(Default)]
+struct Fleet {
+    version: i64,
+    boats: BTreeMap<ConnectorName, Boat>,
+}
+
+/// One of them, as the host holds it.
+struct Boat {
+    entry: Arc<Entry>,
+    link: Arc<Link>,
+    now: watch::Receiver<Now>,
+    shown: watch::Receiver<Option<Shown>>,
+    look_again: Arc<Notify>,
+    stop: CancellationToken,
+    /// Once nothing of it is left.
+    ended: CancellationToken,
+}
+
+impl Host {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { db, vault, ids, clock, registry, folder, basics, allowed, inside, pace } = parts;
+        let way = Way { vault, basics, allowed, inside, tasks: TaskTracker::new() };
+        let node = ids.next::<RunId>().as_uuid();
+        let inner = Inner {
+            db,
+            ids,
+            clock,
+            way,
+            pace,
+            node,
+            starting: Semaphore::new(AT_ONCE),
+            settled: Notify::new(),
+            registry,
+            folder,
+            stop: CancellationToken::new(),
+            shelves: RwLock::default(),
+            shelving: AsyncMutex::default(),
+            running: Mutex::default(),
+            looked: watch::channel(false).0,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Keeps what runs at what is declared, until told to stop; then stops all of it.
+    pub async fn serve(&self, stop: CancellationToken) {
+        let mut is_blind = false;
+        loop {
+            match self.look().await {
+                Ok(()) => is_blind = false,
+                Err(error) if !is_blind => {
+                    is_blind = true;
+                    tracing::warn!(%error, "what connectors there are can't be seen; those that run go on");
+                }
+                Err(_) => {}
+            }
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = tokio::time::sleep(self.inner.pace.look) => {}
+            }
+        }
+        self.stop().await;
+    }
+
+    /// Looks once at what is declared, of all tenants, and starts and stops what differs.
+    pub async fn look(&self) -> Result<()> {
+        let versions = self.inner.db.platform(CONNECTORS).read(rows::versions).await?;
+        for gone in self
+            .inner
+            .tenants()
+            .into_iter()
+            .filter(|known| versions.iter().all(|(tenant, _)| tenant != known))
+        {
+            // A tenant that rests, or was put away: nothing is done for it.
+            self.bring_to(gone, 0, Declared::default()).await;
+        }
+        for (tenant, version) in versions {
+            self.take_up(tenant, version).await?;
+        }
+        self.inner.looked.send_replace(true);
+        Ok(())
+    }
+
+    /// Starts the connectors of one tenant and waits until each has started or failed to.
+    pub async fn open(&self, tenant: TenantId) -> Result<()> {
+        let (version, _) = self.inner.db.read(tenant, rows::current).await?;
+        self.take_up(tenant, version).await?;
+        self.inner.looked.send_replace(true);
+        let settled = async {
+            loop {
+                let told = self.inner.settled.notified();
+                tokio::pin!(told);
+                told.as_mut().enable();
+                if self.inner.is_settled(tenant) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        // Each has its own limit, and a restart may follow: whoever asks waits no longer than for one of them.
+        let _ = tokio::time::timeout(Duration::from_secs(60), settled).await;
+        Ok(())
+    }
+
+    async fn take_up(&self, tenant: TenantId, version: i64) -> Result<()> {
+        let known = self.inner.with_fleet(tenant, |fleet| fleet.version);
+        self.wake_held(tenant).await?;
+        if known == version {
+            return Ok(());
+        }
+        let (version, declared) = self.inner.db.read(tenant, rows::current).await?;
+        self.bring_to(tenant, version, declared).await;
+        Ok(())
+    }
+
+    /// Has those look again whose list a person has accepted meanwhile.
+    async fn wake_held(&self, tenant: TenantId) -> Result<()> {
+        let held: Vec<(String, String, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
+            let held = |(name, boat): (&ConnectorName, &Boat)| {
+                let standing = boat.now.borrow().standing.clone();
+                standing.held.then(|| (name.to_string(), standing.manifest, boat.look_again.clone()))
+            };
+            fleet.boats.iter().filter_map(held).collect()
+        });
+        for (name, hash, look_again) in held {
+            let seen = self.inner.db.read(tenant, move |tx| rows::manifests(tx, &name)).await?;
+            if seen.iter().any(|seen| seen.hash == hash && seen.accepted_at.is_some()) {
+                look_again.notify_one();
+            }
+        }
+        Ok(())
+    }
+
+    async fn bring_to(&self, tenant: TenantId, version: i64, declared: Declared) {
+        self.inner.with_fleet(tenant, |fleet| {
+            fleet.version = version;
+            let mut leaving: BTreeMap<ConnectorName, CancellationToken> = BTreeMap::new();
+            fleet.boats.retain(|name, boat| {
+                let stays = declared.0.get(name) == Some(boat.entry.as_ref());
+                if !stays {
+                    boat.stop.cancel();
+                    leaving.insert(name.clone(), boat.ended.clone());
+                }
+                stays
+            });
+            for (name, entry) in declared.0 {
+                if !self.inner.is_house(&name) && !fleet.boats.contains_key(&name) {
+                    let boat = self.launch(tenant, &name, entry, leaving.remove(&name));
+                    fleet.boats.insert(name, boat);
+                }
+            }
+        });
+        self.inner.shelve(tenant).await;
+    }
+
+    fn launch(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+        entry: Entry,
+        after: Option<CancellationToken>,
+    ) -> Boat {
+        let (tell, link) = Link::new(name.to_string());
+        let (shown, seen) = watch::channel(None);
+        let (entry, look_again, stop) =
+            (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
+        let home = folder_of(&self.inner.folder, tenant, name);
+        let (now, ended) = (tell.subscribe(), CancellationToken::new());
+        let supervisor = Supervisor {
+            host: self.inner.clone(),
+            tenant,
+            name: name.clone(),
+            entry: entry.clone(),
+            log: Log::new(Some(home.clone()), self.inner.clock.clone()),
+            home,
+            tell,
+            shown,
+            look_again: look_again.clone(),
+            stop: stop.clone(),
+            ended: ended.clone(),
+        };
+        self.inner.way.tasks.spawn(supervisor.run(after));
+        Boat { entry, link, now, shown: seen, look_again, stop, ended }
+    }
+
+    /// Stops all of them, each with what it started. Returns when none is left.
+    pub async fn stop(&self) {
+        self.inner.stop.cancel();
+        self.inner.way.tasks.close();
+        let patience = self.inner.pace.grace * 2 + Duration::from_secs(5);
+        if tokio::time::timeout(patience, self.inner.way.tasks.wait()).await.is_err() {
+            tracing::warn!("some connectors have not stopped in time; they are killed");
+        }
+    }
+
+    /// How the tenant's connectors are here.
+    pub fn standings(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Standing> {
+        self.inner.with_fleet(tenant, |fleet| {
+            fleet
+                .boats
+                .iter()
+                .map(|(name, boat)| (name.clone(), boat.now.borrow().standing.clone()))
+                .collect()
+        })
+    }
+
+    /// How many connectors are in which state, of all tenants.
+    pub fn count(&self) -> BTreeMap<&'static str, usize> {
+        self.inner.count()
+    }
+}
+
+/// Where a connector has its folder and its log.
+pub fn folder_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
+    folder.join(tenant.to_string()).join(name.as_str())
+}
+
+impl Inner {
+    fn with_fleet<T>(&self, tenant: TenantId, act: impl FnOnce(&mut Fleet) -> T) -> T {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        act(running.entry(tenant).or_default())
+    }
+
+    fn tenants(&self) -> Vec<TenantId> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.iter().filter(|(_, fleet)| !fleet.boats.is_empty()).map(|(tenant, _)| *tenant).collect()
+    }
+
+    /// Whether the name is a pack's: a policy that speaks of the pack must not open somebody else's program.
+    fn is_house(&self, name: &ConnectorName) -> bool {
+        self.registry.all().any(|tool| tool.known.connector.name == name.as_str())
+    }
+
+    /// Makes the tenant's shelf anew from what its connectors show.
+    pub(crate) async fn shelve(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Outcome> {
+        // The last to look is the last to write.
+        let _turn = self.shelving.lock().await;
+        let boats: Vec<_> = self.with_fleet(tenant, |fleet| {
+            let shown = |(name, boat): (&ConnectorName, &Boat)| {
+                Some((name.clone(), boat.entry.clone(), boat.link.clone(), boat.shown.borrow().clone()?))
+            };
+            fleet.boats.iter().filter_map(shown).collect()
+        });
+        let (mut registry, mut always, mut outcomes) =
+            (Registry::default(), BTreeSet::new(), BTreeMap::new());
+        let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
+        for (name, entry, link, shown) in &boats {
+            let source = Source {
+                name,
+                entry,
+                manifest: &shown.manifest,
+                accepted: shown.accepted,
+                link: link.clone(),
+            };
+            outcomes.insert(name.clone(), translate::add(&source, &mut registry, &mut always, &is_taken));
+        }
+        let shelf = Arc::new(Shelf::new(registry, always));
+        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+        shelves.insert(tenant, shelf);
+        outcomes
+    }
+
+    pub(crate) async fn forget(&self, tenant: TenantId, name: &ConnectorName) {
+        let (name, node) = (name.to_string(), self.node);
+        if let Err(error) = self.db.write(tenant, move |tx| rows::forget_state(tx, &name, node)).await {
+            tracing::debug!(%error, "a stopped connector's state can't be removed; it goes by itself");
+        }
+        self.measure();
+    }
+
+    fn count(&self) -> BTreeMap<&'static str, usize> {
+        let mut count: BTreeMap<&'static str, usize> =
+            State::ALL.iter().map(|state| (state.as_str(), 0)).collect();
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        for boat in running.values().flat_map(|fleet| fleet.boats.values()) {
+            *count.entry(boat.now.borrow().standing.state.as_str()).or_default() += 1;
+        }
+        count
+    }
+
+    pub(crate) fn measure(&self) {
+        for (state, count) in self.count() {
+            #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; nobody runs 2^52 connectors")]
+            gauge!(COUNT, "state" => state).set(count as f64);
+        }
+    }
+
+    fn is_settled(&self, tenant: TenantId) -> bool {
+        *self.looked.borrow()
+            && self.with_fleet(tenant, |fleet| {
+                fleet.boats.values().all(|boat| boat.now.borrow().standing.state != State::Starting)
+            })
+    }
+}
+
+impl Shelves for Host {
+    fn of(&self, tenant: TenantId) -> Arc<Shelf> {
+        let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
+        shelves.get(&tenant).cloned().unwrap_or_default()
+    }
+
+    fn is_settled(&self, tenant: TenantId) -> bool {
+        self.inner.is_settled(tenant)
+    }
+}

@@ -1,0 +1,161 @@
+//! Where a connector may lead: not into our own network, unless the operator allowed that host.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
+
+/// Hosts that the operator allowed though they are private.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed(pub Arc<BTreeSet<String>>);
+
+impl Allowed {
+    pub fn new(hosts: impl IntoIterator<Item = String>) -> Self {
+        Self(Arc::new(hosts.into_iter().map(|host| host.to_lowercase()).collect()))
+    }
+
+    fn has(&self, host: &str) -> bool {
+        self.0.contains(&host.trim_end_matches('.').to_lowercase())
+    }
+
+    /// Why an address that needs no resolving can't be used.
+    pub(crate) fn refuses(&self, url: &Url) -> Option<String> {
+        let literal = match url.host()? {
+            Host::Ipv4(address) => IpAddr::V4(address),
+            Host::Ipv6(address) => IpAddr::V6(address),
+            Host::Domain(_) => return None,
+        };
+        (!is_public(literal) && !self.has(&literal.to_string())).then(|| private(&literal.to_string()))
+    }
+}
+
+/// Resolves names to public addresses alone. It is asked for every connection, so a name can't change its mind between
+/// being looked at and being used.
+pub(super) struct Guarded(pub(super) Allowed);
+
+impl Resolve for Guarded {
+    fn resolve(&self, name: Name) -> Resolving {
+        let allowed = self.0.clone();
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let open: Vec<SocketAddr> =
+                found.into_iter().filter(|address| allowed.has(&host) || is_public(address.ip())).collect();
+            if open.is_empty() {
+                return Err(private(&host).into());
+            }
+            Ok(Box::new(open.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn private(host: &str) -> String {
+    format!("{host} leads into a private network: the operator can allow it with connectors.private_hosts")
+}
+
+/// Whether an address is one that everybody reaches.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let shared = first == 100 && (64..128).contains(&second);
+    let protocol = first == 192 && second == 0 && matches!(third, 0 | 2);
+    let benchmark = first == 198 && matches!(second, 18 | 19);
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_unspecified()
+        || address.is_documentation()
+        || address.is_broadcast()
+        || address.is_multicast()
+        || first == 0
+        || first >= 240
+        || shared
+        || protocol
+        || benchmark)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    // An IPv4 address in a longer coat: mapped, compatible, translated (64:ff9b::/96) or tunnelled (2002::/16).
+    let segments = address.segments();
+    let inner = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    if let Some(inner) = address.to_ipv4() {
+        return is_public_v4(inner) && segments[..5] == [0; 5];
+    }
+    if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
+        return is_public_v4(inner(segments[6], segments[7]));
+    }
+    if segments[0] == 0x2002 {
+        return is_public_v4(inner(segments[1], segments[2]));
+    }
+    // Only 2000::/3 is given out, and of that neither documentation nor Teredo.
+    let documentation = segments[0] == 0x2001 && matches!(segments[1], 0xdb8 | 0);
+    (0x2000..0x4000).contains(&segments[0]) && !documentation && segments[0] != 0x3fff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_that_everybody_reaches_are_public() {
+        for public in ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1",
+            "192.0.0.1",
+            "198.18.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "::7f00:1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+    }
+
+    #[test]
+    fn a_private_address_needs_the_operators_leave() {
+        let none = Allowed::default();
+        let url = |text: &str| Url::parse(text).unwrap();
+        // However it is written: the parser has made one address of them.
+        for address in [
+            "http://127.0.0.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::1]/",
+            "http://[::ffff:7f00:1]/",
+        ] {
+            assert!(none.refuses(&url(address)).unwrap().contains("private"), "{address}");
+        }
+        assert_eq!(none.refuses(&url("https://8.8.8.8/mcp")), None);
+        let some = Allowed::new(["127.0.0.1".to_owned(), "Books.Local".to_owned()]);
+        assert_eq!(some.refuses(&url("http://127.0.0.1:8080/")), None);
+        assert!(some.has("books.local.") && !some.has("other.local"));
+    }
+}

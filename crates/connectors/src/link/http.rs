@@ -1,0 +1,240 @@
+//! Streamable HTTP within bounds: no redirects, no private addresses, no answer longer than a message may be.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt, unfold};
+use http::{HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Error as SseError, Sse, SseStream};
+
+use super::LONGEST_MESSAGE;
+use super::address::{Allowed, Guarded};
+use crate::error::{Error, Result};
+
+const CONNECTING: Duration = Duration::from_secs(10);
+/// Of an answer that is an error.
+const LONGEST_COMPLAINT: usize = 16 * 1024;
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+
+type Failed = StreamableHttpError<std::io::Error>;
+
+#[derive(Clone, Debug)]
+pub(super) struct Bounded(Client);
+
+impl Bounded {
+    pub(super) fn new(allowed: Allowed) -> Result<Self> {
+        let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
+        let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECTING)
+            .dns_resolver(Guarded(allowed))
+            .build()
+            .map_err(|error| unusable(error.to_string()))?;
+        Ok(Self(client))
+    }
+
+    fn dressed(
+        request: RequestBuilder,
+        session: Option<&str>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> RequestBuilder {
+        let mut request = request.header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(auth) = auth {
+            request = request.header(AUTHORIZATION, format!("Bearer {auth}"));
+        }
+        headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
+    }
+}
+
+impl StreamableHttpClient for Bounded {
+    type Error = std::io::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let body = serde_json::to_vec(&message)?;
+        let request = self.0.post(uri.as_ref()).header(CONTENT_TYPE, JSON).body(body);
+        let response = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
+        let response = response.send().await.map_err(|error| failed(&error))?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && session_id.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if !status.is_success() {
+            return complaint(response, &message).await;
+        }
+        let session =
+            response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let kind = kind_of(&response);
+        if kind.starts_with(EVENTS) {
+            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+        }
+        let body = read(response, LONGEST_MESSAGE).await?;
+        let wants_answer = matches!(message, ClientJsonRpcMessage::Request(_));
+        match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+            Ok(answer) if kind.starts_with(JSON) => Ok(StreamableHttpPostResponse::Json(answer, session)),
+            _ if !wants_answer => Ok(StreamableHttpPostResponse::Accepted),
+            _ => Err(StreamableHttpError::UnexpectedContentType(Some(kind))),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failed> {
+        let request =
+            Self::dressed(self.0.delete(uri.as_ref()), Some(&session_id), auth_header, custom_headers);
+        // Whether it keeps sessions or not, ours is over.
+        request.send().await.map_err(|error| failed(&error)).map(|_| ())
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        let mut request = self.0.get(uri.as_ref());
+        if let Some(last) = last_event_id {
+            request = request.header("last-event-id", last);
+        }
+        let request = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
+        let response = request.send().await.map_err(|error| failed(&error))?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            status if status.is_success() && kind_of(&response).starts_with(EVENTS) => Ok(events(response)),
+            status => Err(unexpected(format!("HTTP {status}"))),
+        }
+    }
+}
+
+/// What the connection says, with what lay below it: where it was refused stands there.
+fn failed(error: &reqwest::Error) -> Failed {
+    let mut words = error.to_string();
+    let mut below = std::error::Error::source(error);
+    while let Some(cause) = below {
+        words = format!("{words}: {cause}");
+        below = cause.source();
+    }
+    StreamableHttpError::Client(std::io::Error::other(words))
+}
+
+fn unexpected(what: String) -> Failed {
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(what))
+}
+
+fn kind_of(response: &Response) -> String {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// An answer that is none: the protocol's own errors are passed on, and who asks for a login is told apart.
+async fn complaint(
+    response: Response,
+    message: &ClientJsonRpcMessage,
+) -> Result<StreamableHttpPostResponse, Failed> {
+    let status = response.status();
+    if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+        let header = response.headers().get(WWW_AUTHENTICATE).and_then(|header| header.to_str().ok());
+        return match header {
+            Some(header) => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(header.to_owned()))),
+            None => Err(unexpected(format!("HTTP {status}: it wants a token, or another one"))),
+        };
+    }
+    let body = read(response, LONGEST_COMPLAINT).await.unwrap_or_default();
+    let error = match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+        Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
+        _ => None,
+    };
+    let request = match message {
+        ClientJsonRpcMessage::Request(request) => request,
+        _ => return Err(unexpected(format!("HTTP {status}"))),
+    };
+    // A server of an older revision does not know the question, and says so in its own way.
+    let is_probe = matches!(request.request, ClientRequest::DiscoverRequest(_)) && status.is_client_error();
+    let error =
+        error.or_else(|| is_probe.then(|| ErrorData::invalid_request(format!("HTTP {status}"), None)));
+    match error {
+        Some(error) => {
+            let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            Ok(StreamableHttpPostResponse::Json(answer, None))
+        }
+        None => Err(unexpected(format!("HTTP {status}"))),
+    }
+}
+
+async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|error| failed(&error))? {
+        if body.len() + piece.len() > most {
+            return Err(unexpected(format!("it answered with more than {most} bytes")));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+/// Its events, none longer than a message may be. The count begins anew at every blank line.
+fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let pieces = unfold((response, 0_usize, false), |(mut response, length, over)| async move {
+        if over {
+            return None;
+        }
+        match response.chunk().await {
+            Ok(Some(piece)) => {
+                let length = since_blank_line(length, &piece);
+                match length > LONGEST_MESSAGE {
+                    true => {
+                        let error = format!("an event is longer than {LONGEST_MESSAGE} bytes");
+                        Some((Err(std::io::Error::other(error)), (response, length, true)))
+                    }
+                    false => Some((Ok(piece), (response, length, false))),
+                }
+            }
+            Ok(None) => None,
+            Err(error) => Some((Err(std::io::Error::other(error.to_string())), (response, length, true))),
+        }
+    });
+    SseStream::from_bytes_stream(pieces).boxed()
+}
+
+fn since_blank_line(length: usize, piece: &Bytes) -> usize {
+    let ends = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"];
+    let last =
+        ends.iter().filter_map(|end| piece.windows(end.len()).rposition(|window| window == *end)).max();
+    match last {
+        Some(at) => piece.len() - at,
+        None => length.saturating_add(piece.len()),
+    }
+}

@@ -1,0 +1,77 @@
+//! One connection to one connector, and the handle that calls go through while connections come and go.
+//!
+//! # Layout
+//! - [`Link`]: the handle of its tools; `session`: one connection that speaks the protocol
+//! - `child`: a process of our own; `http`: Streamable HTTP; `address`: where it may lead; [`Inside`]: in the process
+//! - `reading`: noticing answers that are too long; `logs`: what it says beside
+
+pub(crate) mod address;
+mod child;
+mod http;
+mod inside;
+pub(crate) mod logs;
+mod open;
+mod reading;
+mod session;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_safety::privacy::Scrubber;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+pub use inside::Inside;
+pub(crate) use open::{Opening, Way};
+pub(crate) use session::{Broken, Greeting, Opened, Session};
+
+use crate::state::{Standing, State};
+
+/// How long a call waits for a connector that is starting, before it says so.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// One message of a connector, in bytes; a longer one is dropped.
+pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
+
+/// What a connector's tools hold on to.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub name: String,
+    /// The session there is, and how the connector is. Written by its supervisor alone.
+    now: watch::Receiver<Now>,
+}
+
+/// How a connector is at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Now {
+    pub session: Option<Arc<Session>>,
+    pub standing: Standing,
+    /// Knows the secrets that were opened for it.
+    pub scrubber: Scrubber,
+}
+
+impl Link {
+    pub(crate) fn new(name: String) -> (watch::Sender<Now>, Arc<Self>) {
+        let (tell, now) = watch::channel(Now::default());
+        (tell, Arc::new(Self { name, now }))
+    }
+
+    /// The session, once there is one. What stands in its place says why there is none.
+    pub(crate) async fn session(&self) -> Result<Arc<Session>, Standing> {
+        let mut now = self.now.clone();
+        let ready = |now: &Now| {
+            now.session.is_some()
+                || now.standing.state == State::Degraded
+                || now.standing.state == State::Stopped
+        };
+        let found = timeout(PATIENCE, now.wait_for(ready)).await.is_ok_and(|seen| seen.is_ok());
+        let seen = self.now.borrow();
+        match (&seen.session, found) {
+            (Some(session), _) => Ok(session.clone()),
+            _ => Err(seen.standing.clone()),
+        }
+    }
+
+    pub(crate) fn scrubber(&self) -> Scrubber {
+        self.now.borrow().scrubber.clone()
+    }
+}

@@ -1,0 +1,182 @@
+//! Starting a connector, whichever way it is reached.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use munshi_safety::privacy::Scrubber;
+use munshi_safety::vault::Vault;
+use munshi_types::TenantId;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::io::{AsyncRead, AsyncWrite, duplex};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+use tokio_util::task::TaskTracker;
+use url::Url;
+
+use super::address::Allowed;
+use super::child::{Running, Starting};
+use super::http::Bounded;
+use super::logs::Log;
+use super::reading::Watched;
+use super::session::{Around, Greeting, Opened, Session};
+use super::{Inside, LONGEST_MESSAGE};
+use crate::declared::{Entry, Given, Reached};
+use crate::error::{Error, Result};
+
+/// What a line in the process holds before its writer waits.
+const LINE: usize = 64 * 1024;
+
+/// What every connector is opened with.
+pub(crate) struct Way {
+    /// None where there is no vault: then no connector gets a secret.
+    pub vault: Option<Vault>,
+    /// All that a child inherits: PATH and the like.
+    pub basics: Vec<(OsString, OsString)>,
+    pub allowed: Allowed,
+    pub inside: BTreeMap<String, Arc<dyn Inside>>,
+    /// For what reads a child's errors, and for parts of this program.
+    pub tasks: TaskTracker,
+}
+
+/// One connector to be opened.
+pub(crate) struct Opening<'a> {
+    pub way: &'a Way,
+    pub tenant: TenantId,
+    pub entry: &'a Entry,
+    /// The child's own folder.
+    pub home: PathBuf,
+    pub log: Log,
+    pub greeting: Greeting,
+}
+
+/// Values with secrets in their place, and what hides those.
+struct Filled {
+    values: BTreeMap<String, String>,
+    token: Option<String>,
+    scrubber: Scrubber,
+}
+
+impl Opening<'_> {
+    /// Within the time it has, or not at all.
+    pub(crate) async fn open(&self) -> Result<(Opened, Scrubber)> {
+        let limit = Duration::from_secs(u64::from(self.entry.start_seconds));
+        let begun = Instant::now();
+        let filled = self.fill().await?;
+        let opened = timeout(limit, self.connect(&filled))
+            .await
+            .map_err(|_| Error::TooSlow(format!("it has not started within {} s", limit.as_secs())))?;
+        let (session, manifest) = opened?;
+        Ok((Opened { session, manifest, took: begun.elapsed() }, filled.scrubber))
+    }
+
+    async fn connect(&self, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+        match self.entry.reached().map_err(Error::Invalid)? {
+            Reached::Child => self.child(filled).await,
+            Reached::Http(url) => self.http(&url, filled).await,
+            Reached::Inside(name) => self.inside(&name).await,
+        }
+    }
+
+    async fn fill(&self) -> Result<Filled> {
+        let mut values = BTreeMap::new();
+        let mut opened = Vec::new();
+        for (name, given) in self.entry.environment.iter().chain(&self.entry.headers) {
+            values.insert(name.clone(), self.value(given, &mut opened).await?);
+        }
+        let token = match &self.entry.token {
+            Some(given) => Some(self.value(given, &mut opened).await?),
+            None => None,
+        };
+        Ok(Filled { values, token, scrubber: Scrubber::new(opened) })
+    }
+
+    async fn value(&self, given: &Given, opened: &mut Vec<String>) -> Result<String> {
+        match (given, &self.way.vault) {
+            (Given::Plain(text), _) => Ok(text.clone()),
+            (Given::Secret(name), Some(vault)) => {
+                let secret = vault.open(self.tenant, name).await?;
+                opened.push(secret.expose().to_owned());
+                Ok(secret.expose().to_owned())
+            }
+            (Given::Secret(name), None) => {
+                Err(Error::Invalid(format!("{name} can't be opened: there is no vault here")))
+            }
+        }
+    }
+
+    async fn child(&self, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+        let named = filled.values.iter().map(|(name, value)| (name.into(), value.into()));
+        let home = [(OsString::from("HOME"), self.home.clone().into_os_string())];
+        let starting = Starting {
+            command: self.entry.command.clone(),
+            folder: self.entry.folder.clone().unwrap_or_else(|| self.home.clone()),
+            // What is named comes last: it may say HOME and PATH differently.
+            environment: self.way.basics.iter().cloned().chain(home).chain(named).collect(),
+        };
+        std::fs::create_dir_all(&self.home)
+            .map_err(|error| Error::Invalid(format!("its folder can't be made: {error}")))?;
+        let (child, streams) = Running::start(&starting)?;
+        let (log, scrubber) = (self.log.clone(), filled.scrubber.clone());
+        self.way.tasks.spawn(async move { log.drain(streams.errors, &scrubber).await });
+        self.speak(streams.output, streams.input, Some(child)).await
+    }
+
+    async fn inside(&self, name: &str) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+        let part = self.way.inside.get(name).cloned();
+        let part = part.ok_or_else(|| Error::Invalid(format!("this program has no part called {name}")))?;
+        let (ours, theirs) = duplex(LINE);
+        self.way.tasks.spawn(async move { part.serve(theirs).await });
+        let (read, write) = tokio::io::split(ours);
+        self.speak(read, write, None).await
+    }
+
+    async fn speak<R, W>(
+        &self,
+        read: R,
+        write: W,
+        child: Option<Running>,
+    ) -> Result<(Arc<Session>, crate::manifest::Manifest)>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (read, too_long) = Watched::new(read, LONGEST_MESSAGE);
+        let transport = AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_MESSAGE);
+        Session::open(transport, Around { too_long, child }, self.greeting).await
+    }
+
+    async fn http(&self, url: &Url, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+        if let Some(why) = self.way.allowed.refuses(url) {
+            return Err(Error::Invalid(why));
+        }
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+            .custom_headers(headers(&filled.values)?);
+        if let Some(token) = &filled.token {
+            config = config.auth_header(token.clone());
+        }
+        config.max_sse_event_size = LONGEST_MESSAGE;
+        let transport =
+            StreamableHttpClientTransport::with_client(Bounded::new(self.way.allowed.clone())?, config);
+        // Here a message that is too long ends its own request.
+        let (_, too_long) = watch::channel(0);
+        Session::open(transport, Around { too_long, child: None }, self.greeting).await
+    }
+}
+
+fn headers(values: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>> {
+    let mut headers = HashMap::new();
+    for (name, value) in values {
+        let bad = || Error::Invalid(format!("`{name}` can't be a header, or its value can't be one's"));
+        let header: HeaderName = name.parse().map_err(|_| bad())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(headers)
+}

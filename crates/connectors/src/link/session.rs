@@ -1,0 +1,213 @@
+//! One connection that speaks the protocol.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
+    PaginatedRequestParams, PingRequest, ProtocolVersion, RequestMetaObject, Tool,
+};
+use rmcp::service::{ClientInitializeError, NotificationContext, RunningService};
+use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+use tokio::sync::{Mutex, Notify, watch};
+use tokio::time::timeout;
+
+use super::child::Running;
+use crate::error::{Error, Result};
+use crate::manifest::{MOST_TOOLS, Manifest};
+
+/// Where a server finds the act's key, beside the argument that takes it.
+const KEY: &str = "munshi/key";
+/// A list that goes on and on is no list.
+const MOST_PAGES: usize = 200;
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// A connection, ready to be called.
+pub(crate) struct Session {
+    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    peer: rmcp::Peer<RoleClient>,
+    /// Set when the server says that its list of tools changed.
+    pub changed: Arc<Notify>,
+    /// Counts messages that were too long to be read.
+    too_long: watch::Receiver<u64>,
+    child: Mutex<Option<Running>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Session")
+    }
+}
+
+/// A connection with what it said first.
+pub(crate) struct Opened {
+    pub session: Arc<Session>,
+    pub manifest: Manifest,
+    pub took: Duration,
+}
+
+/// Answers what servers ask of us: nothing. It hears that a list of tools changed.
+pub(crate) struct Handler {
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Handler {
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let identity = Implementation::new("munshi", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), identity)
+    }
+}
+
+/// How hands are shaken. A server of an older revision may break over the newer way, so the two take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// As the newest revision does it, with the older way where the server knows no other.
+    Newest,
+    Older,
+}
+
+/// What a session is made of beside its transport.
+pub(crate) struct Around {
+    pub too_long: watch::Receiver<u64>,
+    pub child: Option<Running>,
+}
+
+impl Session {
+    /// Shakes hands and asks for the tools. Whoever calls it sets the time it has.
+    pub(crate) async fn open<T, E, A>(
+        transport: T,
+        around: Around,
+        greeting: Greeting,
+    ) -> Result<(Arc<Self>, Manifest)>
+    where
+        T: rmcp::transport::IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let changed = Arc::new(Notify::new());
+        let Around { too_long, child } = around;
+        let handler = Handler { changed: changed.clone() };
+        let lifecycle = match greeting {
+            Greeting::Newest => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::LATEST],
+                legacy_version: None,
+            },
+            Greeting::Older => ClientLifecycleMode::Initialize,
+        };
+        let service = rmcp::serve_client_with_lifecycle(handler, transport, lifecycle)
+            .await
+            .map_err(|error| unshaken(&error))?;
+        let peer = service.peer().clone();
+        let service = Mutex::new(Some(service));
+        let session = Arc::new(Self { service, peer, changed, too_long, child: Mutex::new(child) });
+        let manifest = session.list().await?;
+        Ok((session, manifest))
+    }
+
+    /// Everything it can do, page by page.
+    pub(crate) async fn list(&self) -> Result<Manifest> {
+        let (mut tools, mut cursor): (Vec<Tool>, Option<String>) = (Vec::new(), None);
+        for _ in 0..MOST_PAGES {
+            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let listed = self.peer.list_tools(Some(page)).await.map_err(|error| unreachable_by(&error))?;
+            tools.extend(listed.tools);
+            cursor = listed.next_cursor;
+            if cursor.is_none() || tools.len() > MOST_TOOLS {
+                break;
+            }
+        }
+        if tools.len() > MOST_TOOLS {
+            return Err(Error::Invalid(format!("it lists more than {MOST_TOOLS} tools")));
+        }
+        let info = self.peer.peer_info();
+        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let (name, version) =
+            server.map_or(("", ""), |server| (server.name.as_str(), server.version.as_str()));
+        Ok(Manifest::of(name, version, tools))
+    }
+
+    /// Calls a tool. Dropping it tells the server that nobody waits any more.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        key: Option<String>,
+    ) -> Result<CallToolResult, Broken> {
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        if let Some(key) = key {
+            let mut meta = RequestMetaObject::new();
+            meta.0.insert(KEY.to_owned(), Value::String(key));
+            params.meta = Some(meta);
+        }
+        let mut too_long = self.too_long.clone();
+        too_long.mark_unchanged();
+        tokio::select! {
+            answer = self.peer.call_tool(params) => answer.map_err(Broken::of),
+            Ok(()) = too_long.changed() => Err(Broken::TooLong),
+        }
+    }
+
+    /// Whether it still answers, with whatever.
+    pub(crate) async fn is_alive(&self, within: Duration) -> bool {
+        let ping = self.peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
+        match timeout(within, ping).await {
+            Ok(Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse)) => true,
+            Ok(Err(_)) | Err(_) => false,
+        }
+    }
+
+    /// Once the other side is gone.
+    pub(crate) async fn gone(&self) {
+        while !self.peer.is_transport_closed() {
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+    }
+
+    /// Ends it: the line is closed, and a child with all it started has this long to go.
+    pub(crate) async fn close(&self, grace: Duration) {
+        if let Some(mut service) = self.service.lock().await.take() {
+            let _ = service.close_with_timeout(CLOSING).await;
+        }
+        if let Some(child) = self.child.lock().await.take() {
+            child.stop(grace).await;
+        }
+    }
+}
+
+/// Why a call came to nothing.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The server's own no, in its words.
+    Refused { code: i32, words: String },
+    /// The line broke: it may have happened.
+    Lost(String),
+    /// It answered with more than is read.
+    TooLong,
+}
+
+impl Broken {
+    fn of(error: ServiceError) -> Self {
+        match error {
+            ServiceError::McpError(error) => {
+                Self::Refused { code: error.code.0, words: error.message.to_string() }
+            }
+            other => Self::Lost(other.to_string()),
+        }
+    }
+}
+
+fn unshaken(error: &ClientInitializeError) -> Error {
+    match error.is_authorization_required() {
+        true => Error::Unreachable("it wants a login: give it a token, as vault:NAME".to_owned()),
+        false => Error::Unreachable(format!("it does not shake hands: {error}")),
+    }
+}
+
+fn unreachable_by(error: &ServiceError) -> Error {
+    Error::Unreachable(format!("it does not say what it can do: {error}"))
+}

@@ -1,0 +1,216 @@
+//! Connectors as the store keeps them: what was declared, which lists of tools were seen, how each one is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_store::{Door, Json, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{Ids, TenantId, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::declared::Declared;
+use crate::error::Result;
+use crate::manifest::Manifest;
+use crate::state::Standing;
+use crate::translate::Accepted;
+
+/// Looking after connectors, across tenants.
+pub const CONNECTORS: Door = Door::new("connectors");
+/// A node that has not renewed its word for so long is gone.
+pub const SILENT: Duration = Duration::from_secs(90);
+
+/// What is declared, and its version; nothing and 0 where there is no file.
+pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Declared)> {
+    let found = tx.optional(
+        "SELECT version, body FROM connector_files WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
+        &[],
+        |row| Ok((row.get::<i64>(0)?, row.get::<Json>(1)?)),
+    )?;
+    match found {
+        None => Ok((0, Declared::default())),
+        Some((version, body)) => Ok((version, body.read()?)),
+    }
+}
+
+/// Puts a file in force. Gives its version.
+pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: Timestamp) -> Result<i64> {
+    let (version, known) = current(tx)?;
+    if version > 0 && known == *declared {
+        return Ok(version);
+    }
+    tx.execute(
+        "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        params![version + 1, Json::of(declared)?, author, note, now],
+    )?;
+    Ok(version + 1)
+}
+
+/// Which version each tenant is at, of those that something may be done for.
+pub(crate) fn versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT f.tenant_id, MAX(f.version) FROM connector_files f JOIN tenants t ON t.id = f.tenant_id
+             WHERE t.status = 'active' GROUP BY f.tenant_id",
+        ),
+        &[],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?)
+}
+
+/// A list of tools that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    pub hash: String,
+    pub server: String,
+    pub version: String,
+    /// Each tool's own hash.
+    pub tools: BTreeMap<String, String>,
+    pub seen_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub accepted_by: Option<String>,
+}
+
+/// Every list of a connector, the newest first; of two of one moment, the one that nobody has accepted.
+pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<Seen>> {
+    Ok(tx.all(
+        "SELECT hash, server, version, body, seen_at, accepted_at, accepted_by FROM connector_manifests
+         WHERE tenant_id = $1 AND connector = $2
+         ORDER BY seen_at DESC, CASE WHEN accepted_at IS NULL THEN 0 ELSE 1 END, hash",
+        params![connector],
+        |row| {
+            Ok(Seen {
+                hash: row.get(0)?,
+                server: row.get(1)?,
+                version: row.get(2)?,
+                tools: row.get::<Json>(3)?.read()?,
+                seen_at: row.get(4)?,
+                accepted_at: row.get(5)?,
+                accepted_by: row.get(6)?,
+            })
+        },
+    )?)
+}
+
+/// Notes a list of tools and says whether it may be used as declared. The first that a connector ever shows is accepted
+/// with it; every other waits for a person. The audit is told of each, once.
+pub(crate) fn admit(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    manifest: &Manifest,
+    now: Timestamp,
+    ids: &Ids,
+) -> Result<Accepted> {
+    let known = manifests(tx, connector)?;
+    if let Some(seen) = known.iter().find(|seen| seen.hash == manifest.hash) {
+        return Ok(if seen.accepted_at.is_some() { Accepted::Yes } else { Accepted::Held });
+    }
+    let is_first = known.is_empty();
+    let accepted = is_first.then_some(now);
+    let by = is_first.then_some("first seen");
+    tx.execute(
+        "INSERT INTO connector_manifests
+           (tenant_id, connector, hash, server, version, body, seen_at, accepted_at, accepted_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        params![
+            connector,
+            &manifest.hash,
+            &manifest.server,
+            &manifest.version,
+            Json::of(&manifest.hashes())?,
+            now,
+            accepted,
+            by
+        ],
+    )?;
+    let last = known.iter().find(|seen| seen.accepted_at.is_some());
+    let changed = last.map(|last| differences(&last.tools, &manifest.hashes())).unwrap_or_default();
+    let entry = NewEntry {
+        actor: Actor::new(ActorKind::System, "connectors"),
+        event: if is_first { Event::CONNECTOR_SEEN } else { Event::CONNECTOR_CHANGED },
+        subject: connector.to_owned(),
+        payload: json!({ "server": manifest.server, "version": manifest.version, "manifest": manifest.hash,
+                         "tools": manifest.tools.len(), "changed": changed }),
+    };
+    audit::append(tx, &entry, now, ids)?;
+    Ok(if is_first { Accepted::Yes } else { Accepted::Held })
+}
+
+/// Accepts the newest list of a connector. None where it has shown none; false where it was accepted already.
+pub fn accept(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    by: &Actor,
+    now: Timestamp,
+    ids: &Ids,
+) -> Result<Option<bool>> {
+    let Some(newest) = manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
+    if newest.accepted_at.is_some() {
+        return Ok(Some(false));
+    }
+    tx.execute(
+        "UPDATE connector_manifests SET accepted_at = $4, accepted_by = $5
+         WHERE tenant_id = $1 AND connector = $2 AND hash = $3",
+        params![connector, &newest.hash, now, &by.id],
+    )?;
+    let entry = NewEntry {
+        actor: by.clone(),
+        event: Event::CONNECTOR_ACCEPTED,
+        subject: connector.to_owned(),
+        payload: json!({ "server": newest.server, "version": newest.version, "manifest": newest.hash }),
+    };
+    audit::append(tx, &entry, now, ids)?;
+    Ok(Some(true))
+}
+
+/// What differs between two lists, in words: `+` new, `-` gone, `~` changed.
+pub fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
+    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| format!("- {name}"));
+    let others = after.iter().filter_map(|(name, hash)| match before.get(name) {
+        None => Some(format!("+ {name}")),
+        Some(known) if known != hash => Some(format!("~ {name}")),
+        Some(_) => None,
+    });
+    gone.chain(others).take(100).collect()
+}
+
+/// Says how a connector is here.
+pub(crate) fn tell_state(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    node: Uuid,
+    standing: &Standing,
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        "INSERT INTO connector_states (tenant_id, connector, node, body, renewed_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (tenant_id, connector, node) DO UPDATE
+         SET body = excluded.body, renewed_at = excluded.renewed_at",
+        params![connector, node, Json::of(standing)?, now],
+    )?;
+    tx.execute(
+        "DELETE FROM connector_states WHERE tenant_id = $1 AND connector = $2 AND renewed_at < $3",
+        params![connector, now.minus(SILENT)],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn forget_state(tx: &mut Tx<'_>, connector: &str, node: Uuid) -> Result<()> {
+    tx.execute(
+        "DELETE FROM connector_states WHERE tenant_id = $1 AND connector = $2 AND node = $3",
+        params![connector, node],
+    )?;
+    Ok(())
+}
+
+/// How a tenant's connectors are, on every node that runs them.
+pub fn states(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(String, Standing)>> {
+    let rows = tx.all(
+        "SELECT connector, body FROM connector_states WHERE tenant_id = $1 AND renewed_at >= $2 ORDER BY connector, node",
+        params![now.minus(SILENT)],
+        |row| Ok((row.get::<String>(0)?, row.get::<Json>(1)?)),
+    )?;
+    rows.into_iter().map(|(connector, body)| Ok((connector, body.read()?))).collect()
+}

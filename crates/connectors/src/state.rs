@@ -1,0 +1,71 @@
+//! How a connector is.
+
+use std::fmt;
+
+use munshi_types::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::manifest::LeftOut;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is being started for the first time.
+    #[default]
+    Starting,
+    Ready,
+    /// It ended or fell silent, and is started again after a pause.
+    Restarting,
+    /// It failed too often. Its tools say so; it is tried again now and then.
+    Degraded,
+    Stopped,
+}
+
+impl State {
+    pub const ALL: [Self; 5] = [Self::Starting, Self::Ready, Self::Restarting, Self::Degraded, Self::Stopped];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Restarting => "restarting",
+            Self::Degraded => "degraded",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How one connector is, for whoever asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Standing {
+    pub state: State,
+    /// Why, where it is not ready.
+    pub why: String,
+    pub since: Option<Timestamp>,
+    /// Since this process began.
+    pub restarts: u32,
+    pub tools: usize,
+    /// Nobody vouches for what these do: they only look, or are refused.
+    pub undeclared: usize,
+    pub left_out: Vec<LeftOut>,
+    /// The server's name and version, and the hash of its list.
+    pub server: String,
+    pub version: String,
+    pub manifest: String,
+    /// Its list changed and nobody has looked: its tools only look until somebody has.
+    pub held: bool,
+}
+
+impl Standing {
+    /// Whether nobody vouches for some of its tools.
+    pub const fn is_unsafe(&self) -> bool {
+        self.undeclared > 0
+    }
+}

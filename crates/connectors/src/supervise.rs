@@ -1,0 +1,271 @@
+//! One connector's life: started, watched, started again, given up, stopped.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use metrics::counter;
+use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_safety::privacy::Scrubber;
+use munshi_types::{ConnectorName, TenantId};
+use serde_json::json;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::declared::Entry;
+use crate::error::{Error, Result};
+use crate::host::Inner;
+use crate::link::logs::Log;
+use crate::link::{Greeting, Now, Opened, Opening, Session};
+use crate::manifest::Manifest;
+use crate::rows;
+use crate::state::{Standing, State};
+use crate::translate::Accepted;
+
+/// Since the process began, by what ended them.
+const RESTARTS: &str = "munshi_connector_restarts_total";
+
+/// What the shelf is made of, beside the entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shown {
+    pub manifest: Arc<Manifest>,
+    pub accepted: Accepted,
+}
+
+pub(crate) struct Supervisor {
+    pub host: Arc<Inner>,
+    pub tenant: TenantId,
+    pub name: ConnectorName,
+    pub entry: Arc<Entry>,
+    pub home: PathBuf,
+    pub log: Log,
+    pub tell: watch::Sender<Now>,
+    pub shown: watch::Sender<Option<Shown>>,
+    /// A person may have accepted its list.
+    pub look_again: Arc<Notify>,
+    pub stop: CancellationToken,
+    /// Cancelled when nothing of it is left.
+    pub ended: CancellationToken,
+}
+
+/// Why a connection ended.
+enum Ended {
+    Stop,
+    Broke(String),
+}
+
+impl Supervisor {
+    pub(crate) async fn run(self, after: Option<CancellationToken>) {
+        // One of the same name has the folder, the log and its row in the store until it is gone.
+        if let Some(before) = after {
+            before.cancelled().await;
+        }
+        let mut ends: VecDeque<Instant> = VecDeque::new();
+        loop {
+            let greeting = if ends.len().is_multiple_of(2) { Greeting::Newest } else { Greeting::Older };
+            let why = match self.live(greeting).await {
+                Ended::Stop => break,
+                Ended::Broke(why) => why,
+            };
+            counter!(RESTARTS).increment(1);
+            self.log.line(&format!("munshi: {why}"), &self.scrubber()).await;
+            let pace = &self.host.pace;
+            ends.push_back(Instant::now());
+            while ends.front().is_some_and(|end| end.elapsed() > pace.window) {
+                ends.pop_front();
+            }
+            let tries = ends.len();
+            let pause = if tries > pace.restarts {
+                ends.clear();
+                self.degrade(&why).await;
+                pace.retry
+            } else {
+                tracing::warn!(connector = %self.name, %why, tries, "a connector ended; it is started again");
+                self.put(State::Restarting, &why).await;
+                let doubled = u32::try_from(tries).unwrap_or(u32::MAX).saturating_sub(1).min(16);
+                pace.pause.saturating_mul(1 << doubled).min(pace.longest_pause)
+            };
+            tokio::select! {
+                () = self.stop.cancelled() => break,
+                () = sleep(pause) => {}
+            }
+        }
+        self.tell.send_modify(|now| {
+            now.session = None;
+            now.standing.state = State::Stopped;
+        });
+        self.host.forget(self.tenant, &self.name).await;
+        self.ended.cancel();
+    }
+
+    /// One connection, from its start to its end.
+    async fn live(&self, greeting: Greeting) -> Ended {
+        let opening = Opening {
+            way: &self.host.way,
+            tenant: self.tenant,
+            entry: &self.entry,
+            home: self.home.clone(),
+            log: self.log.clone(),
+            greeting,
+        };
+        let _turn = self.host.starting.acquire().await;
+        let opened = tokio::select! {
+            () = self.stop.cancelled() => return Ended::Stop,
+            opened = opening.open() => opened,
+        };
+        drop(_turn);
+        let (Opened { session, manifest, took }, scrubber) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Ended::Broke(error.to_string()),
+        };
+        self.tell.send_modify(|now| now.scrubber = scrubber);
+        if let Err(error) = self.show(manifest, Some(&session)).await {
+            session.close(self.host.pace.grace).await;
+            return Ended::Broke(error.to_string());
+        }
+        tracing::info!(connector = %self.name, tenant = %self.tenant, took = took.as_millis(), "a connector is ready");
+        let ended = self.attend(&session).await;
+        self.tell.send_modify(|now| now.session = None);
+        session.close(self.host.pace.grace).await;
+        ended
+    }
+
+    /// Watches over a connection until it ends.
+    async fn attend(&self, session: &Arc<Session>) -> Ended {
+        let pace = self.host.pace;
+        let mut rounds = 0;
+        let gone = session.gone();
+        tokio::pin!(gone);
+        loop {
+            let relist = tokio::select! {
+                () = self.stop.cancelled() => return Ended::Stop,
+                () = &mut gone => return Ended::Broke("it ended by itself".to_owned()),
+                () = session.changed.notified() => true,
+                () = self.look_again.notified() => true,
+                () = sleep(pace.health) => {
+                    let asked = async { session.is_alive(pace.answer).await || session.is_alive(pace.answer).await };
+                    let is_alive = tokio::select! {
+                        () = self.stop.cancelled() => return Ended::Stop,
+                        is_alive = asked => is_alive,
+                    };
+                    if !is_alive {
+                        return Ended::Broke("it no longer answers".to_owned());
+                    }
+                    rounds += 1;
+                    self.renew().await;
+                    rounds % pace.relist == 0
+                }
+            };
+            if !relist {
+                continue;
+            }
+            let listed = tokio::select! {
+                () = self.stop.cancelled() => return Ended::Stop,
+                listed = tokio::time::timeout(pace.answer, session.list()) => listed,
+            };
+            let shown = match listed {
+                Ok(Ok(manifest)) => self.show(manifest, None).await,
+                Ok(Err(error)) => Err(error),
+                Err(_) => Err(Error::TooSlow("it does not say what it can do".to_owned())),
+            };
+            match shown {
+                Ok(()) | Err(Error::Store(_) | Error::Safety(_)) => {}
+                Err(error) => return Ended::Broke(error.to_string()),
+            }
+            // A server that changes its mind all the time is asked no more often than this.
+            sleep(pace.pause.min(pace.health)).await;
+        }
+    }
+
+    /// Takes up a list of tools: notes it, and puts them on the shelf.
+    async fn show(&self, manifest: Manifest, session: Option<&Arc<Session>>) -> Result<()> {
+        let (name, ids, now) = (self.name.to_string(), self.host.ids.clone(), self.host.clock.now());
+        let manifest = Arc::new(manifest);
+        let noted = manifest.clone();
+        let accepted =
+            self.host.db.write(self.tenant, move |tx| rows::admit(tx, &name, &noted, now, &ids)).await?;
+        let was_held = self.tell.borrow().standing.held;
+        let held = accepted == Accepted::Held;
+        if held && !was_held {
+            tracing::warn!(connector = %self.name, tenant = %self.tenant, manifest = manifest.hash,
+                "a connector's tools changed; until somebody accepts them it only looks");
+        }
+        let shown = Shown { manifest, accepted };
+        let is_new = self.shown.borrow().as_ref() != Some(&shown);
+        if is_new {
+            self.shown.send_replace(Some(shown.clone()));
+        }
+        let outcome = if is_new { self.host.shelve(self.tenant).await.remove(&self.name) } else { None };
+        self.tell.send_modify(|now| {
+            if let Some(session) = session {
+                now.session = Some(session.clone());
+            }
+            let standing = &mut now.standing;
+            standing.server = shown.manifest.server.clone();
+            standing.version = shown.manifest.version.clone();
+            standing.manifest = shown.manifest.hash.clone();
+            standing.held = held;
+            if let Some(outcome) = outcome {
+                (standing.tools, standing.undeclared) = (outcome.tools, outcome.undeclared);
+                standing.left_out = outcome.left_out;
+            }
+        });
+        self.put(State::Ready, "").await;
+        Ok(())
+    }
+
+    async fn degrade(&self, why: &str) {
+        tracing::error!(connector = %self.name, tenant = %self.tenant, %why,
+            "a connector failed too often; its tools are out of order until it works again");
+        self.put(State::Degraded, why).await;
+        let entry = NewEntry {
+            actor: Actor::new(ActorKind::System, "connectors"),
+            event: Event::CONNECTOR_DEGRADED,
+            subject: self.name.to_string(),
+            payload: json!({ "why": why }),
+        };
+        let (ids, now) = (self.host.ids.clone(), self.host.clock.now());
+        let told = self.host.db.write(self.tenant, move |tx| audit::append(tx, &entry, now, &ids)).await;
+        if let Err(error) = told {
+            tracing::warn!(%error, "the audit can't be told of a degraded connector");
+        }
+    }
+
+    /// Says how it is, here and to whoever asks the store.
+    async fn put(&self, state: State, why: &str) {
+        let (now, why) =
+            (self.host.clock.now(), self.scrubber().text(why).chars().take(500).collect::<String>());
+        self.tell.send_modify(|known| {
+            let standing = &mut known.standing;
+            if state == State::Restarting {
+                standing.restarts += 1;
+            }
+            if standing.state != state || standing.since.is_none() {
+                standing.since = Some(now);
+            }
+            (standing.state, standing.why) = (state, why);
+        });
+        self.renew().await;
+        self.host.settled.notify_waiters();
+    }
+
+    /// Renews its word in the store. One that can't be written is written the next time.
+    async fn renew(&self) {
+        let standing: Standing = self.tell.borrow().standing.clone();
+        let (name, node, now) = (self.name.to_string(), self.host.node, self.host.clock.now());
+        let told = self
+            .host
+            .db
+            .write(self.tenant, move |tx| rows::tell_state(tx, &name, node, &standing, now))
+            .await;
+        if let Err(error) = told {
+            tracing::debug!(%error, "how a connector is can't be written down");
+        }
+        self.host.measure();
+    }
+
+    fn scrubber(&self) -> Scrubber {
+        self.tell.borrow().scrubber.clone()
+    }
+}

@@ -1,0 +1,244 @@
+//! A connector's list of tools as tools of ours: what each does is what somebody vouches for, and else the worst.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_tools::{Body, Connector, Maker, Registry};
+use munshi_types::{ConnectorName, Effect, Reach, ToolName, ToolSpec, is_unseen};
+use serde_json::{Map, Value, json};
+
+use crate::declared::{Declaration, Entry};
+use crate::far::RemoteTool;
+use crate::link::Link;
+use crate::manifest::{Hints, LeftOut, Listed, Manifest};
+use crate::names::tool_name;
+
+/// In letters.
+const LONGEST_DESCRIPTION: usize = 1_500;
+/// The arguments that a tool takes for a key and for only saying what it would do, where it does not name them.
+pub(crate) const KEY: &[&str] = &["idempotency_key", "idempotencyKey"];
+pub(crate) const DRY_RUN: &[&str] = &["dry_run", "dryRun"];
+
+/// A connector and its list, with whether somebody has looked at that list.
+pub(crate) struct Source<'a> {
+    pub name: &'a ConnectorName,
+    pub entry: &'a Entry,
+    pub manifest: &'a Manifest,
+    pub accepted: Accepted,
+    pub link: Arc<Link>,
+}
+
+/// Whether the list of tools is one that somebody has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    Yes,
+    /// It changed, and nobody has looked: its tools only look.
+    Held,
+}
+
+/// What became of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub tools: usize,
+    /// Nobody vouches for what these do.
+    pub undeclared: usize,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Adds a connector's tools to those of its tenant.
+pub(crate) fn add(
+    source: &Source<'_>,
+    registry: &mut Registry,
+    always: &mut BTreeSet<ToolName>,
+    is_taken: &dyn Fn(&ToolName) -> bool,
+) -> Outcome {
+    let mut outcome = Outcome { left_out: source.manifest.left_out.clone(), ..Outcome::default() };
+    for (remote, listed) in &source.manifest.tools {
+        let own = source.entry.tools.get(remote);
+        if own.is_some_and(|own| own.off) {
+            continue;
+        }
+        let taken = |name: &ToolName| is_taken(name) || registry.get(name.as_str()).is_some();
+        let added = tool_name(source.name, remote, taken)
+            .ok_or_else(|| "its name is another tool's".to_owned())
+            .and_then(|name| translated(source, remote, listed, name))
+            .and_then(|(spec, connector, body)| {
+                let told = (spec.name.clone(), connector.declares);
+                registry.add(spec, connector, body).map(|()| told).map_err(|bad| bad.what)
+            });
+        match added {
+            Ok((name, declares)) => {
+                outcome.tools += 1;
+                outcome.undeclared += usize::from(!declares);
+                if own.is_some_and(|own| own.always) {
+                    always.insert(name);
+                }
+            }
+            Err(why) => outcome.left_out.push(LeftOut { tool: remote.clone(), why }),
+        }
+    }
+    outcome
+}
+
+/// The operator's word, then the server's, then the worst; a server's word never takes back what its own hints say.
+struct Said<'a> {
+    own: Option<&'a Declaration>,
+    theirs: Option<&'a Declaration>,
+    hints: Hints,
+}
+
+impl Said<'_> {
+    fn either<T>(&self, of: impl Fn(&Declaration) -> Option<T>) -> Option<T> {
+        self.own.and_then(&of).or_else(|| self.theirs.and_then(&of))
+    }
+
+    /// A risk is there if anybody says so, unless the operator says it is not.
+    fn risk(&self, of: impl Fn(&Declaration) -> Option<bool>, hinted: bool) -> bool {
+        match self.own.and_then(&of) {
+            Some(said) => said,
+            None => hinted || self.theirs.and_then(&of).unwrap_or(false),
+        }
+    }
+
+    /// What it does, and whether somebody vouches for it.
+    fn effect(&self, has_key: bool) -> (Effect, bool) {
+        if let Some(effect) = self.own.and_then(|own| own.effect) {
+            return (effect, true);
+        }
+        let hints_at_writing = self.hints.read_only == Some(false) || self.hints.destructive == Some(true);
+        match self.theirs.and_then(|theirs| theirs.effect) {
+            // One of the two is a lie; which, a person has to say.
+            Some(Effect::Read) if hints_at_writing => (Effect::Once, false),
+            Some(Effect::Inside) => (Effect::Once, false),
+            Some(Effect::Keyed) if !has_key && self.hints.idempotent != Some(true) => (Effect::Once, true),
+            Some(Effect::Checked) if self.either(|said| said.look_up.clone()).is_none() => {
+                (Effect::Once, true)
+            }
+            Some(effect) => (effect, true),
+            None if self.hints.read_only == Some(true) => (Effect::Read, false),
+            None => (Effect::Once, false),
+        }
+    }
+}
+
+fn translated(
+    source: &Source<'_>,
+    remote: &str,
+    listed: &Listed,
+    name: ToolName,
+) -> Result<(ToolSpec, Connector, Body), String> {
+    let said =
+        Said { own: source.entry.tools.get(remote), theirs: listed.declared.as_ref(), hints: listed.hints };
+    let mut parameters = listed.schema.clone();
+    let key = argument(&parameters, said.either(|said| said.key.clone()), KEY);
+    let dry_run = argument(&parameters, said.either(|said| said.dry_run.clone()), DRY_RUN);
+    let (effect, declares) = said.effect(key.is_some());
+    // Keys and rehearsals are ours to give: the model does not see them.
+    let key = key.filter(|_| effect.writes());
+    let dry_run = dry_run.filter(|_| effect.writes());
+    for hidden in key.iter().chain(&dry_run) {
+        without(&mut parameters, hidden);
+    }
+    let parameters = usable(parameters)?;
+    let writes = effect.writes();
+    let timeout = said.either(|said| said.timeout_seconds).unwrap_or(source.entry.timeout_seconds);
+    let scope = said.either(|said| said.scope.clone()).unwrap_or_else(|| remote_scope(&name, source.name));
+    let spec = ToolSpec {
+        parameters,
+        effect,
+        reach: said.own.and_then(|own| own.reach).unwrap_or(Reach::Owner),
+        least_autonomy: said.either(|said| said.least_autonomy).unwrap_or_default(),
+        money: writes && said.risk(|said| said.money, false),
+        sends: said.either(|said| said.sends.clone()).filter(|_| writes),
+        dangerous: writes && said.risk(|said| said.dangerous, false),
+        destructive: writes && said.risk(|said| said.destructive, listed.hints.destructive == Some(true)),
+        dry_run: dry_run.is_some(),
+        timeout: Duration::from_secs(u64::from(timeout)),
+        phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
+        ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
+    };
+    let connector = Connector {
+        name: source.name.to_string(),
+        maker: Maker::Foreign,
+        declares: declares && source.accepted == Accepted::Yes,
+        conduct: None,
+    };
+    let look_up = said.either(|said| said.look_up.clone());
+    let far = RemoteTool {
+        link: source.link.clone(),
+        remote: remote.to_owned(),
+        key,
+        dry_run,
+        look_up,
+        timeout: spec.timeout,
+    };
+    Ok((spec, connector, Body::Far(Arc::new(far))))
+}
+
+/// The tool's own part of its name: `write_file` of `files_write_file`.
+fn remote_scope(name: &ToolName, connector: &ConnectorName) -> String {
+    let own = name.as_str().strip_prefix(connector.as_str()).unwrap_or(name.as_str());
+    own.trim_start_matches('_').to_owned()
+}
+
+/// For the model: bounded, in letters that are seen.
+fn described(said: &Said<'_>, remote: &str, listed: &Listed) -> String {
+    let text = said.own.and_then(|own| own.description.as_deref()).unwrap_or(&listed.description);
+    let clean: String = text
+        .chars()
+        .filter(|letter| !is_unseen(*letter) || *letter == '\n')
+        .take(LONGEST_DESCRIPTION)
+        .collect();
+    if clean.trim().is_empty() { format!("{remote} (its maker says no more)") } else { clean }
+}
+
+/// The argument that was named, or else the usual one, where the schema has it.
+pub(crate) fn argument(schema: &Map<String, Value>, named: Option<String>, usual: &[&str]) -> Option<String> {
+    let arguments = schema.get("properties")?.as_object()?;
+    let mut names =
+        named.map_or_else(|| usual.iter().map(|name| (*name).to_owned()).collect(), |name| vec![name]);
+    names.retain(|name| arguments.contains_key(name));
+    names.into_iter().next()
+}
+
+fn without(schema: &mut Map<String, Value>, name: &str) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove(name);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|known| known != name);
+    }
+}
+
+/// The schema as providers and our own check take it, or why not.
+fn usable(mut schema: Map<String, Value>) -> Result<Value, String> {
+    // Which draft it is written in matters to no word we check, and an unknown one would be looked for on the network.
+    schema.remove("$schema");
+    schema.entry("type").or_insert(json!("object"));
+    schema.entry("properties").or_insert(json!({}));
+    let schema = Value::Object(schema);
+    match foreign_reference(&schema) {
+        Some(reference) => {
+            Err(format!("its schema leads elsewhere ({reference}): it has to be whole by itself"))
+        }
+        None => Ok(schema),
+    }
+}
+
+fn foreign_reference(schema: &Value) -> Option<String> {
+    match schema {
+        Value::Array(items) => items.iter().find_map(foreign_reference),
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| match value {
+            Value::String(to) if matches!(key.as_str(), "$ref" | "$dynamicRef") && !to.starts_with('#') => {
+                Some(to.clone())
+            }
+            value => foreign_reference(value),
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "translate_tests.rs"]
+mod tests;

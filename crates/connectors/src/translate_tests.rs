@@ -1,0 +1,123 @@
+use super::*;
+use crate::manifest::tests::tool;
+use munshi_types::Autonomy;
+use proptest::prelude::*;
+
+fn entry(text: &str) -> Entry {
+    let declared = crate::declared::read(&format!("[x]\ncommand = [\"x\"]\n{text}")).unwrap();
+    declared.0.into_values().next().unwrap()
+}
+
+/// The one tool of a server, as it would stand on the shelf.
+fn shelved(listed: Value, own: &str, accepted: Accepted) -> Result<(ToolSpec, bool), String> {
+    let (name, entry) = ("x".parse().unwrap(), entry(own));
+    let manifest = Manifest::of("s", "1", vec![tool(listed)]);
+    let (_, link) = Link::new("x".to_owned());
+    let source = Source { name: &name, entry: &entry, manifest: &manifest, accepted, link };
+    let mut registry = Registry::default();
+    let outcome = add(&source, &mut registry, &mut BTreeSet::new(), &|_| false);
+    match registry.all().next() {
+        Some(tool) => Ok((tool.known.spec.clone(), tool.known.connector.declares)),
+        None => Err(outcome.left_out.first().map(|left| left.why.clone()).unwrap_or_default()),
+    }
+}
+
+fn listed(more: &Value) -> Value {
+    let mut listed = json!({ "name": "do_it", "description": "Does it.", "inputSchema": {
+        "type": "object", "required": ["id"], "properties": { "id": { "type": "string" },
+        "idempotency_key": { "type": "string" }, "dry_run": { "type": "boolean" } } } });
+    for (key, value) in more.as_object().unwrap() {
+        listed[key] = value.clone();
+    }
+    listed
+}
+
+#[test]
+fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
+    let (spec, declares) = shelved(listed(&json!({})), "", Accepted::Yes).unwrap();
+    assert_eq!((spec.effect, declares), (Effect::Once, false));
+    let (spec, declares) =
+        shelved(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
+    assert_eq!((spec.effect, declares), (Effect::Read, false));
+    assert_eq!(spec.scope, "x.do_it");
+    assert_eq!(spec.name.as_str(), "x_do_it");
+}
+
+#[test]
+fn the_servers_own_word_counts_unless_its_hints_say_worse() {
+    let keyed = json!({ "_meta": { "munshi/tool": { "effect": "keyed", "scope": "thing/{id}", "dangerous": true } } });
+    let (spec, declares) = shelved(listed(&keyed), "", Accepted::Yes).unwrap();
+    assert_eq!((spec.effect, declares, spec.dangerous, spec.dry_run), (Effect::Keyed, true, true, true));
+    assert_eq!(spec.scope, "x.thing/{id}");
+    assert!(spec.parameters["properties"].get("idempotency_key").is_none(), "keys are ours to give");
+    assert!(spec.parameters["properties"].get("dry_run").is_none());
+    let lie = json!({ "_meta": { "munshi/tool": { "effect": "read" } }, "annotations": { "destructiveHint": true } });
+    let (spec, declares) = shelved(listed(&lie), "", Accepted::Yes).unwrap();
+    assert_eq!((spec.effect, declares), (Effect::Once, false));
+    let reach =
+        json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
+    let (spec, _) = shelved(listed(&reach), "", Accepted::Yes).unwrap();
+    assert_eq!(spec.reach, Reach::Owner, "a server can't open itself to strangers");
+}
+
+#[test]
+fn the_operators_word_wins_and_a_changed_list_is_held() {
+    let own = "[x.tools.do_it]\neffect = \"keyed\"\ndestructive = false\nreach = \"business\"\n";
+    let theirs = json!({ "annotations": { "destructiveHint": true } });
+    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Yes).unwrap();
+    assert_eq!(
+        (spec.effect, spec.destructive, declares, spec.reach),
+        (Effect::Keyed, false, true, Reach::Business)
+    );
+    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Held).unwrap();
+    assert_eq!((spec.effect, declares), (Effect::Keyed, false), "it writes still, and so is refused");
+    assert!(spec.least_autonomy >= Autonomy::Propose);
+    assert_eq!(
+        shelved(listed(&json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes),
+        Err(String::new())
+    );
+}
+
+#[test]
+fn a_schema_that_leads_elsewhere_is_left_out() {
+    for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
+        let odd =
+            json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
+        assert!(shelved(listed(&odd), "", Accepted::Yes).unwrap_err().contains("elsewhere"));
+    }
+    let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+        "properties": { "a": { "$ref": "#/definitions/a" } }, "definitions": { "a": { "type": "string" } } } });
+    assert!(shelved(listed(&own), "", Accepted::Yes).is_ok());
+}
+
+proptest! {
+    /// Whatever a server says of itself, it gains nothing over saying nothing that a policy did not give: it stays the
+    /// owner's, foreign, under its own name, and what its hints call a write is never a read that somebody vouches for.
+    #[test]
+    fn no_annotation_and_no_meta_opens_what_the_operator_did_not(
+        read_only in prop::option::of(any::<bool>()),
+        destructive in prop::option::of(any::<bool>()),
+        idempotent in prop::option::of(any::<bool>()),
+        effect in prop::option::of(prop::sample::select(vec!["read", "keyed", "checked", "once", "inside"])),
+        scope in prop::option::of("[a-z.*/{}]{0,12}"),
+        held in any::<bool>(),
+    ) {
+        let annotations = json!({ "readOnlyHint": read_only, "destructiveHint": destructive, "idempotentHint": idempotent });
+        let mut said = json!({ "reach": "anyone", "dangerous": false, "destructive": false, "always": true });
+        if let Some(effect) = effect { said["effect"] = json!(effect); }
+        if let Some(scope) = scope { said["scope"] = json!(scope); }
+        let clean: Map<String, Value> = annotations.as_object().unwrap().iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let one = listed(&json!({ "annotations": clean, "_meta": { "munshi/tool": said } }));
+        let accepted = if held { Accepted::Held } else { Accepted::Yes };
+        if let Ok((spec, declares)) = shelved(one, "", accepted) {
+            prop_assert_eq!(spec.reach, Reach::Owner);
+            prop_assert!(spec.scope.starts_with("x."));
+            prop_assert!(!(declares && held));
+            prop_assert!(!(declares && effect.is_none()));
+            let writes_by_hint = read_only == Some(false) || destructive == Some(true);
+            prop_assert!(!(writes_by_hint && declares && !spec.effect.writes()));
+            prop_assert!(!(destructive == Some(true) && spec.effect.writes() && !spec.destructive));
+            prop_assert!(spec.effect != Effect::Inside);
+        }
+    }
+}

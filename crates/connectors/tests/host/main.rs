@@ -1,0 +1,11 @@
+//! Connectors at work: real servers that nobody here wrote, and small ones that misbehave.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
+mod behaving;
+mod changing;
+mod http;
+mod misbehaving;
+mod real;
+mod support;
+mod tested;

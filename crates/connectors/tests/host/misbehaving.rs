@@ -1,0 +1,192 @@
+//! Servers that misbehave: the turn ends in time with a clear message, memory stays flat, and others are untouched.
+
+use std::time::{Duration, Instant};
+
+use munshi_connectors::State;
+use munshi_tools::Answer;
+use munshi_types::Clock;
+use serde_json::{Value, json};
+
+use crate::behaving::sqlite;
+use crate::support::{Shop, odd};
+
+/// The odd one beside a good one.
+async fn beside(mood: &str) -> Shop {
+    let file = format!("{}timeout_seconds = 2\n{}", odd("odd", mood, None), odd("good", "good", None));
+    let shop = Shop::open(sqlite().await, &file).await;
+    shop.start().await;
+    shop
+}
+
+async fn good_one_works(shop: &Shop) {
+    let seen = shop.said("good_look", json!({ "text": "me" })).await;
+    assert_eq!(seen["result"]["text"], "seen: me", "{seen}");
+}
+
+/// In KiB, as the system counts it.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+async fn timed(shop: &Shop) -> (Value, Duration) {
+    let begun = Instant::now();
+    let said = shop.said("odd_look", json!({ "text": "x" })).await;
+    (said, begun.elapsed())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_too_long_is_dropped_and_said_at_once() {
+    let shop = beside("huge").await;
+    let before = memory();
+    for _ in 0..3 {
+        let (said, took) = timed(&shop).await;
+        assert_eq!(said["code"], "too_long", "{said}");
+        assert!(said["detail"].as_str().unwrap().contains("Ask for less"));
+        assert!(took < Duration::from_secs(2), "{took:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 32 * 1024, "three answers of 64 MiB left {grown} KiB behind");
+    good_one_works(&shop).await;
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_without_an_end_does_not_fill_the_memory() {
+    let shop = beside("endless").await;
+    let before = memory();
+    let (said, took) = timed(&shop).await;
+    assert_eq!(said["code"], "too_long", "{said}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 32 * 1024, "{grown} KiB");
+    good_one_works(&shop).await;
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_hangs_or_drips_ends_with_its_time() {
+    for mood in ["hang", "drip"] {
+        let shop = beside(mood).await;
+        let (said, took) = timed(&shop).await;
+        assert_eq!(said["code"], "too_slow", "{mood}: {said}");
+        assert!(said["detail"].as_str().unwrap().contains("within 2 s"), "{said}");
+        assert!(took < Duration::from_secs(4), "{mood}: {took:?}");
+        good_one_works(&shop).await;
+        // It answers no ping either, so it is started again.
+        shop.until("odd", |standing| standing.restarts > 0 || standing.state == State::Degraded).await;
+        shop.host.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
+    let file = format!("{}start_seconds = 1\n{}", odd("odd", "never", None), odd("good", "good", None));
+    let shop = Shop::open(sqlite().await, &file).await;
+    shop.start().await;
+    good_one_works(&shop).await;
+    let standing = shop.until_state("odd", State::Degraded).await;
+    assert!(standing.why.contains("within 1 s"), "{}", standing.why);
+    assert_eq!(shop.host.count()["degraded"], 1);
+    let states = {
+        let now = shop.test.clock.now();
+        shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap()
+    };
+    assert!(
+        states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded),
+        "{states:?}"
+    );
+    assert!(shop.events().await.iter().any(|(event, _)| event == "connector.degraded"));
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_ends_at_once_is_restarted_so_often_and_no_more() {
+    let file = format!("{}{}", odd("odd", "loop", None), odd("good", "good", None));
+    let shop = Shop::open(sqlite().await, &file).await;
+    shop.start().await;
+    let standing = shop.until_state("odd", State::Degraded).await;
+    assert_eq!(standing.restarts, 2, "as often as the pace allows");
+    assert!(shop.log("odd").contains("I can't find my settings"), "{}", shop.log("odd"));
+    good_one_works(&shop).await;
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_dies_in_a_call_is_restarted_and_a_write_is_not_said_to_have_failed() {
+    let shop = beside("crash").await;
+    let read = shop.said("odd_look", json!({ "text": "x" })).await;
+    assert_eq!(read["ok"], false, "{read}");
+    assert!(
+        ["connector_lost", "connector_down", "connector_degraded"].contains(&read["code"].as_str().unwrap()),
+        "{read}"
+    );
+    // It dies of every call, so it is called until it is given up.
+    for _ in 0..20 {
+        if shop.standing("odd").state == State::Degraded {
+            break;
+        }
+        shop.said("odd_look", json!({ "text": "x" })).await;
+    }
+    let standing = shop.until_state("odd", State::Degraded).await;
+    assert!(standing.restarts >= 2);
+    let said = shop.said("odd_look", json!({ "text": "x" })).await;
+    assert_eq!(said["code"], "connector_degraded", "its tools stay, and say why they don't work: {said}");
+    assert!(said["detail"].as_str().unwrap().contains("munshi connector logs odd"));
+    good_one_works(&shop).await;
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_broke_off_is_unknown_and_never_done_again() {
+    let file = format!("{}\n[odd.tools.raw]\neffect = \"once\"\n", odd("odd", "crash", None));
+    let shop = Shop::open(sqlite().await, &file).await;
+    shop.start().await;
+    let answer = shop.call("odd_raw", json!({})).await;
+    assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_gain_nothing() {
+    let shop = beside("liar").await;
+    assert_eq!(shop.standing("odd").undeclared, 2);
+    for tool in ["odd_peek", "odd_wipe"] {
+        let answer = shop.call(tool, json!({})).await;
+        assert!(matches!(answer, Answer::Refused(_)), "{tool}: {answer:?}");
+    }
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_tools_are_found_by_what_is_said() {
+    let shop = beside("many").await;
+    assert_eq!(shop.standing("odd").tools, 3000);
+    let shelf = shop.shelf();
+    let begun = Instant::now();
+    let chosen = shelf.choose(&[("what is the weather 1732", 1.0)], 12, |_| true);
+    let took = begun.elapsed();
+    assert_eq!(chosen.len(), 12);
+    assert_eq!(chosen[0].known.spec.name.as_str(), "odd_thing_1732");
+    assert!(took < Duration::from_millis(200), "unoptimised and on a busy machine, and yet {took:?}");
+    shop.host.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_it_says_beside_is_bounded() {
+    let shop = beside("noisy").await;
+    shop.until_state("odd", State::Ready).await;
+    for _ in 0..100 {
+        if shop.log("odd").contains("line 39999") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let log = shop.log("odd");
+    assert!(log.contains("line 39999") && !log.contains("line 1 z"));
+    assert!(log.len() < 1200 * 1024, "{}", log.len());
+    shop.host.stop().await;
+}

@@ -1,0 +1,252 @@
+//! A tenant with connectors, and everything that calls their tools.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_connectors::contract::{Trial, Writes};
+use munshi_connectors::declared::{self, Declared};
+use munshi_connectors::{Allowed, Host, Inside, Pace, Parts, Standing, State, rows};
+use munshi_identity::{Person, Principal, Role, persons};
+use munshi_safety::acts::Office;
+use munshi_safety::budget::{Governor, Settings};
+use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::policy;
+use munshi_safety::vault::{By, KeySource, Secret, Vault};
+use munshi_store::Migration;
+use munshi_test_support::TestDb;
+use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Shelf, Shelves, Want};
+use munshi_types::{Autonomy, Clock, Conduct, SystemRandom, TenantId};
+use serde_json::Value;
+
+pub(crate) const MIGRATIONS: [&[Migration]; 5] = [
+    munshi_store::MIGRATIONS,
+    munshi_jobs::MIGRATIONS,
+    munshi_identity::MIGRATIONS,
+    munshi_safety::MIGRATIONS,
+    munshi_connectors::MIGRATIONS,
+];
+
+/// Quick enough for a test, and in the same order as the real one.
+pub(crate) const QUICK: Pace = Pace {
+    restarts: 2,
+    window: Duration::from_secs(60),
+    pause: Duration::from_millis(20),
+    longest_pause: Duration::from_millis(50),
+    retry: Duration::from_secs(600),
+    health: Duration::from_millis(400),
+    answer: Duration::from_secs(5),
+    relist: 1000,
+    grace: Duration::from_secs(2),
+    look: Duration::from_millis(100),
+};
+
+pub(crate) struct Shop {
+    pub(crate) test: TestDb,
+    pub(crate) tenant: TenantId,
+    pub(crate) owner: Principal,
+    pub(crate) host: Host,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) vault: Vault,
+    pub(crate) folder: PathBuf,
+}
+
+pub(crate) fn server(name: &str) -> String {
+    format!("{}/tests/servers/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A connector that behaves so; a second word is a file of its own.
+pub(crate) fn odd(name: &str, mood: &str, note: Option<&std::path::Path>) -> String {
+    let note = note.map(|note| format!(", \"{}\"", note.display())).unwrap_or_default();
+    format!("[{name}]\ncommand = [\"{}\", \"{}\", \"{mood}\"{note}]\n", interpreter(), server("odd.py"))
+}
+
+/// Python itself: a wrapper that finds it would add variables of its own.
+fn interpreter() -> String {
+    let asked =
+        std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    String::from_utf8(asked.unwrap().stdout).unwrap().trim().to_owned()
+}
+
+#[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
+pub(crate) fn basics() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect()
+}
+
+impl Shop {
+    pub(crate) async fn open(test: TestDb, file: &str) -> Self {
+        Self::with(test, file, Allowed::default(), BTreeMap::new()).await
+    }
+
+    pub(crate) async fn with(
+        test: TestDb,
+        file: &str,
+        allowed: Allowed,
+        inside: BTreeMap<String, Arc<dyn Inside>>,
+    ) -> Self {
+        let tenant = test.tenant("shop").await;
+        let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
+        let source = KeySource::File(folder.join("vault.key"));
+        let vault =
+            Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
+                .await
+                .unwrap();
+        let registry = Arc::new(Registry::default());
+        let host = Host::new(Parts {
+            db: test.db.clone(),
+            vault: Some(vault.clone()),
+            ids: ids.clone(),
+            clock: clock.clone(),
+            registry: registry.clone(),
+            folder: folder.join("connectors"),
+            basics: basics(),
+            allowed,
+            inside,
+            pace: QUICK,
+        });
+        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
+        let dispatcher =
+            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+        let now = test.clock.now();
+        let owner = test
+            .db
+            .write(tenant, move |tx| -> Result<_, munshi_store::Error> {
+                let owner = Person { role: Some(Role::Owner), ..Person::new(&ids, "Farid", now) };
+                persons::put(tx, &owner)?;
+                Ok(owner.principal(tx))
+            })
+            .await
+            .unwrap();
+        let shop = Self { test, tenant, owner, host, dispatcher, vault, folder };
+        shop.declare(file).await;
+        shop
+    }
+
+    /// Puts a file in force.
+    pub(crate) async fn declare(&self, file: &str) {
+        let (declared, now) = (declared::parse(file).unwrap(), self.test.clock.now());
+        let names: Vec<String> = declared.0.keys().map(ToString::to_string).collect();
+        let policy: String = names
+            .iter()
+            .map(|name| format!("[connectors.{name}]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n"))
+            .collect();
+        let policy = policy::parse(&policy).unwrap();
+        let put = move |tx: &mut munshi_store::Tx<'_>| -> munshi_connectors::Result<()> {
+            policy::put(tx, &policy, "test", "", now)?;
+            rows::put(tx, &declared, "test", "", now)?;
+            Ok(())
+        };
+        self.test.db.write(self.tenant, put).await.unwrap();
+    }
+
+    /// Starts what is declared, and waits until it is what it will be.
+    pub(crate) async fn start(&self) {
+        self.host.open(self.tenant).await.unwrap();
+    }
+
+    pub(crate) fn shelf(&self) -> Arc<Shelf> {
+        self.host.of(self.tenant)
+    }
+
+    pub(crate) fn standing(&self, name: &str) -> Standing {
+        self.host.standings(self.tenant).remove(&name.parse().unwrap()).unwrap()
+    }
+
+    /// Waits until a connector is as wanted.
+    pub(crate) async fn until(&self, name: &str, is: impl Fn(&Standing) -> bool) -> Standing {
+        for _ in 0..600 {
+            let standing = self.standing(name);
+            if is(&standing) {
+                return standing;
+            }
+            self.host.look().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{name} never became so: {:?}", self.standing(name));
+    }
+
+    pub(crate) async fn until_state(&self, name: &str, state: State) -> Standing {
+        self.until(name, |standing| standing.state == state).await
+    }
+
+    pub(crate) async fn secret(&self, name: &str, value: &str) {
+        let by = By {
+            actor: munshi_safety::audit::Actor::new(munshi_safety::audit::ActorKind::Operator, "test"),
+            now: self.test.clock.now(),
+        };
+        let name = munshi_safety::vault::SecretRef::named(name).unwrap();
+        self.vault.set(self.tenant, &name, Secret::new(value.to_owned()).unwrap(), by).await.unwrap();
+    }
+
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Answer {
+        let everything = || vec!["*".parse().unwrap()];
+        let agent = Conduct {
+            autonomy: Autonomy::Act,
+            read: everything(),
+            write: everything(),
+            ..Conduct::default()
+        };
+        let want = Want {
+            act: self.test.ids.next(),
+            name: name.to_owned(),
+            arguments,
+            offered: true,
+            wanted: Wanted::Act,
+            caller: Caller {
+                principal: self.owner.clone(),
+                door: Door::Private,
+                binding: None,
+                run: None,
+                session: None,
+                zone: munshi_types::Zone::default(),
+                background: false,
+            },
+            agent: Arc::new(agent),
+            taint: Taint::clean(""),
+            concerns: Vec::new(),
+        };
+        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    }
+
+    /// The result, or the whole answer where there is none.
+    pub(crate) async fn said(&self, name: &str, arguments: Value) -> Value {
+        self.call(name, arguments).await.for_model()
+    }
+
+    pub(crate) async fn events(&self) -> Vec<(String, Value)> {
+        let entries =
+            self.test.db.read(self.tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();
+        entries
+            .into_iter()
+            .map(|entry| (entry.event, serde_json::from_str(&entry.payload).unwrap_or_default()))
+            .collect()
+    }
+
+    pub(crate) fn log(&self, name: &str) -> String {
+        let folder = munshi_connectors::folder_of(
+            &self.folder.join("connectors"),
+            self.tenant,
+            &name.parse().unwrap(),
+        );
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+        munshi_connectors::LOGS.iter().map(|file| read(file)).collect()
+    }
+
+    pub(crate) fn trial(&self, file: &str, writes: Writes) -> Trial {
+        let Declared(mut all) = declared::parse(file).unwrap();
+        let (name, entry) = all.pop_first().unwrap();
+        Trial {
+            name,
+            entry,
+            tenant: self.tenant,
+            vault: Some(self.vault.clone()),
+            folder: self.folder.join("tested"),
+            basics: basics(),
+            allowed: Allowed::new(["127.0.0.1".to_owned()]),
+            inside: BTreeMap::new(),
+            clock: self.test.clock.clone(),
+            writes,
+        }
+    }
+}

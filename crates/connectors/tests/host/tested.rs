@@ -1,0 +1,73 @@
+//! `munshi connector test`: what the contract's checks find.
+
+use munshi_connectors::contract::{self, Report, Verdict, Writes};
+
+use crate::behaving::sqlite;
+use crate::real::{everything, filesystem, python};
+use crate::support::{Shop, odd};
+
+fn verdict(report: &Report, check: &str) -> Verdict {
+    let found = report.findings.iter().find(|finding| finding.check == check);
+    found.unwrap_or_else(|| panic!("no {check} in {report:#?}")).verdict
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_keeps_the_contract_passes() {
+    let shop = Shop::open(sqlite().await, "").await;
+    let file = odd("odd", "good", None)
+        + "[odd.tools.look]\neffect = \"read\"\n[odd.tools.environment]\neffect = \"read\"\n\
+           [odd.tools.raw]\neffect = \"read\"\n[odd.tools.book]\ntry = { text = \"a room\" }\n";
+    let report = contract::test(&shop.trial(&file, Writes::Tried)).await;
+    assert!(report.passes(), "{report:#?}");
+    assert_eq!(report.undeclared, 0);
+    for check in [
+        "initialize",
+        "tools_list",
+        "scopes",
+        "dangerous",
+        "dry_run",
+        "idempotency_key",
+        "usable",
+        "healthcheck",
+        "large_result",
+        "idempotency",
+        "unknown_tool",
+        "cancelled",
+        "steady",
+        "ends",
+    ] {
+        assert_eq!(verdict(&report, check), Verdict::Pass, "{check} in {report:#?}");
+    }
+    let report = contract::test(&shop.trial(&odd("odd", "good", None), Writes::Never)).await;
+    assert_eq!(verdict(&report, "tools_list"), Verdict::Doubtful);
+    assert_eq!(verdict(&report, "idempotency"), Verdict::Skipped);
+    assert_eq!(report.undeclared, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_breaks_the_contract_is_named() {
+    let shop = Shop::open(sqlite().await, "").await;
+    let liar = contract::test(&shop.trial(&odd("odd", "liar", None), Writes::Never)).await;
+    assert_eq!(verdict(&liar, "scopes"), Verdict::Fail);
+    assert!(!liar.passes());
+    let gone = contract::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", Writes::Never)).await;
+    assert_eq!(gone.findings.len(), 1);
+    assert_eq!(verdict(&gone, "initialize"), Verdict::Fail);
+    let crash = contract::test(&shop.trial(&odd("odd", "crash", None), Writes::Never)).await;
+    assert_eq!(verdict(&crash, "unknown_tool"), Verdict::Fail, "{crash:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_of_others_can_be_tested_as_they_are() {
+    let test = sqlite().await;
+    let folder = test.place.folder().canonicalize().unwrap();
+    let shop = Shop::open(test, "").await;
+    let time = python("time", "mcp_server_time", &[]);
+    for file in [everything(), filesystem(&folder), time] {
+        let report = contract::test(&shop.trial(&file, Writes::Never)).await;
+        assert!(report.tools > 0, "{report:#?}");
+        for check in ["usable", "healthcheck", "unknown_tool", "steady", "ends"] {
+            assert_eq!(verdict(&report, check), Verdict::Pass, "{check} in {report:#?}");
+        }
+    }
+}

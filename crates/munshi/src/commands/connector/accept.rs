@@ -1,0 +1,67 @@
+//! `munshi connector accept NAME`
+
+use clap::Args;
+use munshi_connectors::rows;
+use munshi_types::{ConnectorName, Ids};
+use serde_json::json;
+
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::table::harmless;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    name: ConnectorName,
+    /// Only show what changed
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let (now, only_show) = (context.now(), arguments.dry_run);
+    let name = arguments.name.to_string();
+    let (accepted, changed) = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        let by = arguments.operator.known_in(context, &db, tenant.id).await?;
+        let asked = name.clone();
+        let found = db.write(tenant.id, move |tx| -> munshi_connectors::Result<_> {
+            let seen = rows::manifests(tx, &asked)?;
+            let last = seen.iter().find(|seen| seen.accepted_at.is_some());
+            let newest = seen.first().map(|newest| newest.tools.clone()).unwrap_or_default();
+            let changed = last.map(|last| rows::differences(&last.tools, &newest)).unwrap_or_default();
+            let accepted = match only_show {
+                true => seen.first().map(|newest| newest.accepted_at.is_none()),
+                false => rows::accept(tx, &asked, &by, now, &Ids::system())?,
+            };
+            Ok((accepted, changed))
+        });
+        Ok(found.await?)
+    })?;
+    let Some(accepted) = accepted else {
+        let failure = Failure::not_found(format!("the connector {name} has never shown its tools"));
+        return Err(failure.hint("it has to run once: `munshi serve`, then `munshi connector list`"));
+    };
+    context.output.answer(
+        &json!({ "connector": name, "accepted": accepted && !only_show, "changed": changed }),
+        |_, _| {
+            if !accepted {
+                return format!("The tools of {name} are as they were accepted.\n");
+            }
+            let lines: String = changed.iter().map(|line| format!("  {}\n", harmless(line))).collect();
+            let end = match only_show {
+                true => "Nothing was accepted.\n",
+                false => "Accepted. What is declared of them counts again within seconds.\n",
+            };
+            format!("{lines}{end}")
+        },
+    )
+}

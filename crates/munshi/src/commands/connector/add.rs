@@ -1,0 +1,79 @@
+//! `munshi connector add NAME`
+
+use clap::Args;
+use munshi_connectors::rows;
+use munshi_types::{ConnectorName, TenantName};
+use serde::Serialize;
+
+use super::{Reach, put};
+use crate::commands::tenant::Of;
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::wiring::connectors::{CONNECTORS_FILE, taken};
+use crate::wiring::database::Database;
+use crate::wiring::tools;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its name; the names of its tools begin with it
+    name: ConnectorName,
+    #[command(flatten)]
+    reach: Reach,
+    /// Put it in the place of one that has the name
+    #[arg(long)]
+    replace: bool,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Debug, Serialize)]
+struct Added {
+    tenant: TenantName,
+    connector: ConnectorName,
+    version: i64,
+}
+
+pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+    let Arguments { name, reach, replace, of, operator } = arguments;
+    let entry = reach.entry()?;
+    let database = Database::for_one_question(&context.config()?)?;
+    let registry = tools::registry(context.clock.clone())?;
+    let (connector, now) = (name.clone(), context.now());
+    let added = context.block_on(async {
+        let db = database.open().await?;
+        let tenant = of.find_open(&db).await?;
+        let by = operator.known_in(context, &db, tenant.id).await?;
+        let version = db.write(tenant.id, move |tx| -> munshi_connectors::Result<Option<i64>> {
+            let (_, mut declared) = rows::current(tx)?;
+            if declared.0.contains_key(&name) && !replace {
+                return Ok(None);
+            }
+            // What was said of its tools stays.
+            let tools = declared.0.remove(&name).map(|known| known.tools).unwrap_or_default();
+            declared.0.insert(name.clone(), munshi_connectors::declared::Entry { tools, ..entry });
+            if let Some(name) = taken(&registry, &declared) {
+                return Err(munshi_connectors::Error::Invalid(format!(
+                    "{name} is a pack's name: choose another"
+                )));
+            }
+            put(tx, &declared, &by, &format!("add {name}"), now).map(Some)
+        });
+        let version = version.await?.ok_or_else(|| {
+            Failure::new(Exit::AlreadyThere, format!("there is a connector called {connector}"))
+                .hint("--replace puts this one in its place")
+        })?;
+        Ok(Added { tenant: tenant.name, connector, version })
+    })?;
+    context.output.answer(&added, |added, _| {
+        let Added { tenant, connector, .. } = added;
+        format!(
+            "Added the connector {connector}. A running server starts it within seconds; `munshi connector list` shows how it is.\n\
+             Next: `munshi connector test {connector}`, open it in policy.toml under [connectors.{connector}], and name it in an \
+             agent's `connectors`.\n\
+             If {tenant} has a folder, `munshi export` writes its {CONNECTORS_FILE}; applying an older one takes this back.\n"
+        )
+    })
+}

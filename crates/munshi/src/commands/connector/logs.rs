@@ -1,0 +1,52 @@
+//! `munshi connector logs NAME`
+
+use std::collections::VecDeque;
+
+use clap::Args;
+use munshi_connectors::{LOGS, folder_of};
+use munshi_types::ConnectorName;
+use serde_json::json;
+
+use crate::commands::tenant::Of;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::table::harmless;
+use crate::wiring::connectors;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    name: ConnectorName,
+    /// At most this many lines, the newest
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    lines: u32,
+    #[command(flatten)]
+    of: Of,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
+    let tenant = context.block_on(async {
+        let db = database.open().await?;
+        arguments.of.find(&db).await
+    })?;
+    let folder = folder_of(&connectors::folder(&config), tenant.id, &arguments.name);
+    let mut lines: VecDeque<String> = VecDeque::new();
+    for file in LOGS {
+        // One that is not there has said nothing.
+        let text = std::fs::read(folder.join(file)).unwrap_or_default();
+        for line in String::from_utf8_lossy(&text).lines() {
+            if lines.len() == arguments.lines as usize {
+                lines.pop_front();
+            }
+            lines.push_back(harmless(line));
+        }
+    }
+    let lines = Vec::from(lines);
+    let name = &arguments.name;
+    context.output.answer(&json!({ "connector": name, "lines": lines }), |_, _| match lines.is_empty() {
+        true => format!("{name} has said nothing on this machine.\n"),
+        false => lines.join("\n") + "\n",
+    })
+}

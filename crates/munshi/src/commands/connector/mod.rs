@@ -1,0 +1,120 @@
+//! `munshi connector …`: other people's tools.
+
+mod accept;
+mod add;
+mod list;
+mod logs;
+mod remove;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use munshi_connectors::declared::{Declared, Entry, Given};
+use munshi_connectors::rows;
+use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_store::Tx;
+use munshi_types::{ConnectorName, Ids, Timestamp};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Declare a connector: a program that runs as our child, or an address
+    Add(add::Arguments),
+    /// Run every check of the contract on a connector, or on any MCP server
+    Test(test::Arguments),
+    /// List connectors and how they are
+    List(list::Arguments),
+    /// Show what a connector said beside its answers
+    Logs(logs::Arguments),
+    /// Say that somebody has looked at a connector's changed tools
+    Accept(accept::Arguments),
+    /// Take a connector away
+    Remove(remove::Arguments),
+}
+
+pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Add(arguments) => add::run(context, arguments),
+        Command::Test(arguments) => return test::run(context, arguments),
+        Command::List(arguments) => list::run(context, &arguments),
+        Command::Logs(arguments) => logs::run(context, &arguments),
+        Command::Accept(arguments) => accept::run(context, &arguments),
+        Command::Remove(arguments) => remove::run(context, &arguments),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}
+
+/// How a connector is reached, as it is typed.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Reach {
+    /// Where it is, for a connector over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// What it sends as its token: vault:NAME
+    #[arg(long, value_name = "VALUE", requires = "url")]
+    token: Option<String>,
+    /// A header, as NAME=VALUE; a secret as NAME=vault:NAME
+    #[arg(long = "header", value_name = "NAME=VALUE", requires = "url")]
+    headers: Vec<String>,
+    /// A variable of its environment, as NAME=VALUE; a secret as NAME=vault:NAME
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    environment: Vec<String>,
+    /// The program and its arguments, behind --
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Reach {
+    fn is_given(&self) -> bool {
+        self.url.is_some() || !self.command.is_empty()
+    }
+
+    fn entry(self) -> Result<Entry> {
+        let given = |text: String| Given::try_from(text).map_err(|error| Failure::usage(error.to_string()));
+        let pairs = |list: Vec<String>| -> Result<_> {
+            let pair = |text: String| match text.split_once('=') {
+                Some((name, value)) => Ok((name.to_owned(), given(value.to_owned())?)),
+                None => Err(Failure::usage(format!("`{text}` is no NAME=VALUE"))),
+            };
+            list.into_iter().map(pair).collect()
+        };
+        let entry = Entry {
+            command: self.command,
+            url: self.url,
+            token: self.token.map(given).transpose()?,
+            headers: pairs(self.headers)?,
+            environment: pairs(self.environment)?,
+            ..Entry::default()
+        };
+        entry.reached().map_err(Failure::usage)?;
+        Ok(entry)
+    }
+}
+
+/// Puts another list in force and tells the audit.
+fn put(
+    tx: &mut Tx<'_>,
+    declared: &Declared,
+    by: &Actor,
+    note: &str,
+    now: Timestamp,
+) -> munshi_connectors::Result<i64> {
+    let version = rows::put(tx, declared, &by.id, note, now)?;
+    let entry = NewEntry {
+        actor: by.clone(),
+        event: Event::CONNECTORS_CHANGED,
+        subject: "connectors".to_owned(),
+        payload: json!({ "version": version, "note": note }),
+    };
+    audit::append(tx, &entry, now, &Ids::system())?;
+    Ok(version)
+}
+
+fn missing(name: &ConnectorName) -> Failure {
+    Failure::not_found(format!("there is no connector called {name}"))
+        .hint("`munshi connector list` shows those there are")
+}

@@ -1,0 +1,143 @@
+//! Connectors: `connectors.toml` in a tenant's folder, and the host that runs what it says.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use munshi_config::Config;
+use munshi_connectors::declared::{self, Declared};
+use munshi_connectors::{Allowed, Error as ConnectorError, Host, Pace, Parts, rows};
+use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_store::{Db, Tx};
+use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
+use munshi_tools::Registry;
+use munshi_types::{Clock, Ids, SystemRandom};
+use serde_json::{Value, json};
+
+use super::{policy, vault};
+use crate::failure;
+
+pub(crate) const CONNECTORS_FILE: &str = "connectors.toml";
+
+/// All that a connector's program gets of our own environment.
+const BASICS: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"];
+
+/// What runs the connectors of this installation.
+pub(crate) async fn host(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    registry: Arc<Registry>,
+) -> failure::Result<Host> {
+    Ok(Host::new(Parts {
+        db: db.clone(),
+        vault: Some(vault::open(config, db.clone(), clock.clone()).await?),
+        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        clock: clock.clone(),
+        registry,
+        folder: folder(config),
+        basics: basics(),
+        allowed: allowed(config),
+        inside: BTreeMap::new(),
+        pace: Pace { grace: config.server.shutdown_grace.min(Pace::default().grace), ..Pace::default() },
+    }))
+}
+
+/// Where connectors have their folders and logs.
+pub(crate) fn folder(config: &Config) -> PathBuf {
+    config.data.dir.join("connectors")
+}
+
+pub(crate) fn allowed(config: &Config) -> Allowed {
+    Allowed::new(config.connectors.private_hosts.iter().cloned())
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "what a child inherits is the environment's, and no setting of ours"
+)]
+pub(crate) fn basics() -> Vec<(OsString, OsString)> {
+    BASICS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect()
+}
+
+/// The file of a tenant's folder.
+pub(crate) struct ConnectorsFile {
+    /// Whose names connectors can't have.
+    pub(crate) registry: Registry,
+    pub(crate) ids: Ids,
+}
+
+impl std::fmt::Debug for ConnectorsFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(CONNECTORS_FILE)
+    }
+}
+
+/// A name that a pack has, where one of these has it: a policy that opens the pack would open somebody else's program.
+pub(crate) fn taken(registry: &Registry, declared: &Declared) -> Option<String> {
+    let packs = |name: &str| registry.all().any(|tool| tool.known.connector.name == name);
+    declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
+}
+
+impl Companion for ConnectorsFile {
+    fn file(&self) -> &'static str {
+        CONNECTORS_FILE
+    }
+
+    fn noun(&self) -> &'static str {
+        "connectors"
+    }
+
+    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
+        let wrong = |problem: Problem| vec![problem.hint("docs/connectors.md has every key")];
+        let declared = declared::read(text)
+            .map_err(|slip| wrong(Problem::of_file(file, slip.what).at((slip.line, slip.column))))?;
+        if let Some(name) = taken(&self.registry, &declared) {
+            return Err(wrong(Problem::of_file(file, format!("{name} is a pack's name: choose another"))));
+        }
+        declared::written(&declared).map_err(|error| wrong(Problem::of_file(file, error.to_string())))
+    }
+
+    fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
+        let open =
+            beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
+        let is_closed = |name: &&String| !open.as_ref().is_some_and(|open| open.contains_key(*name));
+        let closed = body.keys().filter(is_closed);
+        let words = |name: &String| {
+            format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
+        };
+        closed.map(words).collect()
+    }
+
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
+        let (version, declared) = rows::current(tx).map_err(told)?;
+        Ok((version, declared::written(&declared).map_err(told)?))
+    }
+
+    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+        let declared: Declared = serde_json::from_value(Value::Object(change.body.clone()))
+            .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))?;
+        rows::put(tx, &declared, &by.author, &by.note, by.made_at).map_err(told)?;
+        Ok(())
+    }
+
+    fn tell(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+        let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
+        let entry = NewEntry {
+            actor: Actor::new(ActorKind::Operator, by.author.as_str()),
+            event: Event::CONNECTORS_CHANGED,
+            subject: "connectors".to_owned(),
+            payload: json!({ "version": change.to, "keys": keys }),
+        };
+        audit::append(tx, &entry, by.made_at, &self.ids).map_err(policy::told)?;
+        Ok(())
+    }
+}
+
+fn told(error: ConnectorError) -> Error {
+    match error {
+        ConnectorError::Store(error) => Error::Store(error),
+        other => Error::Unreadable(other.to_string()),
+    }
+}

@@ -1,0 +1,164 @@
+//! Connectors from the command line: declared in a folder or typed, tested, watched, and used by an agent.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use munshi_test_support::Engine;
+use serde_json::{Value, json};
+
+use crate::support::Installation;
+
+const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the desk.\"\n+++\n\nKind.\n";
+const TEAM: &str =
+    "+++\nname = \"Desk\"\nrole = \"You work at the desk.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
+const AGENT: &str = "name = \"Plain\"\ntools = [\"today\"]\nconnectors = [\"odd\"]\n\
+                     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+const BINDING: &str =
+    "human = \"meera\"\nteam = \"desk\"\nagent = \"plain\"\ndoor = \"private\"\nkeys = [\"handle:desk\"]\n";
+const POLICY: &str = "[connectors.odd]\nautonomy = \"act\"\nread = [\"odd.*\"]\nwrite = [\"odd.*\"]\n";
+
+/// Programs of connectors are found by PATH.
+#[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
+fn installed(engine: Engine) -> Installation {
+    Installation::migrated(engine).with("PATH", std::env::var("PATH").unwrap())
+}
+
+fn server() -> String {
+    format!("{}/../connectors/tests/servers/odd.py", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn file(mood: &str) -> String {
+    format!(
+        "[odd]\ncommand = [\"python3\", \"{}\", \"{mood}\"]\n\
+         [odd.tools.environment]\neffect = \"read\"\nwords = {{ en = [\"what is your environment\", \"tell the environment\"] }}\n",
+        server()
+    )
+}
+
+fn folder(installation: &Installation, connectors: &str, policy: &str) -> PathBuf {
+    let folder = installation.place.folder().join("desk");
+    for (path, text) in [
+        ("humans/meera.md", HUMAN),
+        ("teams/desk.md", TEAM),
+        ("agents/plain.toml", AGENT),
+        ("bindings/desk.toml", BINDING),
+        ("policy.toml", policy),
+        ("connectors.toml", connectors),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// Asks until the one connector is as wanted.
+fn until(installation: &Installation, is: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        let listed = installation.json(&["connector", "list"]);
+        if is(&listed["items"][0]) {
+            return listed["items"][0].clone();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{listed}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn a_folder_brings_connectors(engine: Engine) {
+    let installation = installed(engine);
+    let folder = folder(&installation, &file("good"), "").display().to_string();
+    let applied = installation.run(&["apply", &folder]).ok();
+    assert!(applied.contains("+ connectors"), "{applied}");
+    let planned = installation.json(&["diff", &folder]).to_string();
+    assert!(planned.contains("nothing of the connector odd is open"), "{planned}");
+    std::fs::write(PathBuf::from(&folder).join("policy.toml"), POLICY).unwrap();
+    let applied = installation.run(&["apply", &folder]).ok();
+    assert!(!applied.contains("not installed"), "a connector that the folder brings is known: {applied}");
+
+    let listed = installation.run(&["connector", "list"]).ok();
+    assert!(listed.contains("not running"), "{listed}");
+    let told = installation.json(&["ask", "desk", "what is your environment?"]);
+    assert_eq!(told["calls"][0]["tool"], "odd_environment", "{told}");
+    assert_eq!(told["calls"][0]["ok"], true, "{told}");
+
+    let mut running = installation.serve();
+    let ready = until(&installation, |item| item["nodes"][0]["state"] == "ready");
+    assert_eq!((&ready["nodes"][0]["tools"], &ready["nodes"][0]["undeclared"]), (&json!(4), &json!(2)));
+    let shown = installation.run(&["connector", "list"]).ok();
+    assert!(
+        shown.contains("ready, UNSAFE") && shown.contains("nobody says what 2 of its tools do"),
+        "{shown}"
+    );
+    running.wait_until("/readyz", |body| body.contains("1 ready"));
+    installation.run(&["connector", "remove", "odd"]).ok();
+    until(&installation, Value::is_null);
+    running.signal(rustix::process::Signal::TERM);
+    assert!(running.wait().success(), "{}", running.log());
+    let tail = installation.json(&["audit", "tail", "--tenant", "desk", "--limit", "100"]).to_string();
+    for event in ["connectors.changed", "connector.seen", "act.applied"] {
+        assert!(tail.contains(event), "{event} in {tail}");
+    }
+    let export = installation.place.folder().join("export").display().to_string();
+    std::fs::write(PathBuf::from(&folder).join("connectors.toml"), file("good")).unwrap();
+    installation.run(&["apply", &folder]).ok();
+    installation.run(&["export", "desk", &export]).ok();
+    let again = installation.json(&["diff", &export, "--tenant", "desk"]);
+    assert!(
+        !again.to_string().contains("\"what\":\"connectors\""),
+        "what is exported changes nothing: {again}"
+    );
+}
+
+#[test]
+fn a_folder_brings_connectors_on_sqlite() {
+    a_folder_brings_connectors(Engine::Sqlite);
+}
+
+#[test]
+fn a_folder_brings_connectors_on_postgres() {
+    a_folder_brings_connectors(Engine::Postgres);
+}
+
+#[test]
+fn any_server_can_be_tested() {
+    let installation = installed(Engine::Sqlite);
+    let server = server();
+    let good = installation.run(&["connector", "test", "--", "python3", &server, "good"]);
+    assert_eq!(good.code, 0, "{good:?}");
+    assert!(good.out.contains("odd 1.2.3, 4 tools") && good.out.contains("UNSAFE"), "{}", good.out);
+    let liar = installation.run(&["connector", "test", "--json", "--", "python3", &server, "liar"]);
+    assert_eq!(liar.code, 7, "{liar:?}");
+    let report: Value = serde_json::from_str(&liar.out).unwrap();
+    assert_eq!(report["findings"][2]["check"], "scopes");
+    assert_eq!(report["findings"][2]["verdict"], "fail", "{report}");
+    installation.run(&["connector", "test", "--url", "ftp://x"]).refused(2);
+}
+
+#[test]
+fn a_connector_is_typed_looked_after_and_taken_away() {
+    let installation = installed(Engine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    let server = server();
+    let add = |arguments: &[&str]| -> Value {
+        let ran = installation.run(&[&["connector", "add", "odd", "--json"], arguments].concat());
+        serde_json::from_str(&ran.ok()).unwrap()
+    };
+    let added = add(&["--env", "KEY=vault:odd.key", "--", "python3", &server, "loop"]);
+    assert_eq!((&added["connector"], &added["version"]), (&json!("odd"), &json!(1)));
+    installation.run(&["connector", "add", "odd", "--json", "--", "x"]).refused_as(6, "already_there");
+    installation.run(&["connector", "add", "ledger", "--json", "--", "x"]).refused_as(2, "usage");
+    installation.run(&["connector", "add", "Odd", "--", "x"]).refused(2);
+    installation.run(&["connector", "accept", "odd", "--json"]).refused_as(5, "not_found");
+    installation.run(&["connector", "test", "other", "--json"]).refused_as(5, "not_found");
+    let tested = installation.run(&["connector", "test", "odd"]);
+    assert!(tested.out.contains("munshi vault set odd.key"), "{tested:?}");
+    add(&["--replace", "--", "python3", &server, "loop"]);
+    let tested = installation.run(&["connector", "test", "odd"]);
+    assert_eq!(tested.code, 7, "{tested:?}");
+    let logs = installation.run(&["connector", "logs", "odd"]).ok();
+    assert!(logs.contains("I can't find my settings"), "{logs}");
+    installation.json(&["connector", "remove", "odd"]);
+    installation.run(&["connector", "remove", "odd", "--json"]).refused_as(5, "not_found");
+    assert_eq!(installation.json(&["connector", "list"])["items"], json!([]));
+}

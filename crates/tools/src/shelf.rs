@@ -1,0 +1,66 @@
+//! Tools that come and go while the process lives: those of one tenant's connectors.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use munshi_types::{TenantId, ToolName};
+
+use crate::registry::{Registry, Tool};
+use crate::select::Index;
+
+/// Who keeps the shelves. A shelf is never changed: a new one takes its place.
+pub trait Shelves: Send + Sync {
+    fn of(&self, tenant: TenantId) -> Arc<Shelf>;
+
+    /// Whether every connector of the tenant has started, or has been given up, since the process began: until then a
+    /// missing tool may still come.
+    fn is_settled(&self, tenant: TenantId) -> bool;
+}
+
+/// What the connectors of one tenant bring at one moment.
+#[derive(Clone, Default)]
+pub struct Shelf {
+    tools: Registry,
+    /// Offered whatever is said.
+    always: BTreeSet<ToolName>,
+    index: Index,
+}
+
+impl Shelf {
+    pub fn new(tools: Registry, always: BTreeSet<ToolName>) -> Self {
+        let index = Index::of(tools.all().map(|tool| &tool.known.spec));
+        Self { tools, always, index }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.all()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tools.all().next().is_none()
+    }
+
+    /// At most so many of those that are permitted, the most fitting first. Where all of them have room, all come, by
+    /// name; where nothing that was said fits a tool, those that remain come by name.
+    pub fn choose(&self, said: &[(&str, f32)], most: usize, permitted: impl Fn(&Tool) -> bool) -> Vec<&Tool> {
+        let mut open: Vec<(usize, &Tool)> =
+            self.tools.all().enumerate().filter(|(_, tool)| permitted(tool)).collect();
+        if open.len() > most {
+            let scores = self.index.scores(said);
+            let score = |at: usize| scores.get(at).copied().unwrap_or_default();
+            let is_core = |tool: &Tool| self.always.contains(&tool.known.spec.name);
+            open.sort_by(|(one, first), (other, second)| {
+                is_core(second)
+                    .cmp(&is_core(first))
+                    .then(score(*other).total_cmp(&score(*one)))
+                    .then(one.cmp(other))
+            });
+            open.truncate(most);
+        }
+        open.into_iter().map(|(_, tool)| tool).collect()
+    }
+}
