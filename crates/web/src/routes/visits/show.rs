@@ -19,7 +19,11 @@ use crate::visitor::words::{self, MENU};
 /// The page of a binding: its chat.
 #[utoipa::path(get, path = "/c/{place}", tag = "visits",
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli")),
-    responses((status = 200, description = "The page.", body = String, content_type = "text/html")))]
+    responses(
+        (status = 200, description = "The page.", body = String, content_type = "text/html"),
+        (status = 404, description = "Nobody is there; a page says so.", body = String, content_type = "text/html"),
+        (status = 503, description = "Nobody answers for now; a page says so.", body = String, content_type = "text/html"),
+    ))]
 pub(crate) async fn show_visit(
     State(app): State<App>,
     At(name): At<String>,
