@@ -250,9 +250,7 @@ pub enum CallOutcome {
     },
     /// A tool of the program that brought it: that one calls it, and may come back with the answer. Which of those that
     /// were handed out together.
-    Handed {
-        number: usize,
-    },
+    Handed { number: usize },
     /// What the model is told of it.
     Ended { ok: bool, result: Value },
 }

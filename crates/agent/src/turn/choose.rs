@@ -114,7 +114,7 @@ impl Turn {
             search.is_some_and(|(first, _, search)| first.act == called.act || *search == called.act)
         };
         let is_written = |called: &Called| {
-            let writes = self.spec(&called.tool).is_some_and(|spec| spec.effect.writes());
+            let writes = self.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
             writes && matches!(called.outcome, CallOutcome::Ended { ok: true, .. })
         };
         let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);

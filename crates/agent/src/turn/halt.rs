@@ -32,7 +32,8 @@ impl Turn {
     pub(crate) fn done(&self, from: usize) -> Vec<String> {
         let is_done = |called: &&Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
         let words = |called: &Called| {
-            let spec = self.spec(&called.tool).filter(|spec| spec.effect.writes())?;
+            let tool = self.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
+            let spec = &tool.known.spec;
             Some(in_plain_words(spec, &called.arguments))
         };
         match self.run.kind == runs::REHEARSAL {

@@ -103,9 +103,8 @@ pub(crate) fn respond_as(
     let (live, insides) = (Live { following: Some(following), stopping, _place: place }, told.insides);
     let opening = stream::iter(opening).map(|event| (EventId::default(), event));
     let events = opening.chain(stream::unfold(live, Live::next));
-    let events = events.filter_map(move |(id, event)| {
-        std::future::ready(sent(run, id, event.told_to(insides), &view))
-    });
+    let events = events
+        .filter_map(move |(id, event)| std::future::ready(sent(run, id, event.told_to(insides), &view)));
     let events = events.map(Ok::<_, Infallible>);
     Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT).text("still here")).into_response()
 }

@@ -233,7 +233,12 @@ pub(crate) async fn same_words(api: &Inner, received: &Received, text: String) -
 
 async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, ApiError> {
     let following = key.api.engine.follow(received.tenant, received.run, None).await?;
-    Ok(stream::respond(&key.api, opening(received, Insides::of(key.role())), following, app.stopping().clone()))
+    Ok(stream::respond(
+        &key.api,
+        opening(received, Insides::of(key.role())),
+        following,
+        app.stopping().clone(),
+    ))
 }
 
 /// A stream that begins with what became of the message.

@@ -13,7 +13,6 @@ use munshi_types::{Inbound, To};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::views::outcome::Insides;
 use crate::api::ask::{self, invalid};
 use crate::api::stream::{self, View};
 use crate::app::App;
@@ -21,6 +20,7 @@ use crate::error::ApiError;
 use crate::json::Json;
 use crate::routes::chat::send::{name_it, opening, same_words};
 use crate::views::event::ServerEvent;
+use crate::views::outcome::Insides;
 use crate::visitor::admit::{Kept, admit};
 use crate::visitor::challenge::Proof;
 use crate::visitor::guest::{Guest, Proved};
@@ -135,7 +135,13 @@ async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<V
 async fn follow(app: &App, guest: &Guest, received: &Received, voice: Voice) -> Result<Response, ApiError> {
     let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
     let view = seen_by_visitors(Ear::new(&guest.api, voice));
-    Ok(stream::respond_as(&guest.api, opening(received, Insides::Shown), following, app.stopping().clone(), view))
+    Ok(stream::respond_as(
+        &guest.api,
+        opening(received, Insides::Shown),
+        following,
+        app.stopping().clone(),
+        view,
+    ))
 }
 
 pub(crate) fn seen_by_visitors(ear: Ear) -> View {

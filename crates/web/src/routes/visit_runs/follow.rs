@@ -5,13 +5,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use munshi_types::RunId;
 
-use crate::views::outcome::Insides;
 use crate::api::ask::AtBoth;
 use crate::api::stream::{self, Told};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::visit_messages::send::seen_by_visitors;
 use crate::views::event::ServerEvent;
+use crate::views::outcome::Insides;
 use crate::visitor::guest::Guest;
 use crate::visitor::heard::{Ear, voice_of};
 use crate::visitor::words;
@@ -36,7 +36,13 @@ pub(crate) async fn follow_visit_run(
         guest.thread().await?.and_then(|(_, session)| session.language.as_ref().and_then(voice_of));
     let voice = language.unwrap_or_else(|| words::greeting(&guest.place, &headers));
     let following = guest.api.engine.follow(guest.place.tenant, id, after).await?;
-    let told = Told { tenant: guest.place.tenant, person: run.person, run: id, insides: Insides::Shown, first: None };
+    let told = Told {
+        tenant: guest.place.tenant,
+        person: run.person,
+        run: id,
+        insides: Insides::Shown,
+        first: None,
+    };
     let view = seen_by_visitors(Ear::new(&guest.api, voice));
     Ok(stream::respond_as(&guest.api, told, following, app.stopping().clone(), view))
 }

@@ -49,7 +49,9 @@ fn proven(test: &munshi_test_support::TestDb) -> Proven {
 fn sent(browser: &Browser<'_>, more: &[(&'static str, &'static str)]) -> HeaderMap {
     let pairs: Vec<String> = browser.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let mut headers = HeaderMap::from_iter([(axum::http::header::COOKIE, pairs.join("; ").parse().unwrap())]);
-    headers.extend(more.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))));
+    headers.extend(
+        more.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))),
+    );
     headers
 }
 
