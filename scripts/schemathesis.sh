@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Schemathesis over the API document, with an owner's key, against the binary on a temporary database.
+# Schemathesis over the API document, with an owner's key and as a visitor, against the binary on a temporary database.
 #
 #   scripts/schemathesis.sh install        fetch Schemathesis into the cache, once
 #   scripts/schemathesis.sh run [COUNT]    try COUNT examples an operation (20 without it); fails where something answers
@@ -61,15 +61,23 @@ run() {
   server=
   trap '[ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }; rm -rf "$work"' EXIT
   serve
-  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$tenant" "$work/data/munshi.db" >"$work/openapi.json"
+  python3 -B "$root/scripts/schemathesis/prepare.py" "http://127.0.0.1:$port" "$key" "$tenant" "$work/data/munshi.db" "$work/visitor" >"$work/openapi.json"
   local failed=0
-  (cd "$work" && PYTHONPATH=$home python3 -B -m schemathesis.cli --config-file "$root/scripts/schemathesis/settings.toml" \
-    run "$work/openapi.json" --url "http://127.0.0.1:$port" --header "Authorization: Bearer $key" --workers 1 \
-    --max-examples "${1:-20}" --seed "${MUNSHI_SEED:-1}" --report har --report-har-path "$work/report.har" \
-    --no-color) >"$work/told" 2>&1 || failed=$?
-  if [ "$failed" != 0 ]; then cat "$work/told" "$work/log"; fi
-  python3 -B "$root/scripts/schemathesis/check.py" "$work/openapi.json" "$work/report.har"
+  try "$1" owner "$key" --exclude-path-regex '^/visit/' || failed=$?
+  try "$1" visitor "$(cat "$work/visitor")" --include-path-regex '^/visit/' || failed=$?
+  python3 -B "$root/scripts/schemathesis/check.py" "$work/openapi.json" "$work/owner.har" "$work/visitor.har"
   return "$failed"
+}
+
+try() { # try COUNT NAME TOKEN OPTION …
+  local count=$1 name=$2 token=$3
+  shift 3
+  (cd "$work" && PYTHONPATH=$home python3 -B -m schemathesis.cli --config-file "$root/scripts/schemathesis/settings.toml" \
+    run "$work/openapi.json" --url "http://127.0.0.1:$port" --header "Authorization: Bearer $token" --workers 1 \
+    --max-examples "$count" --seed "${MUNSHI_SEED:-1}" --report har --report-har-path "$work/$name.har" \
+    --no-color "$@") >"$work/told" 2>&1 && return
+  cat "$work/told" "$work/log"
+  return 1
 }
 
 case "${1:-}" in

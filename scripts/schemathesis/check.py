@@ -1,6 +1,6 @@
-"""Reads the report: every operation answered 2xx at least once, and nothing 5xx.
+"""Reads the reports: every operation answered 2xx at least once, and nothing 5xx.
 
-    check.py DOCUMENT REPORT.har
+    check.py DOCUMENT REPORT.har …
 """
 
 import collections
@@ -9,14 +9,18 @@ import re
 import sys
 import urllib.parse
 
-document, report = (json.load(open(path)) for path in sys.argv[1:])
+# A visitor's question needs a tool that asks, and their link a channel that sends codes; a bare installation has neither.
+# crates/web/tests/api tries them.
+UNREACHED = {"read_visit_approval", "grant_visit_approval", "refuse_visit_approval", "ask_visit_link", "confirm_visit_link"}
+
+document, *reports = (json.load(open(path)) for path in sys.argv[1:])
 templates = [
     (re.compile(re.sub(r"\{[^}]+\}", "[^/]*", re.escape(path).replace(r"\{", "{").replace(r"\}", "}")) + "/?$"), path)
     for path in sorted(document["paths"], key=lambda path: path.count("{"))
 ]
 seen = collections.defaultdict(collections.Counter)
 broken = []
-for entry in report["log"]["entries"]:
+for entry in (entry for report in reports for entry in report["log"]["entries"]):
     method, status = entry["request"]["method"].lower(), entry["response"]["status"]
     path = urllib.parse.urlsplit(entry["request"]["url"]).path
     template = next((template for pattern, template in templates if pattern.match(path)), None)
@@ -25,7 +29,7 @@ for entry in report["log"]["entries"]:
     if status >= 500:
         broken.append(f"{method} {path}: {status}")
 names = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
-silent = [name for name in names if not any(200 <= status < 300 for status in seen[name])]
+silent = [name for name in names if name not in UNREACHED and not any(200 <= status < 300 for status in seen[name])]
 total = sum(sum(counts.values()) for counts in seen.values())
 print(f"{total} requests to {len(names)} operations; {len(broken)} answered 5xx; {len(silent)} never answered 2xx")
 for name in names:

@@ -1,16 +1,17 @@
 """Makes something of everything, and writes the document with it as examples: so every operation can answer 2xx.
 
-    prepare.py URL KEY TENANT DATABASE > openapi.json
+    prepare.py URL KEY TENANT DATABASE VISITOR > openapi.json      the token of a visitor goes into the file VISITOR
 """
 
 import json
+import re
 import sqlite3
 import sys
 import time
 import urllib.request
 import uuid
 
-url, key, tenant, database = sys.argv[1:]
+url, key, tenant, database, visitor = sys.argv[1:]
 
 
 def call(method, path, body=None):
@@ -53,6 +54,22 @@ def approval():
     return str(uuid.UUID(bytes=question)) if isinstance(question, bytes) else question
 
 
+def visit(place):
+    """Somebody at a page says something: their token, and the turn."""
+    body = {"text": "namaste", "message_id": uuid.uuid4().hex}
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(f"{url}/visit/{place}/messages", json.dumps(body).encode(), headers, method="POST")
+    with urllib.request.urlopen(request) as answer:
+        answer.read()
+        return re.match(r"[^=]+=([^;]+)", answer.headers["set-cookie"])[1], answer.headers["x-run-id"]
+
+
+def asset():
+    page = urllib.request.Request(url + "/", headers={"accept": "text/html"})
+    with urllib.request.urlopen(page) as answer:
+        return re.search(r"/assets/([\w.-]+\.css)", answer.read().decode())[1]
+
+
 binding = call("GET", "/v1/bindings")["items"][0]["name"]
 chat = {"binding": binding, "text": "namaste", "person": {"visitor": uuid.uuid4().hex}}
 first, second = call("POST", "/v1/chat", chat), call("POST", "/v1/chat", {**chat, "person": {"visitor": uuid.uuid4().hex}})
@@ -63,7 +80,13 @@ spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer"})
 granted, refused = approval(), approval()
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 
+place = f"{tenant}:{binding}"
+token, visited = visit(place)
+with open(visitor, "w") as file:
+    file.write(token)
+
 ids = {
+    "/visit/{place}/runs/{id}": visited,
     "/v1/runs/{id}": first["run"],
     "/v1/sessions/{id}": first["session"],
     "/v1/persons/{id}": person["id"],
@@ -85,12 +108,15 @@ bodies = {
     "grant_approval": {"digest": digest},
     "refuse_approval": {"digest": digest},
     "add_key": {"name": "till", "role": "staff"},
+    "send_visit_message": {"text": "namaste", "message_id": uuid.uuid4().hex},
 }
 document = call("GET", "/openapi.json")
 for path, item in document["paths"].items():
     for operation in item.values():
         known = [ids[prefix] for prefix in sorted(ids, key=len, reverse=True) if path.startswith(prefix)]
-        examples = {"id": known[0] if known else None, "name": binding, "model": binding, "kind": "binding"}
+        examples = {"id": known[0] if known else None, "name": binding, "model": binding, "kind": "binding", "place": place}
+        if operation["operationId"] == "read_asset":
+            examples["name"] = asset()
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and examples.get(parameter["name"]):
                 parameter["example"] = examples[parameter["name"]]

@@ -233,6 +233,8 @@ on_both! {
         let other = shop.db.write(shop.tenant, meet).await.unwrap();
         let hello = shop.engine.receive(shop.message(other, "o1", "hello there")).await.unwrap();
         shop.outcome(&hello).await;
+        // What is said at one moment has no order once it is one thread.
+        test.clock.advance(Duration::from_secs(1));
         assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
         let staff = shop.staff;
         let merge = move |tx: &mut Tx<'_>| linking::merge_threads(tx, staff, other, now);

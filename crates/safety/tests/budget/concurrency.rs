@@ -346,18 +346,26 @@ impl Caller {
             })
             .collect();
         let (governor, now) = (self.town.governor.clone(), self.town.clock.now());
-        let unit = move |tx: &mut Tx<'_>| {
+        let unit = move |tx: &mut Tx<'_>, asked: &[(Account, Amount)], governor: &Governor| {
             let mut open: Vec<Open> = Vec::new();
             for (account, amount) in asked {
-                match governor.reserve(tx, &account, &amount, now) {
-                    Ok(reserved) => open.push((reserved.id, account, amount)),
+                match governor.reserve(tx, account, amount, now) {
+                    Ok(reserved) => open.push((reserved.id, account.clone(), *amount)),
                     Err(Error::OverBudget(_)) => {}
                     Err(error) => return Err(error),
                 }
             }
             Ok(open)
         };
-        let open = self.town.db.write(self.town.homes[home].tenant, unit).await.unwrap();
+        // Several accounts in one unit are locked in no one order: of two that wait for each other one begins anew.
+        let open = loop {
+            let (governor, asked) = (governor.clone(), asked.clone());
+            let asking = move |tx: &mut Tx<'_>| unit(tx, &asked, &governor);
+            match self.town.db.write(self.town.homes[home].tenant, asking).await {
+                Err(Error::Store(munshi_store::Error::Busy(_))) => {}
+                open => break open.unwrap(),
+            }
+        };
         let granted = open.len() as u64;
         self.books.granted += granted;
         self.books.refused += A_UNIT - granted;
