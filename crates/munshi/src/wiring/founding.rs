@@ -36,7 +36,8 @@ pub(crate) async fn apply(context: &Context, config: &Config, ready: &ReadyTenan
     Ok(tenant)
 }
 
-fn write(ready: &ReadyTenant, home: &std::path::Path) -> std::io::Result<()> {
+/// The files, as a folder that can be read.
+pub(super) fn write(ready: &ReadyTenant, home: &std::path::Path) -> std::io::Result<()> {
     for file in ready.files {
         let path = home.join(file.path);
         if let Some(parent) = path.parent() {

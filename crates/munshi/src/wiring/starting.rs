@@ -1,6 +1,5 @@
 //! What the start page does for somebody who has just begun.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -21,7 +20,7 @@ use munshi_web::ApiError;
 use munshi_web::visitor::starting::{KeyToTry, Ready, Starting, Tried};
 
 use super::trial::{self, Check};
-use super::{installed, policy, ready, tiers};
+use super::{founding, installed, policy, ready, tiers};
 use crate::failure::Result;
 
 /// Providers that take a key, each with a model that many have.
@@ -69,7 +68,7 @@ impl Start {
     async fn plan(&self, ready: ReadyTenant) -> Result<Vec<Plan>, ApiError> {
         let folder = tempfile::tempdir().map_err(ApiError::internal)?;
         let place = folder.path().join(ready.name);
-        write(&place, ready).map_err(ApiError::internal)?;
+        founding::write(&ready, &place).map_err(ApiError::internal)?;
         let companions = policy::companions().map_err(|failure| ApiError::internal(failure.message))?;
         let read = files::read_with(&place, None, &companions)?;
         Ok(munshi_tiers::plan_folders(&self.db, &read, Vanished::Keep, &self.installed).await?)
@@ -114,17 +113,6 @@ impl Start {
         });
         Ok(bindings.into_iter().next().map(|(_, place)| place))
     }
-}
-
-fn write(place: &Path, ready: ReadyTenant) -> std::io::Result<()> {
-    for file in ready.files {
-        let path = place.join(file.path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(path, file.text)?;
-    }
-    Ok(())
 }
 
 #[async_trait]
