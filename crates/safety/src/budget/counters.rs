@@ -19,8 +19,6 @@ pub(crate) struct Counter {
     pub(crate) limits: Limits,
     /// Which settings and changes the limits are of.
     pub(crate) limits_from: i64,
-    /// How many changes of the tenant's limits there are by now.
-    pub(crate) changes: i64,
     /// The tenant's plan, where it has one of its own.
     pub(crate) plan: Option<Plan>,
 }
@@ -41,8 +39,7 @@ impl Counter {
             used: Figures([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]),
             held: Figures([row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
             limits: Limits([row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?]),
-            changes: row.get(14)?,
-            plan: read_plan(row.get(15)?)?,
+            plan: read_plan(row.get(14)?)?,
         })
     }
 }
@@ -58,7 +55,6 @@ pub(crate) fn find(tx: &mut Tx<'_>, slots: &[Slot]) -> Result<Vec<Counter>> {
     Ok(tx.all(
         "SELECT slot, limits_from, used_interactions, used_jobs, used_tokens, used_money, held_interactions, held_jobs,
                 held_tokens, held_money, limit_interactions, limit_jobs, limit_tokens, limit_money,
-                coalesce((SELECT p.changes FROM usage_plans p WHERE p.tenant_id = $1), 0),
                 (SELECT p.plan FROM usage_plans p WHERE p.tenant_id = $1)
          FROM usage_counters WHERE tenant_id = $1 AND slot IN ($2, $3, $4, $5, $6, $7) ORDER BY slot",
         params![keys[0], keys[1], keys[2], keys[3], keys[4], keys[5]],

@@ -94,13 +94,11 @@ impl Governor {
         asked: &Figures,
         now: Timestamp,
     ) -> Result<()> {
-        let mut found = counters::find(tx, slots)?;
-        if self.refresh(tx, account, slots, &found)? {
-            if counters::hold(tx, slots, asked, self.stamp)? {
-                return Ok(());
-            }
-            found = counters::find(tx, slots)?;
+        self.refresh(tx, account, slots)?;
+        if counters::hold(tx, slots, asked, self.stamp)? {
+            return Ok(());
         }
+        let mut found = counters::find(tx, slots)?;
         // What is used frees nothing before its day or month ends; what is held may have expired.
         let is_used_up = found.iter().any(|counter| counter.is_used_up(asked));
         if !is_used_up && expire::reclaim_month(tx, account.lane, slots, &self.settings, now)? > 0 {
@@ -120,22 +118,27 @@ impl Governor {
         }
     }
 
-    /// Makes the counters that are not there yet, and gives all of them the limits of now; false where all had them.
-    fn refresh(&self, tx: &mut Tx<'_>, account: &Account, slots: &[Slot], found: &[Counter]) -> Result<bool> {
-        let is_fresh = |counter: &Counter| counter.limits_from == self.stamp.saturating_add(counter.changes);
-        if found.len() == slots.len() && found.iter().all(is_fresh) {
-            return Ok(false);
-        }
+    /// Makes the counters that are not there yet, and gives all of them the limits of now.
+    ///
+    /// The tenant's month comes first and is written in any case: only its lock lets one of many who begin a day make
+    /// the others. Who saw it made by another and went straight for their own would hold those and wait for it.
+    fn refresh(&self, tx: &mut Tx<'_>, account: &Account, slots: &[Slot]) -> Result<()> {
         let terms = Terms::load(tx)?;
         let limits_from = self.stamp.saturating_add(terms.changes);
-        for slot in slots {
+        let write = |tx: &mut Tx<'_>, slot: &Slot| {
+            let limits = terms.limits(&self.settings, account.lane, slot);
+            counters::refresh(tx, account.lane, slot, &limits, limits_from, &account.zone)
+        };
+        let Some((first, others)) = slots.split_first() else { return Ok(()) };
+        write(tx, first)?;
+        let found = counters::find(tx, others)?;
+        for slot in others {
             let known = found.iter().find(|counter| counter.slot == slot.key);
             if known.is_none_or(|counter| counter.limits_from != limits_from) {
-                let limits = terms.limits(&self.settings, account.lane, slot);
-                counters::refresh(tx, account.lane, slot, &limits, limits_from, &account.zone)?;
+                write(tx, slot)?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 
