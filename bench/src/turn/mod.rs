@@ -22,6 +22,8 @@ use shop::Shop;
 
 /// People who write at once.
 const CALLERS: [usize; 4] = [1, 16, 64, 256];
+/// How many write at once before anything is measured.
+const WARM: usize = 16;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !again::has_postgres() {
@@ -37,6 +39,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime, mock: &Mock) -> Result<()> {
     let shop = Shop::found(engine, runtime, &mock.address)?;
     let ours = Ours::of(&shop);
+    // Everybody has written once today, as most who write have.
+    runtime.block_on(ours.greet(WARM))?;
+    shop.settle();
     let bare = Bare::of(&shop, runtime, &ours)?;
     let peer = litellm().map(|address| Passing::to(&address, Form::Whole)).transpose()?;
     let mut table =

@@ -36,6 +36,15 @@ impl Ours {
         anyhow::bail!("a turn had no end")
     }
 
+    /// One turn for each, a few at a time.
+    pub(crate) async fn greet(&self, at_once: usize) -> Result<()> {
+        for some in self.staff.chunks(at_once) {
+            let turns = some.iter().map(|inbound| Self::one(&self.turns, inbound.clone()));
+            futures_util::future::try_join_all(turns).await?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn first(&self) -> Result<Inbound> {
         self.staff.first().cloned().context("nobody works there")
     }

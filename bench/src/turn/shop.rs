@@ -36,8 +36,7 @@ const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\
 const STAFF: usize = 1024;
 
 pub(crate) struct Shop {
-    /// Goes with the shop.
-    _test: TestDb,
+    test: TestDb,
     pub(crate) db: Db,
     pub(crate) tenant: TenantId,
     pub(crate) staff: Vec<PersonId>,
@@ -105,7 +104,14 @@ impl Shop {
             settings: Settings::default(),
             senders: Vec::new(),
         });
-        Ok(Self { _test: test, db, tenant, staff, turns, desk, place, key })
+        Ok(Self { test, db, tenant, staff, turns, desk, place, key })
+    }
+
+    /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
+    pub(crate) fn settle(&self) {
+        if self.test.engine() == Engine::Postgres {
+            self.test.place.as_superuser("ANALYZE");
+        }
     }
 
     pub(crate) fn message(&self, person: PersonId) -> Inbound {

@@ -277,7 +277,7 @@ fn outbound(reply: &Reply, to: &ReplyTo) -> Outbound {
 
 fn add_violation(tx: &mut Tx<'_>, desk: &Desk, response: &Response, broken: &Broken) -> Result<()> {
     let id: uuid::Uuid = munshi_types::Id::as_uuid(desk.ids.next::<munshi_types::EntryId>());
-    tx.execute(
+    tx.send(
         "INSERT INTO guardrail_violations (tenant_id, id, run_id, binding_id, rule, tier, severity, what, at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![

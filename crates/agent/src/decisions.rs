@@ -125,7 +125,7 @@ pub(crate) struct About {
 /// A run that goes on after it waited for a person has one row too: the last one counts, on the day of the first.
 pub(crate) fn add(tx: &mut Tx<'_>, about: About, decision: &Decision, at: Timestamp) -> Result<()> {
     let (tokens, micros) = (&decision.tokens, &decision.micros);
-    tx.execute(
+    tx.send(
         "INSERT INTO decisions (tenant_id, run_id, session_id, binding_id, binding_version, human_version, team_version,
            agent_version, slice, channel, language, outcome, target, is_degraded, model_calls, tool_calls, violations,
            human_tokens, team_tokens, agent_tokens, dynamic_tokens, output_tokens, cost, ingest_micros, prepare_micros,

@@ -182,7 +182,7 @@ pub fn of_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Message>> {
 }
 
 pub(crate) fn add(tx: &mut Tx<'_>, message: &Message) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text,
            attached, language, tokens, standing, generation, marks, suggestions, said_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",

@@ -51,7 +51,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, held: Held, steps: &[NewStep]) -> Result<()> 
             at: step.at.as_micros(),
         })
         .collect();
-    tx.execute(
+    tx.send(
         (
             "INSERT INTO run_steps (tenant_id, run_id, number, epoch, state, body, micros, at)
              SELECT $1, $2,

@@ -27,7 +27,7 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
     let (usage, about) = (&call.usage, call.about);
     let detail = call.ending.fault().map(|fault| fault.to_string().replace('\0', "\u{fffd}"));
     let request_id = call.request_id.as_deref().map(|id| id.replace('\0', "\u{fffd}"));
-    tx.execute(
+    tx.send(
         "INSERT INTO llm_calls (tenant_id, id, run_id, binding_id, purpose, target, provider, model, attempt, outcome,
            is_failure, detail, request_id, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
            cache_write_1h_tokens, thinking_tokens, is_estimated, cost, first_token_micros, total_micros, started_at)

@@ -19,6 +19,7 @@ Exit codes:
   7  refused: in use by another, not allowed here, or not confirmed
   8  the database's tables don't fit this version: see `munshi migrate`
   9  the files of a tenant's folder are wrong
+  10 `ask` got an excuse: the turn was halted
 
 Munshi runs without settings. `munshi config example` shows every one there is.";
 

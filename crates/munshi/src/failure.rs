@@ -17,6 +17,7 @@ pub(crate) enum Exit {
     Refused = 7,
     Schema = 8,
     Files = 9,
+    Halted = 10,
 }
 
 impl Exit {
@@ -32,6 +33,7 @@ impl Exit {
             Self::Refused => "refused",
             Self::Schema => "schema",
             Self::Files => "files",
+            Self::Halted => "halted",
         }
     }
 }

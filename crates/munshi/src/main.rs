@@ -33,6 +33,9 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Format, Output, Paint};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let (house, all) = match typeable() {
         Ok(typeable) => typeable,

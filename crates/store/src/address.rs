@@ -35,7 +35,7 @@ impl Address {
 }
 
 impl PostgresAddress {
-    pub(crate) fn driver_config(&self) -> Result<postgres::Config, Error> {
+    pub(crate) fn driver_config(&self) -> Result<tokio_postgres::Config, Error> {
         self.url
             .parse()
             .map_err(|error| Error::Address(format!("the Postgres address can't be read: {error}")))

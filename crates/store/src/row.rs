@@ -10,7 +10,7 @@ pub struct Row<'r>(pub(crate) RowOf<'r>);
 
 pub(crate) enum RowOf<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
-    Postgres(&'r postgres::Row),
+    Postgres(&'r tokio_postgres::Row),
 }
 
 /// A column by position (quick) or by name (clear).

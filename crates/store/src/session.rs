@@ -33,11 +33,13 @@ pub(crate) struct Session {
     changed: bool,
     /// How many attempts are open: names their savepoints.
     depth: u32,
+    /// Others share the transaction, so what a unit has sent must be well before the next begins.
+    alone: bool,
 }
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
+        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0, alone: true }
     }
 
     pub(crate) fn engine_name(&self) -> &'static str {
@@ -54,6 +56,18 @@ impl Session {
         self.outage = None;
         self.changed = false;
         self.depth = 0;
+    }
+
+    /// Says whether units share their transaction from here.
+    pub(crate) fn share(&mut self, together: bool) {
+        self.alone = !together;
+    }
+
+    /// A unit has done what it wanted.
+    pub(crate) fn conclude(&mut self) {
+        if !self.alone {
+            self.flush();
+        }
     }
 
     /// The statement failure this unit went past, if any: it must not commit.
@@ -92,6 +106,19 @@ impl Session {
         self.note(outcome)
     }
 
+    pub(crate) fn send(&mut self, sql: Sql, first: Option<Param<'_>>, params: &[Param<'_>]) -> Result<()> {
+        if matches!(self.engine, Engine::Sqlite(_)) {
+            return self.execute(sql, first, params).map(drop);
+        }
+        self.guard(params)?;
+        let outcome = match &mut self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(connection) => connection.send(sql.postgres, first, params),
+        };
+        self.changed = true;
+        self.note(outcome)
+    }
+
     pub(crate) fn query<T>(
         &mut self,
         sql: Sql,
@@ -122,6 +149,7 @@ impl Session {
         self.command(&format!("SAVEPOINT {name}"))?;
         self.depth += 1;
         let outcome = try_it(self);
+        self.flush();
         self.depth -= 1;
         let failure = self.failed.take();
         if outcome.is_ok() && failure.is_none() {
@@ -148,6 +176,17 @@ impl Session {
             self.command(&format!("SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'", door.name()))?;
         }
         Ok(())
+    }
+
+    /// What was sent inside an attempt fails inside it.
+    fn flush(&mut self) {
+        if let Engine::Postgres(connection) = &mut self.engine
+            && self.failed.is_none()
+        {
+            let outcome = connection.flush();
+            // Kept as the unit's failure.
+            let _noted = self.note(outcome);
+        }
     }
 
     fn command(&mut self, text: &str) -> Result<()> {

@@ -51,6 +51,13 @@ impl Tx<'_> {
         self.session.execute(sql.into(), Some(self.tenant.to_param()), params)
     }
 
+    /// Runs a statement whose count nobody wants to know: on Postgres it travels with the next statement or the end of
+    /// the unit, which also bring what is wrong with it. Not for what another answer depends on, nor for an error that
+    /// somebody looks for.
+    pub fn send(&mut self, sql: impl Into<Sql>, params: &[Param<'_>]) -> Result<()> {
+        self.session.send(sql.into(), Some(self.tenant.to_param()), params)
+    }
+
     pub fn all<T>(
         &mut self,
         sql: impl Into<Sql>,

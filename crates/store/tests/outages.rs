@@ -70,7 +70,7 @@ async fn connections_the_server_ended_are_replaced_unnoticed() {
         test.db.read(tenant, bodies).await.unwrap();
     }
     test.place.as_superuser(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
     for number in 0..20 {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use munshi_store::{Error, Json, MIGRATIONS, Result, Vector, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Money, Timestamp};
-use support::{NOTES, Refusal, add, bodies};
+use support::{NOTES, Refusal, add, bodies, send};
 use uuid::Uuid;
 
 on_both_engines! {
@@ -26,6 +26,57 @@ on_both_engines! {
         let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { add(tx, "half")?; Err(Refusal::Mine) }).await;
         assert_eq!(outcome, Err(Refusal::Mine));
         assert!(test.db.read(tenant, bodies).await.unwrap().is_empty());
+    }
+
+    async fn what_is_sent_is_there_for_the_next_statement_and_after_the_unit(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let seen = test.db.write(tenant, |tx| {
+            (0..60).try_for_each(|number| send(tx, &format!("{number:02}")))?;
+            bodies(tx)
+        }).await.unwrap();
+        let all: Vec<String> = (0..60).map(|number| format!("{number:02}")).collect();
+        assert_eq!(seen, all);
+        test.db.write(tenant, |tx| send(tx, "last")).await.unwrap();
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap().last().unwrap(), "last");
+    }
+
+    async fn what_is_sent_and_fails_ends_its_unit_with_its_own_error(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let at_the_end: Result<()> = test.db.write(tenant, |tx| {
+            send(tx, "before")?;
+            let _told_later = send(tx, "forbidden");
+            Ok(())
+        }).await;
+        assert!(matches!(at_the_end, Err(Error::Refused(_))), "{at_the_end:?}");
+        let on_the_way: Result<Vec<String>> = test.db.write(tenant, |tx| {
+            send(tx, "before")?;
+            send(tx, "forbidden")?;
+            send(tx, "after")?;
+            bodies(tx)
+        }).await;
+        assert!(matches!(on_the_way, Err(Error::Refused(_))), "{on_the_way:?}");
+        assert!(test.db.read(tenant, bodies).await.unwrap().is_empty());
+        test.db.write(tenant, |tx| send(tx, "next")).await.unwrap();
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["next"]);
+    }
+
+    async fn what_is_sent_inside_an_attempt_fails_inside_it(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        test.db.write(tenant, |tx| {
+            send(tx, "one")?;
+            let tried: Result<()> = tx.attempt(|tx| { send(tx, "lost")?; send(tx, "forbidden") });
+            assert!(matches!(tried, Err(Error::Refused(_))), "{tried:?}");
+            send(tx, "two")
+        }).await.unwrap();
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["one", "two"]);
+    }
+
+    async fn what_is_sent_by_a_unit_that_gives_up_is_never_there(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { send(tx, "half")?; Err(Refusal::Mine) }).await;
+        assert_eq!(outcome, Err(Refusal::Mine));
+        test.db.write(tenant, |tx| send(tx, "whole")).await.unwrap();
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["whole"]);
     }
 
     async fn a_unit_that_panics_is_undone_alone(test: TestDb) {

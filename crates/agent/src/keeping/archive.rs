@@ -1,4 +1,5 @@
-//! Messages past the hot period go to files, and only then from the table.
+//! Messages past the hot period go to files, and only then from the table; with them the steps of their runs, and what a
+//! session that rests so long still knew.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +8,9 @@ use std::time::Duration;
 use munshi_jobs::schedule::{Rule, Schedule};
 use munshi_jobs::{Failure, Job, Kind, Registry};
 use munshi_store::{Db, Json, Row, Tx, params};
-use munshi_types::{Clock, Id, MessageId, TenantId, Timestamp, Zone};
+use munshi_types::{Clock, Id, MessageId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::file;
 use crate::error::{Error, Result};
@@ -87,6 +89,10 @@ impl Archivist {
                 break;
             }
         }
+        if let Retention::Hot(hot) = (self.retentions)(job.tenant) {
+            let before = now.minus(hot);
+            self.db.write(job.tenant, move |tx| forget(tx, before)).await?;
+        }
         // Codes are good for minutes, and nobody needs their rows after a day.
         let sweep = move |tx: &mut Tx<'_>| munshi_identity::codes::sweep(tx, now).map_err(Error::from);
         self.db.write(job.tenant, sweep).await?;
@@ -104,7 +110,7 @@ impl Archivist {
         let name = format!("{}-{}", day.get(..10).unwrap_or("messages"), first.message.id);
         // As it is read: what was said at one moment stands in the order of its session.
         lines.sort_by_key(|line| (line.message.said_at, line.message.session, line.message.number));
-        let ids: Vec<MessageId> = lines.iter().map(|line| line.message.id).collect();
+        let ids: Vec<_> = lines.iter().map(|line| (line.message.id, line.message.run)).collect();
         let count = ids.len();
         let folder = self.folder.clone();
         let unwritten = |why: String| Error::Archive(why);
@@ -147,17 +153,17 @@ fn line(row: &Row<'_>) -> munshi_store::Result<Line> {
     Ok(Line { message: messages::read(row)?, delivery })
 }
 
-/// Exactly those that stand in the file.
-fn remove(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<()> {
-    let ids: Vec<String> = ids.iter().map(|id| id.as_uuid().simple().to_string()).collect();
-    let ids = Json::of(&ids)?;
+/// Exactly those that stand in the file, and the steps of their runs: what tools were given and what they answered.
+fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
+    let messages = listed(ids.iter().map(|(message, _)| message.as_uuid()))?;
+    let runs = listed(ids.iter().map(|(_, run)| run.as_uuid()))?;
     tx.execute(
         (
             "DELETE FROM outbox WHERE tenant_id = $1 AND message_id IN (SELECT unhex(value) FROM json_each($2))",
             "DELETE FROM outbox WHERE tenant_id = $1
                AND message_id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
         ),
-        params![ids],
+        params![messages],
     )?;
     tx.execute(
         (
@@ -165,7 +171,34 @@ fn remove(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<()> {
             "DELETE FROM messages WHERE tenant_id = $1
                AND id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
         ),
-        params![ids],
+        params![messages],
+    )?;
+    tx.execute(
+        (
+            "DELETE FROM run_steps WHERE tenant_id = $1 AND run_id IN (SELECT unhex(value) FROM json_each($2))",
+            "DELETE FROM run_steps WHERE tenant_id = $1
+               AND run_id IN (SELECT value::uuid FROM jsonb_array_elements_text($2::jsonb))",
+        ),
+        params![runs],
+    )?;
+    Ok(())
+}
+
+fn listed(ids: impl Iterator<Item = Uuid>) -> Result<Json> {
+    Ok(Json::of(&ids.map(|id| id.simple().to_string()).collect::<Vec<_>>())?)
+}
+
+/// What sessions knew in which nobody has written since: whoever comes back begins anew.
+fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    tx.execute(
+        (
+            "UPDATE sessions SET summary = NULL, entities = '{}', masked = NULL
+             WHERE tenant_id = $1 AND last_at < $2 AND (summary IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL)",
+            "UPDATE sessions SET summary = NULL, entities = '{}'::jsonb, masked = NULL
+             WHERE tenant_id = $1 AND last_at < $2
+               AND (summary IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL)",
+        ),
+        params![before],
     )?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use munshi_types::{ReplyTo, SeededRandom, SessionId, TenantId, Zone};
 use crate::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
+const RAJU: &str = "+919812345679";
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// Says how much it was given, and remembers it.
@@ -177,6 +178,35 @@ tables! {
         assert_eq!(left, ["not sent yet", "still under way", "fresh"]);
         assert_eq!(session(&shop, id).await.messages, 10, "numbers are never used again");
         assert_eq!(shop.say(MEERA, "w1", "again").await.run, old[0].run, "and what was taken stays taken");
+    }
+
+    async fn with_old_messages_go_the_steps_of_their_runs_and_what_a_resting_session_knew(test: TestDb) {
+        let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
+        let resting = turns(&shop, 1, 2).await;
+        let know = |id: SessionId| move |tx: &mut munshi_store::Tx<'_>| {
+            tx.execute(
+                "UPDATE sessions SET summary = 'owes 500', entities = '{\"known\":[]}', masked = '{\"a\":1}'
+                 WHERE tenant_id = $1 AND id = $2",
+                munshi_store::params![id],
+            ).map_err(munshi_agent::Error::from).map(drop)
+        };
+        shop.write(know(resting)).await;
+        assert!(shop.count("run_steps").await > 0);
+        shop.test.clock.advance(DAY * 91);
+        let fresh = shop.say(RAJU, "fresh", "hello").await;
+        shop.answer(held(&fresh), "hello!").await;
+        shop.write(know(fresh.session)).await;
+        let steps = shop.count("run_steps").await;
+        let archivist = archivist(&shop, folder.path(), Retention::DEFAULT);
+        let runner = runner(&shop, |registry| archivist.install(registry));
+        let now = shop.now();
+        shop.test.db.write(shop.tenant, move |tx| keeping::schedule(tx, &Zone::default(), now)).await.unwrap();
+        shop.test.clock.advance(DAY);
+        runner.drain().await.unwrap();
+        assert!(shop.count("run_steps").await * 2 < steps, "those of the fresh one stay");
+        let (old, young) = (session(&shop, resting).await, session(&shop, fresh.session).await);
+        assert_eq!((old.summary, old.entities, old.masked), (None, serde_json::json!({}), None));
+        assert_eq!((young.summary.as_deref(), young.masked.is_some()), (Some("owes 500"), true));
     }
 
     async fn an_owner_may_keep_everything(test: TestDb) {

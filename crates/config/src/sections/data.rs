@@ -1,4 +1,4 @@
-use crate::kinds::DataFolder;
+use crate::kinds::{Count, DataFolder};
 use crate::section::section;
 
 section! {
@@ -7,5 +7,8 @@ section! {
         /// The folder for everything Munshi keeps; made on first run. `~` is your home folder. By default
         /// XDG_DATA_HOME is honoured, and without a home folder it is `./munshi-data`.
         dir: DataFolder = "~/.local/share/munshi",
+        /// After how many days a conversation goes from the database to files in `archive`, with what its tools were given
+        /// and answered; a session that rests so long forgets its summary too. 0 keeps everything where it is.
+        hot_days: Count<0, 36_500> = 90,
     }
 }

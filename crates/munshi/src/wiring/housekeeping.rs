@@ -1,6 +1,7 @@
 //! What is done at night for every tenant: old messages go to the archive, old codes go; once for all, what let people in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_agent::keeping::{ARCHIVE, Archivist, Retention};
 use munshi_config::Config;
@@ -29,11 +30,15 @@ pub(crate) fn register(
     queue: &Queue,
     clock: &Arc<dyn Clock>,
 ) {
+    let retention = match config.data.hot_days {
+        0 => Retention::Kept,
+        days => Retention::Hot(Duration::from_secs(days as u64 * 86_400)),
+    };
     let archivist = Archivist {
         db: db.clone(),
         clock: clock.clone(),
         folder: config.data.dir.join(FOLDER),
-        retentions: Arc::new(|_| Retention::DEFAULT),
+        retentions: Arc::new(move |_| retention),
     };
     archivist.install(kinds);
     let (db, queue, clock) = (db.clone(), queue.clone(), clock.clone());

@@ -75,6 +75,19 @@ fn a_question_is_answered_on_postgres() {
 }
 
 #[test]
+fn an_excuse_is_told_and_is_no_success() {
+    let installation = saathi(Engine::Sqlite);
+    let number = ["ask", "business-work", "my aadhaar is 2341 2341 2346"];
+    let shown = installation.run(&number);
+    assert!(shown.code == 10 && !shown.out.trim().is_empty(), "{shown:?}");
+    assert!(shown.err.contains("refused_at_door"), "{shown:?}");
+    let json = installation.run(&[&number[..], &["--json"]].concat());
+    let told: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((json.code, &told["state"]), (10, &json!("halted")), "{json:?}");
+    assert!(json.err.contains("\"halted\""), "{json:?}");
+}
+
+#[test]
 fn many_lines_are_answered_in_order() {
     let installation = saathi(Engine::Sqlite);
     let input = concat!(

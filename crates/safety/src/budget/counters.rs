@@ -125,7 +125,7 @@ pub(crate) fn book(
     output: i64,
 ) -> Result<()> {
     let (keys, Figures(held), Figures(used)) = (six(slots), held, used);
-    tx.execute(
+    tx.send(
         (
             "UPDATE usage_counters SET
                held_interactions = held_interactions - $8, held_jobs = held_jobs - $9,

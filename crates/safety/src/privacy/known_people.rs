@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_identity::persons::{self, Reached};
@@ -86,15 +87,20 @@ pub struct KnownPeople {
 
 #[derive(Default)]
 struct Kept {
-    met: HashMap<TenantId, Arc<Met>>,
-    lists: HashMap<[u8; 32], List>,
+    met: Lists<TenantId, Met>,
+    ready: Lists<[u8; 32], Known>,
+}
+
+/// So many lists, and so many entities in all of them together; the one longest not asked for goes first.
+struct Lists<K, T> {
+    lists: HashMap<K, List<T>>,
     entities: usize,
-    /// Counts questions, to know which list was longest not asked for.
+    /// Counts questions.
     asked: u64,
 }
 
-struct List {
-    known: Arc<Known>,
+struct List<T> {
+    list: Arc<T>,
     entities: usize,
     asked: u64,
 }
@@ -103,12 +109,12 @@ impl KnownPeople {
     /// Those the tenant has met and, whoever they are, the person who writes.
     pub fn met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<People> {
         let (tenant, changes) = (tx.tenant(), persons::changes(tx)?);
-        let kept = self.with(|kept| kept.met.get(&tenant).cloned()).filter(|met| met.changes == changes);
+        let kept = self.with(|kept| kept.met.find(tenant)).filter(|met| met.changes == changes);
         let met = match kept {
             Some(met) => met,
             None => {
                 let met = Arc::new(Met::read(tx, changes)?);
-                self.with(|kept| kept.keep_met(tenant, &met));
+                self.with(|kept| kept.met.keep(tenant, &met, met.entities.len()));
                 met
             }
         };
@@ -122,13 +128,13 @@ impl KnownPeople {
     /// The people, ready to be found.
     pub fn of(&self, tenant: TenantId, people: &People) -> Arc<Known> {
         let key = people.key(tenant);
-        if let Some(known) = self.with(|kept| kept.find(key)) {
+        if let Some(known) = self.with(|kept| kept.ready.find(key)) {
             return known;
         }
         // Made outside the lock: others need not wait, and at worst two make the same.
         let entities = [people.met.entities.as_slice(), &people.others].concat();
         let known = Arc::new(Known::new(tenant, &entities));
-        self.with(|kept| kept.keep(key, &known, entities.len()));
+        self.with(|kept| kept.ready.keep(key, &known, entities.len()));
         known
     }
 
@@ -152,38 +158,36 @@ impl From<Vec<Entity>> for People {
     }
 }
 
-impl Kept {
-    fn keep_met(&mut self, tenant: TenantId, met: &Arc<Met>) {
-        if self.met.len() >= MOST_LISTS && !self.met.contains_key(&tenant) {
-            // Which one goes matters little: it is read again when it is asked for.
-            let some = self.met.keys().next().copied();
-            some.map(|some| self.met.remove(&some));
-        }
-        if met.entities.len() <= MOST_ENTITIES {
-            self.met.insert(tenant, met.clone());
-        }
-    }
-
-    fn find(&mut self, key: [u8; 32]) -> Option<Arc<Known>> {
+impl<K: Copy + Eq + Hash, T> Lists<K, T> {
+    fn find(&mut self, key: K) -> Option<Arc<T>> {
         self.asked += 1;
         let list = self.lists.get_mut(&key)?;
         list.asked = self.asked;
-        Some(list.known.clone())
+        Some(list.list.clone())
     }
 
-    fn keep(&mut self, key: [u8; 32], known: &Arc<Known>, entities: usize) {
-        if entities > MOST_ENTITIES || self.lists.contains_key(&key) {
+    fn keep(&mut self, key: K, list: &Arc<T>, entities: usize) {
+        self.forget(key);
+        if entities > MOST_ENTITIES {
             return;
         }
         while self.lists.len() >= MOST_LISTS || self.entities + entities > MOST_ENTITIES {
-            let Some(oldest) = self.lists.iter().min_by_key(|(_, list)| list.asked).map(|(key, _)| *key)
-            else {
-                break;
-            };
-            self.entities -= self.lists.remove(&oldest).map_or(0, |list| list.entities);
+            let oldest = self.lists.iter().min_by_key(|(_, list)| list.asked).map(|(key, _)| *key);
+            let Some(oldest) = oldest else { break };
+            self.forget(oldest);
         }
         self.entities += entities;
-        self.lists.insert(key, List { known: known.clone(), entities, asked: self.asked });
+        self.lists.insert(key, List { list: list.clone(), entities, asked: self.asked });
+    }
+
+    fn forget(&mut self, key: K) {
+        self.entities -= self.lists.remove(&key).map_or(0, |list| list.entities);
+    }
+}
+
+impl<K, T> Default for Lists<K, T> {
+    fn default() -> Self {
+        Self { lists: HashMap::new(), entities: 0, asked: 0 }
     }
 }
 
@@ -209,7 +213,7 @@ fn fingerprint(tenant: TenantId, entities: &[Entity]) -> [u8; 32] {
 
 impl fmt::Debug for KnownPeople {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (lists, entities) = self.with(|kept| (kept.lists.len(), kept.entities));
+        let (lists, entities) = self.with(|kept| (kept.ready.lists.len(), kept.ready.entities));
         f.debug_struct("KnownPeople").field("lists", &lists).field("entities", &entities).finish()
     }
 }
@@ -253,9 +257,10 @@ mod tests {
                 "it is asked for again and again"
             );
         }
-        people.with(|kept| assert_eq!((kept.lists.len(), kept.entities), (MOST_LISTS, MOST_LISTS)));
+        people
+            .with(|kept| assert_eq!((kept.ready.lists.len(), kept.ready.entities), (MOST_LISTS, MOST_LISTS)));
 
-        let mut kept = Kept::default();
+        let mut kept = Lists::default();
         let known = Arc::new(Known::new(tenant(1), &[]));
         for key in 0..5 {
             kept.find([key; 32]);
@@ -264,6 +269,14 @@ mod tests {
         assert_eq!((kept.lists.len(), kept.entities), (2, MOST_ENTITIES));
         kept.keep([9; 32], &known, MOST_ENTITIES + 1);
         assert!(!kept.lists.contains_key(&[9; 32]), "too large to keep");
+        kept.keep([4; 32], &known, 7);
+        assert_eq!(
+            (kept.lists.len(), kept.entities),
+            (2, MOST_ENTITIES / 2 + 7),
+            "in the place of what it was"
+        );
+        kept.keep([4; 32], &known, MOST_ENTITIES + 1);
+        assert_eq!((kept.lists.len(), kept.entities), (1, MOST_ENTITIES / 2), "what it was is stale");
     }
 
     #[test]

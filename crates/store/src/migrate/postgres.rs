@@ -1,59 +1,68 @@
 //! Migrating Postgres: as the tables' owner, under an advisory lock, in one transaction.
 
-use postgres::{Client, Transaction};
-
+use super::Migration;
 use super::plan::{Applied, Outcome, Request, pending};
 use super::render::{Engine, render};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::postgres::{APP_ROLE, Connection, Login, translate, unprepared};
+use crate::postgres::{APP_ROLE, Connection, Line, Login, unprepared};
 
 /// Held while migrating, so that of many nodes starting at once one migrates and the others wait ("MUNS").
 const LOCK: i64 = 0x4D55_4E53;
 
 pub(super) fn applied(place: &PostgresAddress, options: &Options) -> Result<Vec<Applied>> {
-    let mut connection = Connection::open(place, options, Login::Owner)?;
-    read_applied(&mut connection.client)
+    let connection = Connection::open(place, options, Login::Owner)?;
+    read_applied(&connection.line)
 }
 
 pub(super) fn run(app: &PostgresAddress, owner: &PostgresAddress, request: &Request) -> Result<Outcome> {
-    let mut connection = Connection::open(owner, &request.options, Login::Owner)?;
-    let client = &mut connection.client;
-    client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).map_err(translate)?;
-    let outcome = apply(client, app, owner, request);
-    client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map_err(translate)?;
+    let connection = Connection::open(owner, &request.options, Login::Owner)?;
+    let line = &connection.line;
+    line.execute("SELECT pg_advisory_lock($1)", &[&LOCK])?;
+    let outcome = apply(line, app, owner, request);
+    line.execute("SELECT pg_advisory_unlock($1)", &[&LOCK])?;
     outcome
 }
 
-fn apply(
-    client: &mut Client,
-    app: &PostgresAddress,
-    owner: &PostgresAddress,
-    request: &Request,
-) -> Result<Outcome> {
-    let before = read_applied(client)?;
+fn apply(line: &Line, app: &PostgresAddress, owner: &PostgresAddress, request: &Request) -> Result<Outcome> {
+    let before = read_applied(line)?;
     let waiting = pending(&before, &request.migrations)?;
     if waiting.is_empty() {
         return Ok(Outcome::default());
     }
-    require_version(client)?;
-    ensure_role(client)?;
-    let mut tx = client.transaction().map_err(translate)?;
-    grant_role(&mut tx, app, owner).map_err(not_the_owner)?;
-    if before.is_empty() {
-        prepare(&mut tx).map_err(not_the_owner)?;
+    require_version(line)?;
+    ensure_role(line)?;
+    line.command("BEGIN")?;
+    if let Err(error) = write(line, (app, owner), request, &waiting, before.is_empty()) {
+        line.command("ROLLBACK")?;
+        return Err(error);
     }
-    set_force(&mut tx, "NO FORCE")?;
-    for migration in &waiting {
-        let failed = |error| match translate(error) {
+    line.command("COMMIT")?;
+    Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+}
+
+fn write(
+    line: &Line,
+    (app, owner): (&PostgresAddress, &PostgresAddress),
+    request: &Request,
+    waiting: &[&Migration],
+    is_first: bool,
+) -> Result<()> {
+    grant_role(line, app, owner).map_err(not_the_owner)?;
+    if is_first {
+        prepare(line).map_err(not_the_owner)?;
+    }
+    set_force(line, "NO FORCE")?;
+    for migration in waiting {
+        let failed = |error| match error {
             Error::Misuse(what) => {
                 Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
             }
             other => not_the_owner(other),
         };
-        tx.batch_execute(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
-        tx.execute(
+        line.command(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
+        line.execute(
             "INSERT INTO schema_migrations (number, name, checksum, applied_at)
              VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000000.0))",
             &[
@@ -65,9 +74,7 @@ fn apply(
         )
         .map_err(failed)?;
     }
-    set_force(&mut tx, "FORCE")?;
-    tx.commit().map_err(translate)?;
-    Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+    set_force(line, "FORCE")
 }
 
 fn not_the_owner(error: Error) -> Error {
@@ -81,9 +88,8 @@ fn not_the_owner(error: Error) -> Error {
 }
 
 /// What tenancy rests on came with Postgres 16.
-fn require_version(client: &mut Client) -> Result<()> {
-    let row =
-        client.query_one("SELECT current_setting('server_version_num')::int", &[]).map_err(translate)?;
+fn require_version(line: &Line) -> Result<()> {
+    let row = line.one("SELECT current_setting('server_version_num')::int", &[])?;
     let version: i32 = row.get(0);
     if version >= 160_000 {
         return Ok(());
@@ -96,32 +102,28 @@ fn require_version(client: &mut Client) -> Result<()> {
 
 /// Row-level security binds the owner too, who would see no row to migrate. It is lifted for the owner alone and
 /// inside this transaction alone: every table is under it again before anybody can look.
-fn set_force(tx: &mut Transaction<'_>, word: &str) -> Result<()> {
-    let tables = tx
-        .query(
-            "SELECT quote_ident(relname) FROM pg_class
+fn set_force(line: &Line, word: &str) -> Result<()> {
+    let tables = line.all(
+        "SELECT quote_ident(relname) FROM pg_class
              WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity
                AND pg_has_role(current_user, relowner, 'USAGE') ORDER BY relname",
-            &[],
-        )
-        .map_err(translate)?;
+        &[],
+    )?;
     for row in tables {
         let table: String = row.get(0);
-        tx.batch_execute(&format!("ALTER TABLE public.{table} {word} ROW LEVEL SECURITY"))
-            .map_err(translate)?;
+        line.command(&format!("ALTER TABLE public.{table} {word} ROW LEVEL SECURITY"))?;
     }
     Ok(())
 }
 
 /// The role belongs to the whole server, so another database's migration may make it at the same moment.
-fn ensure_role(client: &mut Client) -> Result<()> {
-    let known =
-        client.query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE]).map_err(translate)?;
-    if known.is_some() {
+fn ensure_role(line: &Line) -> Result<()> {
+    let known = line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
+    if !known.is_empty() {
         return Ok(());
     }
-    let made = client.batch_execute(&format!("CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS"));
-    match made.map_err(translate) {
+    let made = line.command(&format!("CREATE ROLE {APP_ROLE} NOLOGIN NOSUPERUSER NOBYPASSRLS"));
+    match made {
         Err(Error::Conflict { .. }) => Ok(()),
         Err(Error::Misuse(what)) if what.contains("already exists") => Ok(()),
         Err(Error::Refused(what)) => Err(Error::Schema(format!(
@@ -133,44 +135,40 @@ fn ensure_role(client: &mut Client) -> Result<()> {
 }
 
 /// Lets the logins take the role on, where they can't already.
-fn grant_role(tx: &mut Transaction<'_>, app: &PostgresAddress, owner: &PostgresAddress) -> Result<()> {
+fn grant_role(line: &Line, app: &PostgresAddress, owner: &PostgresAddress) -> Result<()> {
     for place in [app, owner] {
         let config = place.driver_config()?;
         let Some(login) = config.get_user() else { continue };
-        let row = tx
-            .query_one(
-                "SELECT pg_has_role($1::text::name, $2::text::name, 'SET'), quote_ident($1)",
-                &[&login, &APP_ROLE],
-            )
-            .map_err(translate)?;
+        let row = line.one(
+            "SELECT pg_has_role($1::text::name, $2::text::name, 'SET'), quote_ident($1)",
+            &[&login, &APP_ROLE],
+        )?;
         let (may, quoted): (bool, String) = (row.get(0), row.get(1));
         if !may {
-            tx.batch_execute(&format!("GRANT {APP_ROLE} TO {quoted}")).map_err(translate)?;
+            line.command(&format!("GRANT {APP_ROLE} TO {quoted}"))?;
         }
     }
     Ok(())
 }
 
-fn prepare(tx: &mut Transaction<'_>) -> Result<()> {
-    tx.batch_execute(&format!(
+fn prepare(line: &Line) -> Result<()> {
+    line.command(&format!(
         "CREATE TABLE schema_migrations (
            number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL
          );
          GRANT SELECT ON schema_migrations TO {APP_ROLE};
          GRANT USAGE ON SCHEMA public TO {APP_ROLE};"
     ))
-    .map_err(translate)
 }
 
-fn read_applied(client: &mut Client) -> Result<Vec<Applied>> {
-    let known =
-        client.query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[]).map_err(translate)?;
+fn read_applied(line: &Line) -> Result<Vec<Applied>> {
+    let known = line.one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])?;
     if !known.get::<_, bool>(0) {
         return Ok(Vec::new());
     }
-    let rows = client
-        .query("SELECT number, name, checksum FROM schema_migrations ORDER BY number", &[])
-        .map_err(|error| match translate(error) {
+    let rows = line
+        .all("SELECT number, name, checksum FROM schema_migrations ORDER BY number", &[])
+        .map_err(|error| match error {
             Error::Refused(_) => unprepared(),
             other => other,
         })?;

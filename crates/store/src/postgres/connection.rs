@@ -1,13 +1,14 @@
 //! One Postgres connection and the statements it has prepared.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use postgres::Statement;
-use postgres::types::ToSql;
+use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
 
-use super::errors::{TABLES_CHANGED, translate, translate_connect};
-use super::tls;
+use super::errors::{TABLES_CHANGED, translate};
+use super::line::Line;
+use super::outgoing::{self, Kept, Outgoing};
 use crate::address::{Address, PostgresAddress};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -31,10 +32,18 @@ pub(crate) enum Login {
     Owner,
 }
 
+const SAVE: &str = "SAVEPOINT unit";
+
+/// How long after an answer a line is taken to be alive without asking.
+const FRESH: Duration = Duration::from_secs(1);
+
 pub(crate) struct Connection {
-    pub(crate) client: postgres::Client,
+    pub(crate) line: Line,
     /// Prepared statements by the address of their literal.
     statements: HashMap<(usize, usize), Statement>,
+    /// What goes out with the next statement.
+    outgoing: Vec<Outgoing>,
+    answered_at: Instant,
 }
 
 impl Connection {
@@ -62,13 +71,9 @@ impl Connection {
         config.keepalives_idle(LINE_CHECK).keepalives_interval(LINE_CHECK / 2).keepalives_retries(3);
         config.tcp_user_timeout(LINE_CHECK * 3);
         config.application_name("munshi");
-        let place = Address::Postgres(address.clone()).to_string();
-        let client = match config.get_ssl_mode() {
-            postgres::config::SslMode::Disable => config.connect(postgres::NoTls),
-            _ => config.connect(tls::connector(address.root_certificate.as_deref())?),
-        };
-        let client = client.map_err(|error| translate_connect(error, &place))?;
-        let mut connection = Self { client, statements: HashMap::new() };
+        let line = Line::open(address, &config)?;
+        let (statements, outgoing) = (HashMap::new(), Vec::new());
+        let mut connection = Self { line, statements, outgoing, answered_at: Instant::now() };
         match login {
             Login::App => connection.become_app(options)?,
             Login::Owner => connection.command("SET TIME ZONE 'UTC'; SET search_path = public")?,
@@ -78,11 +83,8 @@ impl Connection {
 
     /// Takes the role that row-level security holds for, and makes sure that it does.
     fn become_app(&mut self, options: &Options) -> Result<()> {
-        let known = self
-            .client
-            .query_opt("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])
-            .map_err(translate)?;
-        if known.is_none() {
+        let known = self.line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
+        if known.is_empty() {
             return Err(unprepared());
         }
         let millis = options.statement_timeout.as_millis();
@@ -92,9 +94,8 @@ impl Connection {
             millis.saturating_mul(2),
         ))?;
         let row = self
-            .client
-            .query_one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user", &[])
-            .map_err(translate)?;
+            .line
+            .one("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user", &[])?;
         if row.get(0) {
             return Err(Error::Schema(format!(
                 "the role `{APP_ROLE}` bypasses row-level security, so tenants would not be kept apart: \
@@ -112,8 +113,31 @@ impl Connection {
     ) -> Result<u64> {
         let statement = self.prepared(sql, first, params)?;
         let bound = bind(first.as_ref(), params);
-        let outcome = self.client.execute(&statement, &bound).map_err(translate);
-        self.forget_stale(outcome)
+        let outgoing = std::mem::take(&mut self.outgoing);
+        let outcome =
+            outgoing::with_last(&self.line, &outgoing, self.line.client.execute(&statement, &bound));
+        self.answered(outcome)
+    }
+
+    /// Runs a statement whose count nobody wants to know: it goes with the next one, and so does what is wrong with it.
+    pub(crate) fn send(
+        &mut self,
+        sql: &'static str,
+        first: Option<Param<'_>>,
+        params: &[Param<'_>],
+    ) -> Result<()> {
+        let statement = self.prepared(sql, first, params)?;
+        let kept = first.into_iter().chain(params.iter().copied()).map(Kept::from).collect();
+        self.outgoing.push(Outgoing::Statement(statement, kept));
+        if self.outgoing.len() < outgoing::MOST { Ok(()) } else { self.flush() }
+    }
+
+    /// Waits for everything that was sent.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        let Some(last) = outgoing.pop() else { return Ok(()) };
+        let outcome = outgoing::with_last(&self.line, &outgoing, last.go(&self.line.client));
+        self.answered(outcome)
     }
 
     pub(crate) fn query(
@@ -125,18 +149,70 @@ impl Connection {
     ) -> Result<()> {
         let statement = self.prepared(sql, first, params)?;
         let bound = bind(first.as_ref(), params);
-        let outcome = self.client.query(&statement, &bound).map_err(translate);
-        let rows = self.forget_stale(outcome)?;
+        let outgoing = std::mem::take(&mut self.outgoing);
+        let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.query(&statement, &bound));
+        let rows = self.answered(outcome)?;
         rows.iter().try_for_each(|row| each(&Row(RowOf::Postgres(row))))
     }
 
     /// A transaction or session command; never a statement with data in it.
     pub(crate) fn command(&mut self, text: &str) -> Result<()> {
-        self.client.batch_execute(text).map_err(translate)
+        let outgoing = std::mem::take(&mut self.outgoing);
+        let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.batch_execute(text));
+        self.answered(outcome)
+    }
+
+    /// Opens a transaction: with its first statement where the line has just answered, else at once, so that a line that
+    /// went dark meanwhile is noticed before anything ran.
+    pub(crate) fn begin(&mut self, text: String) -> Result<()> {
+        self.outgoing.clear();
+        if self.line.is_closed() {
+            return Err(Error::Unavailable { what: "the server hung up".to_owned(), source: None });
+        }
+        if self.answered_at.elapsed() > FRESH {
+            return self.command(&text);
+        }
+        self.outgoing.push(Outgoing::Command(text));
+        Ok(())
+    }
+
+    /// Undoes a transaction; what was not sent yet never will be.
+    pub(crate) fn roll_back(&mut self) -> Result<()> {
+        let is_unopened =
+            matches!(self.outgoing.first(), Some(Outgoing::Command(text)) if text.starts_with("BEGIN"));
+        self.outgoing.clear();
+        if is_unopened { Ok(()) } else { self.command("ROLLBACK") }
+    }
+
+    /// Begins a unit that can be undone alone.
+    pub(crate) fn save(&mut self) {
+        self.outgoing.push(Outgoing::Command(SAVE.to_owned()));
+    }
+
+    pub(crate) fn release(&mut self) {
+        self.outgoing.push(Outgoing::Command("RELEASE SAVEPOINT unit".to_owned()));
+    }
+
+    /// Undoes the unit since [`save`](Self::save), which may not even have been sent.
+    pub(crate) fn undo(&mut self) {
+        let unsent = |one: &Outgoing| matches!(one, Outgoing::Command(text) if text == SAVE);
+        match self.outgoing.iter().rposition(unsent) {
+            Some(place) => self.outgoing.truncate(place),
+            None => {
+                self.outgoing.clear();
+                let text = "ROLLBACK TO SAVEPOINT unit; RELEASE SAVEPOINT unit";
+                self.outgoing.push(Outgoing::Command(text.to_owned()));
+            }
+        }
+    }
+
+    /// Whether its end has been heard of already.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.line.client.is_closed()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.line.is_closed()
     }
 
     fn prepared(
@@ -149,7 +225,8 @@ impl Connection {
         let statement = match self.statements.get(&key) {
             Some(statement) => statement.clone(),
             None => {
-                let statement = self.client.prepare(sql).map_err(|error| match translate(error) {
+                let asked = self.line.client.prepare(sql);
+                let statement = self.line.wait(asked).map_err(|error| match translate(error) {
                     Error::Misuse(what) => Error::Misuse(format!("{what} in: {}", shortened(sql))),
                     other => other,
                 })?;
@@ -165,7 +242,8 @@ impl Connection {
     }
 
     /// After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
-    fn forget_stale<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    fn answered<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        self.answered_at = Instant::now();
         if let Err(Error::Busy(what)) = &outcome
             && what == TABLES_CHANGED
         {
@@ -175,7 +253,7 @@ impl Connection {
     }
 }
 
-fn bind<'a>(first: Option<&'a Param<'a>>, params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+pub(super) fn bind<'a>(first: Option<&'a Param<'a>>, params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     first.into_iter().chain(params).map(|param| param as &(dyn ToSql + Sync)).collect()
 }
 

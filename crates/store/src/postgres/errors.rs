@@ -1,13 +1,13 @@
 //! Postgres's error codes as what a caller does about them.
 
-use postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
 
 /// A plan made before a migration no longer fits; made anew, it does.
 pub(super) const TABLES_CHANGED: &str = "the tables have just changed";
 
-pub(crate) fn translate(error: postgres::Error) -> Error {
+pub(crate) fn translate(error: tokio_postgres::Error) -> Error {
     match error.as_db_error() {
         Some(refusal) => from_refusal(refusal),
         None if error.is_closed() || is_io(&error) => Error::unavailable("the connection broke", error),
@@ -16,12 +16,12 @@ pub(crate) fn translate(error: postgres::Error) -> Error {
 }
 
 /// An error met while connecting: whatever it is, the database can't be reached.
-pub(crate) fn translate_connect(error: postgres::Error, place: &str) -> Error {
+pub(crate) fn translate_connect(error: tokio_postgres::Error, place: &str) -> Error {
     let what = format!("{place}: {}", spelled_out(&error));
     Error::unavailable(what, error)
 }
 
-fn is_io(error: &postgres::Error) -> bool {
+fn is_io(error: &tokio_postgres::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         if inner.is::<std::io::Error>() {
@@ -32,7 +32,7 @@ fn is_io(error: &postgres::Error) -> bool {
     false
 }
 
-fn spelled_out(error: &postgres::Error) -> String {
+fn spelled_out(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {

@@ -2,12 +2,15 @@
 
 mod connection;
 mod errors;
+mod line;
+mod outgoing;
 mod pool;
+mod queue;
 mod tls;
 mod wire;
 mod worker;
 
 pub(crate) use connection::{APP_ROLE, Connection, Login, unprepared};
-pub(crate) use errors::translate;
+pub(crate) use line::Line;
 pub(crate) use pool::Postgres;
 pub(crate) use wire::column_of;

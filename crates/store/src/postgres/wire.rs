@@ -3,8 +3,8 @@
 use std::error::Error as StdError;
 
 use munshi_types::Timestamp;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -91,7 +91,7 @@ impl<'a> FromSql<'a> for Raw<'a> {
     }
 }
 
-pub(crate) fn column_of(row: &postgres::Row, position: usize) -> Result<Column<'_>> {
+pub(crate) fn column_of(row: &tokio_postgres::Row, position: usize) -> Result<Column<'_>> {
     let raw: Raw<'_> = row.try_get(position).map_err(|error| {
         let cause = StdError::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         Error::Decode(format!("found {cause}"))

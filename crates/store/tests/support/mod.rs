@@ -33,6 +33,12 @@ pub(crate) fn add(tx: &mut Tx<'_>, body: &str) -> Result<Uuid> {
     Ok(id)
 }
 
+/// The same, with nobody waiting for it.
+pub(crate) fn send(tx: &mut Tx<'_>, body: &str) -> Result<()> {
+    let id = munshi_types::Id::as_uuid(munshi_types::Ids::system().next::<munshi_types::JobId>());
+    tx.send("INSERT INTO notes (tenant_id, id, body) VALUES ($1, $2, $3)", params![id, body])
+}
+
 pub(crate) fn bodies(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     tx.all("SELECT body FROM notes WHERE tenant_id = $1 ORDER BY body", &[], |row| row.get("body"))
 }

@@ -21,10 +21,10 @@ use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
 use self::desk::{Desk, Wanted};
-use self::reply::{Quiet, Watched};
+use self::reply::{Quiet, Told, Watched};
 use super::vault::Operator;
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -85,14 +85,27 @@ async fn one(context: &Context, desk: &mut Desk, person: Option<&str>, text: &st
     let who = desk.who(person).await?;
     if context.output.is_json() {
         let told = desk.ask(&who, text, &mut Quiet).await?;
-        return context.output.answer(&told, |_, _| String::new());
+        context.output.answer(&told, |_, _| String::new())?;
+        return answered(&told);
     }
     if who.is_new {
         context.output.aside(|paint| paint.dim(&who.introduced()));
     }
     let mut watched = Watched::new(context.output);
     let told = desk.ask(&who, text, &mut watched).await?;
-    watched.end(&told)
+    watched.end(&told)?;
+    answered(&told)
+}
+
+/// An excuse is no answer: a script must not go on as if it were one.
+fn answered(told: &Told) -> Result<()> {
+    match &told.outcome.halt {
+        None => Ok(()),
+        Some(halt) => Err(Failure::new(
+            Exit::Halted,
+            format!("the turn was halted ({}): this is no answer", halt.code()),
+        )),
+    }
 }
 
 /// The text, as long as it can be said.

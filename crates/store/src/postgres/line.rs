@@ -1,0 +1,79 @@
+//! The line to a server: its socket is driven by the thread that owns it, while that waits for an answer.
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, Row};
+
+use super::errors::{translate, translate_connect};
+use super::tls;
+use crate::address::{Address, PostgresAddress};
+use crate::error::{Error, Result};
+
+pub(crate) struct Line {
+    pub(super) client: Client,
+    runtime: Runtime,
+}
+
+impl Line {
+    pub(super) fn open(address: &PostgresAddress, config: &Config) -> Result<Self> {
+        let place = Address::Postgres(address.clone()).to_string();
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::unavailable("a Postgres thread can't be set up", error))?;
+        let plain = config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable;
+        let client = if plain {
+            runtime.block_on(connect(config, NoTls))
+        } else {
+            runtime.block_on(connect(config, tls::connector(address.root_certificate.as_deref())?))
+        };
+        Ok(Self { client: client.map_err(|error| translate_connect(error, &place))?, runtime })
+    }
+
+    /// Waits for something that the client was asked.
+    pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
+        self.runtime.block_on(asked)
+    }
+
+    /// Whether the server has hung up, as far as this end has heard: what lies in the socket is read, nothing is asked.
+    pub(super) fn is_closed(&self) -> bool {
+        // The socket is looked at while this yields, and the connection hears of it in the turn after.
+        self.wait(async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        });
+        self.client.is_closed()
+    }
+
+    pub(crate) fn command(&self, text: &str) -> Result<()> {
+        self.wait(self.client.batch_execute(text)).map_err(translate)
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
+        self.wait(self.client.execute(sql, params)).map_err(translate)
+    }
+
+    pub(crate) fn all(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
+        self.wait(self.client.query(sql, params)).map_err(translate)
+    }
+
+    pub(crate) fn one(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Row> {
+        self.wait(self.client.query_one(sql, params)).map_err(translate)
+    }
+}
+
+async fn connect<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
+where
+    T: tokio_postgres::tls::MakeTlsConnect<tokio_postgres::Socket>,
+    T::Stream: Send + 'static,
+{
+    let (client, connection) = config.connect(tls).await?;
+    // It ends with the client; what it could say, the client says at its next statement.
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a Postgres connection ended");
+        }
+    });
+    Ok(client)
+}

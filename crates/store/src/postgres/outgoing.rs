@@ -1,0 +1,97 @@
+//! What is sent without waiting for its answer: it travels with the next thing that is waited for.
+
+use futures_util::future::{join, join_all};
+use munshi_types::Timestamp;
+use tokio_postgres::{Client, Statement};
+use uuid::Uuid;
+
+use super::connection::bind;
+use super::errors::translate;
+use super::line::Line;
+use crate::error::Result;
+use crate::value::Param;
+
+/// More than any unit of ours sends at once.
+pub(super) const MOST: usize = 24;
+
+pub(super) enum Outgoing {
+    /// A transaction command.
+    Command(String),
+    Statement(Statement, Vec<Kept>),
+}
+
+/// A parameter that outlives its caller.
+pub(super) enum Kept {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Uuid(Uuid),
+    Time(Timestamp),
+    Json(String),
+    Vector(Vec<f32>),
+}
+
+impl From<Param<'_>> for Kept {
+    fn from(param: Param<'_>) -> Self {
+        match param {
+            Param::Null => Self::Null,
+            Param::Bool(value) => Self::Bool(value),
+            Param::Integer(value) => Self::Integer(value),
+            Param::Real(value) => Self::Real(value),
+            Param::Text(text) => Self::Text(text.to_owned()),
+            Param::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
+            Param::Uuid(uuid) => Self::Uuid(uuid),
+            Param::Time(moment) => Self::Time(moment),
+            Param::Json(text) => Self::Json(text.to_owned()),
+            Param::Vector(values) => Self::Vector(values.to_owned()),
+        }
+    }
+}
+
+impl Kept {
+    fn param(&self) -> Param<'_> {
+        match self {
+            Self::Null => Param::Null,
+            Self::Bool(value) => Param::Bool(*value),
+            Self::Integer(value) => Param::Integer(*value),
+            Self::Real(value) => Param::Real(*value),
+            Self::Text(text) => Param::Text(text),
+            Self::Bytes(bytes) => Param::Bytes(bytes),
+            Self::Uuid(uuid) => Param::Uuid(*uuid),
+            Self::Time(moment) => Param::Time(*moment),
+            Self::Json(text) => Param::Json(text),
+            Self::Vector(values) => Param::Vector(values),
+        }
+    }
+}
+
+impl Outgoing {
+    pub(super) async fn go(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
+        match self {
+            Self::Command(text) => client.batch_execute(text).await,
+            Self::Statement(statement, kept) => {
+                let params: Vec<_> = kept.iter().map(Kept::param).collect();
+                client.execute(statement, &bind(None, &params)).await.map(drop)
+            }
+        }
+    }
+}
+
+/// Sends all of it in its order, then the last, and waits for every answer. The first that failed is the answer: what
+/// comes after it fails only because of it.
+pub(super) fn with_last<T>(
+    line: &Line,
+    before: &[Outgoing],
+    last: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T> {
+    if before.is_empty() {
+        return line.wait(last).map_err(translate);
+    }
+    let sent = join_all(before.iter().map(|one| one.go(&line.client)));
+    let (sent, last) = line.wait(join(sent, last));
+    sent.into_iter().collect::<Result<Vec<_>, _>>().map_err(translate)?;
+    last.map_err(translate)
+}
