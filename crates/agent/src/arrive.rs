@@ -137,8 +137,11 @@ impl Inner {
             if target.stays_here() {
                 continue;
             }
-            let usage = Tokens { cache_write_1h: input, output, ..Tokens::default() };
-            let cost = self.gateway.prices().cost(target, &usage, now);
+            // Where a model has no price for a cache, what is sent costs what it always does.
+            let plain = Tokens { input, output, ..Tokens::default() };
+            let written = Tokens { cache_write_1h: input, output, ..Tokens::default() };
+            let prices = self.gateway.prices();
+            let cost = prices.cost(target, &plain, now).max(prices.cost(target, &written, now));
             most.tokens = input + output;
             most.output = output;
             most.money = match (most.money, cost) {

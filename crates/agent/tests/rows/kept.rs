@@ -188,7 +188,7 @@ tables! {
                 "UPDATE sessions SET summary = 'owes 500', entities = '{\"known\":[]}', masked = '{\"a\":1}'
                  WHERE tenant_id = $1 AND id = $2",
                 munshi_store::params![id],
-            ).map_err(munshi_agent::Error::from).map(drop)
+            ).map(drop)
         };
         shop.write(know(resting)).await;
         assert!(shop.count("run_steps").await > 0);

@@ -1,12 +1,19 @@
 //! A message and its answer.
 
 use munshi_agent::{Event, Fate, RunState};
+use munshi_llm::money::{Price, PriceBook};
 use munshi_test_support::models::Turn;
 use munshi_test_support::{Engine, TestDb};
 use serde_json::json;
 
 use crate::meter::Writes;
-use crate::support::{Shop, arguments, text_of};
+use crate::support::{Plan, Shop, arguments, text_of};
+
+/// With no price, and with one that knows no cache.
+fn price_books(model: &str) -> [PriceBook; 2] {
+    let price = Price { input: 1_000_000, output: 5_000_000, ..Price::FREE };
+    [PriceBook::default(), PriceBook::new([(model.to_owned(), price)].into())]
+}
 
 async fn plain_turn_is_two_transactions(engine: Engine) {
     let writes = Writes::watch();
@@ -20,14 +27,18 @@ async fn plain_turn_is_two_transactions(engine: Engine) {
         munshi_agent::MIGRATIONS,
         crate::support::NOTES,
     ];
-    let test = TestDb::open(engine, &lists).await;
-    let shop = Shop::open(&test, [Turn::text("Hello."), Turn::text("Hello again.")]).await;
-    // The first turn of the day makes the counters; it is no different otherwise.
-    for (id, text) in [("1", "Hello."), ("2", "Hello again.")] {
-        let before = writes.committed();
-        let outcome = shop.ask(id, "hello there, how are you").await;
-        assert_eq!(outcome.text, text);
-        assert_eq!(writes.committed() - before, 2, "ingest and respond, and nothing else");
+    for prices in price_books(&Plan::default().targets[0].model) {
+        let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, ..Plan::default() });
+        let shop =
+            Shop::open_with(&test, [Turn::text("Hello."), Turn::text("Hello again.")], plan.clone()).await;
+        // The first turn of the day makes the counters; it is no different otherwise.
+        for (id, text) in [("1", "Hello."), ("2", "Hello again.")] {
+            let before = writes.committed();
+            let outcome = shop.ask(id, "hello there, how are you").await;
+            assert_eq!(outcome.text, text);
+            let prices = &plan.prices;
+            assert_eq!(writes.committed() - before, 2, "ingest and respond, and nothing else: {prices:?}");
+        }
     }
 }
 

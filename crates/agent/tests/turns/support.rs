@@ -235,6 +235,7 @@ pub(crate) struct Plan {
     pub(crate) budgets: Budgets,
     pub(crate) agent: String,
     pub(crate) targets: Vec<Target>,
+    pub(crate) prices: PriceBook,
     pub(crate) house: House,
     pub(crate) settings: Settings,
     /// Where tools of connectors stand.
@@ -247,6 +248,7 @@ impl Default for Plan {
             budgets: Budgets::default(),
             agent: AGENT.to_owned(),
             targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
+            prices: PriceBook::default(),
             house: House::default(),
             settings: Settings::default(),
             shelves: None,
@@ -327,7 +329,7 @@ impl Shop {
         let gateway = Gateway::new(GatewayParts {
             targets: plan.targets,
             provider,
-            prices: PriceBook::default(),
+            prices: plan.prices,
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
         });
