@@ -12,6 +12,8 @@ pub(crate) struct Field {
     pub is_required: bool,
     /// Of the JSON value: paise for an integer, rupees for a number, a string as money is written.
     pub form: Form,
+    /// A day that has been: a reading that is to come is none (`"when": "past"`).
+    pub is_past: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +67,7 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
         kind: kind(name, property),
         is_required: is_required(name),
         form: form(property),
+        is_past: property.get("when").and_then(Value::as_str) == Some("past"),
     };
     properties.iter().map(field).collect()
 }

@@ -60,13 +60,18 @@ pub(crate) fn party(tx: &mut Tx<'_>, call: &Call<'_>, said: &str) -> Result<Part
 
 /// Whom a question is about; nobody is added.
 pub(crate) fn known(tx: &mut Tx<'_>, said: &str) -> Result<Contact, Failure> {
+    known_as(tx, "person", said)
+}
+
+/// The same, where it is another argument that says whom.
+pub(crate) fn known_as(tx: &mut Tx<'_>, argument: &str, said: &str) -> Result<Contact, Failure> {
     match whom(tx, said)? {
         Whom::Known(contact) => Ok(contact),
         Whom::New(name) => Err(Failure::not_found(name)),
         Whom::Several(mut several) if several.len() == 1 => {
             several.pop().ok_or_else(|| Failure::not_found(said))
         }
-        Whom::Several(several) => Err(Failure::several("person", choices(&several).collect())),
+        Whom::Several(several) => Err(Failure::several(argument, choices(&several).collect())),
     }
 }
 

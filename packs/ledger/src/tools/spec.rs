@@ -72,6 +72,38 @@ const MEANS: [(&str, &str); 4] = [
     ("cheque", "check, चेक"),
 ];
 
+/// Languages a message can be written in, and what people call them.
+const LANGUAGES: [(&str, &str); 11] = [
+    ("en", "english, angrezi, अंग्रेजी, ইংরেজি, અંગ્રેજી, ಇಂಗ್ಲಿಷ್, ഇംഗ്ലീഷ്, इंग्रजी, ଇଂରାଜୀ, ਅੰਗਰੇਜ਼ੀ, ஆங்கிலம், ఇంగ్లీష్"),
+    ("hi", "hindi, हिंदी, हिन्दी, হিন্দি, હિન્દી, ಹಿಂದಿ, ഹിന്ദി, ହିନ୍ଦୀ, ਹਿੰਦੀ, இந்தி, హిందీ"),
+    ("bn", "bengali, bangla, बंगाली, বাংলা, બંગાળી, ಬಂಗಾಳಿ, ബംഗാളി, ବଙ୍ଗଳା, ਬੰਗਾਲੀ, வங்காளம், బెంగాలీ"),
+    ("gu", "gujarati, गुजराती, গুজরাটি, ગુજરાતી, ಗುಜರಾತಿ, ഗുജറാത്തി, ଗୁଜୁରାଟୀ, ਗੁਜਰਾਤੀ, குஜராத்தி, గుజరాతీ"),
+    ("kn", "kannada, कन्नड़, কন্নড়, કન્નડ, ಕನ್ನಡ, ಕನ್ನಡದಲ್ಲಿ, കന്നഡ, कन्नड, କନ୍ନଡ, ਕੰਨੜ, கன்னடம், కన్నడ"),
+    ("ml", "malayalam, मलयालम, মালয়ালম, મલયાલમ, ಮಲಯಾಳಂ, മലയാളം, മലയാളത്തിൽ, ମାଲାୟାଲମ, ਮਲਿਆਲਮ, மலையாளம், మలయాళం"),
+    ("mr", "marathi, मराठी, मराठीत, মারাঠি, મરાઠી, ಮರಾಠಿ, മറാത്തി, ମରାଠୀ, ਮਰਾਠੀ, மராத்தி, మరాఠీ"),
+    ("or", "odia, oriya, ओड़िया, ওড়িয়া, ઓડિયા, ಒಡಿಯಾ, ഒഡിയ, ओडिया, ଓଡ଼ିଆ, ਉੜੀਆ, ஒடியா, ఒడియా"),
+    ("pa", "punjabi, पंजाबी, পাঞ্জাবি, પંજાબી, ಪಂಜಾಬಿ, പഞ്ചാബി, ପଞ୍ଜାବୀ, ਪੰਜਾਬੀ, பஞ்சாபி, పంజాబీ"),
+    ("ta", "tamil, तमिल, তামিল, તમિલ, ತಮಿಳು, തമിഴ്, तमिळ, ତାମିଲ, ਤਾਮਿਲ, தமிழ், தமிழில், తమిళం"),
+    ("te", "telugu, तेलुगु, তেলুগু, તેલુગુ, ತೆಲುಗು, തെലുങ്ക്, तेलुगू, ତେଲୁଗୁ, ਤੇਲਗੂ, தெலுங்கு, తెలుగు, తెలుగులో"),
+];
+
+/// How a shop stands to GST.
+const SCHEMES: [(&str, &str); 3] = [
+    ("regular", "normal, रेगुलर"),
+    ("composition", "composite, कंपोजीशन, কম্পোজিশন, કમ્પોઝિશન, ಕಾಂಪೊಸಿಷನ್, കോമ്പോസിഷൻ, ਕੰਪੋਜ਼ੀਸ਼ਨ, காம்போசிஷன், కాంపోజిషన్"),
+    ("unregistered", "not registered"),
+];
+
+/// One of several values, each with what people call it.
+fn choice(values: &[(&str, &str)], description: &str) -> Value {
+    let words: Map<String, Value> = values
+        .iter()
+        .map(|(value, words)| ((*value).to_owned(), words.split(", ").collect::<Vec<_>>().into()))
+        .collect();
+    let values: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
+    json!({ "enum": values, "words": words, "description": description })
+}
+
 fn property(kind: &str) -> Value {
     match kind {
         "money" => json!({
@@ -80,14 +112,9 @@ fn property(kind: &str) -> Value {
         "quantity" => {
             json!({ "type": "number", "format": "quantity", "description": "At most three decimals." })
         }
-        "means" => {
-            let words: Map<String, Value> = MEANS
-                .iter()
-                .map(|(means, words)| ((*means).to_owned(), words.split(", ").collect::<Vec<_>>().into()))
-                .collect();
-            let means: Vec<&str> = MEANS.iter().map(|(means, _)| *means).collect();
-            json!({ "enum": means, "words": words, "description": "How it was paid; cash unless said." })
-        }
+        "means" => choice(&MEANS, "How it was paid; cash unless said."),
+        "language" => choice(&LANGUAGES, "The one to write in, where it was said."),
+        "scheme" => choice(&SCHEMES, "How the shop stands to GST."),
         "period" => json!({
             "type": "string", "format": "period",
             "description": "One of today, yesterday, this_week, last_week, this_month, last_month, this_year, last_year.",
@@ -95,7 +122,15 @@ fn property(kind: &str) -> Value {
         "person" => {
             json!({ "type": "string", "format": "person", "description": "The name as it was said." })
         }
-        "date" => json!({ "type": "string", "format": "date", "description": "When it was, if not today." }),
+        // `when` tells the offline model which of two readings is meant: what was, not what comes.
+        "date" => json!({
+            "type": "string", "format": "date", "when": "past",
+            "description": "The day it was, as 2026-11-15, if not today.",
+        }),
+        "text" => {
+            json!({ "type": "string", "format": "text", "description": "Leave it out where the other fields say it." })
+        }
+        "rate" => json!({ "type": "string", "description": "In percent: 5% or 0.25%." }),
         other => json!({ "type": "string", "format": other }),
     }
 }
