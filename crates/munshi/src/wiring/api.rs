@@ -73,6 +73,7 @@ fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proo
             bits: few(config.web.challenge_bits),
         },
         proxies: config.web.proxies.clone(),
+        house: Arc::new(house),
     })
 }
 
