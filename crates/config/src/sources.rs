@@ -135,3 +135,12 @@ mod tests {
         assert_eq!(sources.search(), Some(file));
     }
 }
+
+/// Whether there is a screen to open a browser on.
+#[allow(clippy::disallowed_methods, reason = "this is munshi-config, where the environment is read")]
+pub fn has_display() -> bool {
+    cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|at| !at.is_empty()))
+}

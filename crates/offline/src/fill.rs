@@ -74,7 +74,7 @@ pub(crate) fn fill(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: 
             Kind::Date => when::day(reading, field, &mut filled),
             Kind::Period => when::period(reading),
             Kind::Phone => reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from),
-            Kind::Words => Some(Value::from(reading.message.trim())),
+            Kind::Words | Kind::Sentence => Some(Value::from(reading.message.trim())),
             Kind::Choice(choices) => chosen(reading, choices),
             _ => None,
         };

@@ -117,8 +117,9 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
         }
     }
     // Words that name something the tool has no place for may change what is meant.
-    confidence *= powers(if writes { 0.7 } else { 0.9 }, filled.left_over);
-    confidence *= powers(0.6, filled.unplaced);
+    let is_careful = writes && !tool.reads_itself();
+    confidence *= powers(if is_careful { 0.7 } else { 0.9 }, filled.left_over);
+    confidence *= powers(if tool.reads_itself() { 0.9 } else { 0.6 }, filled.unplaced);
     // Telephone and account numbers in something to be written belong to another kind of message.
     let strange = sight.counts(&[Counts::Account]);
     confidence * powers(if writes { 0.7 } else { 1.0 }, strange)

@@ -6,6 +6,7 @@
 //! - [`Ledger`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
 //!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded`)
 //! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
+//! - [`demo`]: a shop that never was, to try things on
 //! - [`Error`]: what a caller can do something about
 
 // Money is whole paise and quantities whole thousandths; a float would lose one of them some day.
@@ -16,6 +17,7 @@ pub mod books;
 mod check;
 mod commands;
 mod context;
+pub mod demo;
 mod error;
 mod forwarded;
 mod pack;

@@ -28,7 +28,7 @@ impl Write for MakeBill {
             details::put(tx, contact, &said, call.now)?;
         }
         let rate = call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
-        let wish = Wish { what: call.text("item"), rate };
+        let wish = Wish { what: call.text("description"), rate };
         let (document, bill) = bill::make(tx, call.writing().ids, call.now, &entry, wish)?;
         let key = shares::add(tx, call.random(), document.id, call.now)?;
         let number = bill.number(document.number);
@@ -60,7 +60,11 @@ fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
         let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
         return entry::by_number(tx, number)?.ok_or_else(none);
     }
-    let contact = call.text("person").map(|said| person::known(tx, said)).transpose()?;
+    let named = call.text("buyer").map(|said| person::known_as(tx, "buyer", said)).transpose()?;
+    let contact = match (named, call.text("text")) {
+        (None, Some(sentence)) => person::mentioned(tx, sentence)?.into_iter().next(),
+        (named, _) => named,
+    };
     latest_sale(tx, contact.map(|contact| contact.id))?.ok_or_else(none)
 }
 

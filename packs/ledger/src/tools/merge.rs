@@ -45,9 +45,13 @@ pub(crate) fn pair(tx: &mut Tx<'_>, arguments: &Value) -> Result<Pair, Failure> 
 }
 
 fn named(tx: &mut Tx<'_>, arguments: &Value) -> Result<[Contact; 2], Failure> {
+    if let Some(sentence) = text(arguments, "text") {
+        let who = || Failure::surely("ledger_merge_who", "say the two names as they stand in the books");
+        return <[Contact; 2]>::try_from(person::mentioned(tx, sentence)?).map_err(|_| who());
+    }
     let mut known = |name: &str| {
         let said = text(arguments, name).unwrap_or_default();
         person::known_as(tx, name, said)
     };
-    Ok([known("person")?, known("other")?])
+    Ok([known("first")?, known("second")?])
 }

@@ -127,9 +127,9 @@ fn property(kind: &str) -> Value {
             "type": "string", "format": "date", "when": "past",
             "description": "The day it was, as 2026-11-15, if not today.",
         }),
-        "text" => {
-            json!({ "type": "string", "format": "text", "description": "Leave it out where the other fields say it." })
-        }
+        "sentence" => json!({
+            "type": "string", "format": "sentence", "description": "Leave it out where the other fields say it.",
+        }),
         "rate" => json!({ "type": "string", "description": "In percent: 5% or 0.25%." }),
         other => json!({ "type": "string", "format": other }),
     }

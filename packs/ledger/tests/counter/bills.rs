@@ -45,9 +45,9 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
 on_both! {
     async fn without_gst_it_is_a_bill_of_supply(test: TestDb) {
         let shop = Shop::open(&test).await;
+        shop.say("dukaan ka naam Gupta <Kirana> hai").await;
         let none = shop.say("bill banao").await;
         assert!(none.contains("koi bikri nahi"), "{none}");
-        shop.say("dukaan ka naam Gupta <Kirana> hai").await;
         shop.say("Ramesh ko 500 udhaar diya").await;
         shop.say("aaj 1250 ki bikri hui").await;
         let told = tell(&shop, "Ramesh ka bill banao").await;
@@ -72,7 +72,8 @@ on_both! {
 
     async fn with_gst_it_is_an_invoice_with_the_tax_in_it(test: TestDb) {
         let shop = Shop::open(&test).await;
-        shop.say("my gst number is 27AAPFU0939F1ZV").await;
+        let noted = shop.say("my gst number is 27AAPFU0939F1ZV").await;
+        assert!(noted.contains("27AAPFU0939F1ZV (regular)"), "{noted}");
         shop.say("20 kilo cheeni aayi").await;
         let sold = shop.say("2 kilo cheeni 105 mein bechi").await;
         assert!(sold.contains("₹105"), "{sold}");

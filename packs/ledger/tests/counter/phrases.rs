@@ -25,10 +25,24 @@ const TOOLS: [&str; 8] = [
 fn said(phrase: &str) -> String {
     let latin = phrase.chars().all(|letter| letter.is_ascii());
     let fills: BTreeMap<&str, &str> = match latin {
-        true => {
-            [("{person}", "Ramesh"), ("{other}", "Suresh"), ("{item}", "cheeni"), ("{amount}", "500")].into()
-        }
-        false => [("{person}", "रमेश"), ("{other}", "सुरेश"), ("{item}", "चीनी"), ("{amount}", "500")].into(),
+        true => [
+            ("{person}", "Ramesh"),
+            ("{buyer}", "Ramesh"),
+            ("{first}", "Ramesh"),
+            ("{second}", "Suresh"),
+            ("{item}", "cheeni"),
+            ("{amount}", "500"),
+        ]
+        .into(),
+        false => [
+            ("{person}", "रमेश"),
+            ("{buyer}", "रमेश"),
+            ("{first}", "रमेश"),
+            ("{second}", "सुरेश"),
+            ("{item}", "चीनी"),
+            ("{amount}", "500"),
+        ]
+        .into(),
     };
     fills.iter().fold(phrase.to_owned(), |text, (brace, with)| text.replace(brace, with))
 }

@@ -21,7 +21,7 @@ impl Told {
             Attachment::Link { url, .. } => Some(url),
             _ => None,
         });
-        links.last().unwrap_or_else(|| panic!("no link beside {}", self.text))
+        links.last().unwrap_or_else(|| panic!("no link beside {} of {:?}", self.text, self.results))
     }
 }
 

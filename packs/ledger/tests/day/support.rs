@@ -88,7 +88,9 @@ async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
     let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
-        provider: Arc::new(Offline::new(house.book.clone()).unwrap()),
+        provider: Arc::new(
+            Offline::new(house.book.clone()).unwrap().at(clock.clone(), Zone::default().to_jiff()),
+        ),
         prices: PriceBook::default(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
