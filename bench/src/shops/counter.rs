@@ -16,7 +16,7 @@ use munshi_llm::{Gateway, Target};
 use munshi_offline::Offline;
 use munshi_pack::{House, Pack, ReadyTenant};
 use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings as Budgets};
+use munshi_safety::budget::{Governor, Plan, Settings as Budgets};
 use munshi_safety::policy;
 use munshi_store::{Db, Options, PlatformTx, tenants};
 use munshi_test_support::{Engine, TestDb};
@@ -39,8 +39,8 @@ const BINDING: &str = "counter";
 const SAID: [&str; 4] = [
     "Ramesh ko {amount} udhaar diya",
     "{amount} ki bikri hui",
-    "Suresh ne {amount} diye",
-    "Sunita ko {amount} udhaar diya",
+    "Imran ne {amount} diye",
+    "Lakshmi ko {amount} udhaar diya",
 ];
 
 struct Shop {
@@ -160,7 +160,7 @@ impl Street {
 
 fn turns(db: &Db, clock: &Arc<dyn Clock>, house: House) -> Result<Turns> {
     let ids = Ids::system();
-    let governor = Governor::new(Budgets::default(), ids.clone());
+    let governor = Governor::new(Budgets { plan: Plan::Business, ..Budgets::default() }, ids.clone());
     let office = Arc::new(Office::new(ids.clone(), governor));
     let registry = Arc::new(house.tools.clone());
     let specs: Vec<_> = registry

@@ -14,11 +14,22 @@ use crate::tax::{Way, state_name};
 /// What the law wants on the bills of those who pay by composition.
 const COMPOSITION: &str = "Composition taxable person, not eligible to collect tax on supplies";
 
-pub(crate) fn page(document: &Document) -> Result<Shown> {
+/// Whether the sale that a bill is of still stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Stands,
+    Cancelled,
+}
+
+pub(crate) fn page(document: &Document, standing: Standing) -> Result<Shown> {
     let bill = read(document)?;
     let number = bill.number(document.number);
     let title = format!("{} {number}", bill.title());
     let html = Html::new().markup("<article class=\"bill\">");
+    let html = match standing {
+        Standing::Stands => html,
+        Standing::Cancelled => html.markup("<p class=\"void\">Cancelled</p>"),
+    };
     let html = lines(parties(head(html, &bill, &number), &bill), &bill);
     Ok(Shown::html(title, foot(html, &bill)?.markup("</article>")))
 }

@@ -6,8 +6,8 @@ use munshi_store::{Result, Tx};
 use munshi_types::TenantId;
 
 use super::as_store;
-use crate::bill::page;
-use crate::books::{DocumentId, documents, shares};
+use crate::bill::page::{self, Standing};
+use crate::books::{DocumentId, documents, entry, shares};
 
 pub(crate) struct Bills;
 
@@ -34,9 +34,17 @@ impl Page for Bills {
 
     fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
         let (Some(id), _) = asked(visit) else { return Ok(None) };
-        let found = documents::find(tx, id).map_err(as_store)?.filter(documents::Document::is_bill);
-        found.map(|document| page::page(&document).map_err(as_store)).transpose()
+        shown(tx, id).map_err(as_store)
     }
+}
+
+fn shown(tx: &mut Tx<'_>, id: DocumentId) -> crate::Result<Option<Shown>> {
+    let Some(document) = documents::find(tx, id)?.filter(documents::Document::is_bill) else {
+        return Ok(None);
+    };
+    let sale = document.entry.map(|sale| entry::find(tx, sale)).transpose()?.flatten();
+    let stands = sale.is_none_or(|sale| sale.stands());
+    page::page(&document, if stands { Standing::Stands } else { Standing::Cancelled }).map(Some)
 }
 
 /// The bill, and the key where the link has one.

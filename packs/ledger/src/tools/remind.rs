@@ -24,10 +24,7 @@ impl Write for DraftReminder {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, call.text("person").unwrap_or_default())?;
-        if contact.balance <= Money::ZERO {
-            let what = format!("{} owes nothing, so there is nothing to remind of", contact.name);
-            return Err(Failure::surely("ledger_owes_nothing", what));
-        }
+        owes(&contact)?;
         if !reminders::may_remind(tx, contact.id, call.now)? {
             let what = format!("{} was reminded within the last three days", contact.name);
             return Err(Failure::surely("ledger_reminded_lately", what));
@@ -58,6 +55,15 @@ impl Write for DraftReminder {
         let is_kept = found.is_some_and(|kept| told == Some(kept.words.as_str()) && kept.state == "waiting");
         Ok((!is_kept).then(|| "the draft was not kept".to_owned()))
     }
+}
+
+/// Whoever owes nothing is not reminded.
+fn owes(contact: &Contact) -> Result<(), Failure> {
+    if contact.balance > Money::ZERO {
+        return Ok(());
+    }
+    let what = format!("{} owes nothing, so there is nothing to remind of", contact.name);
+    Err(Failure::surely("ledger_owes_nothing", what))
 }
 
 /// The language that was asked for, from then on theirs; or theirs; or that of the one who asks.
@@ -116,6 +122,9 @@ impl Write for ReminderSent {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, call.text("person").unwrap_or_default())?;
         let waiting = reminders::waiting(tx, contact.id)?;
+        if waiting.is_none() {
+            owes(&contact)?;
+        }
         let reminder = match waiting {
             Some(reminder) => reminder,
             None => reminders::add(tx, call.writing().ids, call.now, contact.id, "", call.now)?,

@@ -1,5 +1,6 @@
 //! The shop itself: what it is called, where it is, where to pay to, what it is to the tax office.
 
+use munshi_identity::Address;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
 use munshi_tools::{Done, Failure, Write};
@@ -52,7 +53,9 @@ fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
     set(&mut profile.owner, owned("owner"));
     set(&mut profile.place, owned("place").or_else(|| marks::address(sentence)));
     set(&mut profile.state, owned("state"));
-    profile.phone = owned("phone").or(profile.phone);
+    // The digits of another number are no telephone's.
+    let phone = owned("phone").filter(|text| !is_passed_on || is_phone(text));
+    profile.phone = phone.or(profile.phone);
     profile.upi = owned("upi").or_else(|| marks::upi(sentence)).or(profile.upi);
     if let Some(gstin) = owned("gstin").or_else(|| marks::gstin(sentence)) {
         let gstin = details::checked(&gstin)?;
@@ -67,6 +70,10 @@ fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
         profile.scheme = scheme.parse()?;
     }
     Ok(profile)
+}
+
+fn is_phone(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= 10 && Address::phone(text).is_ok()
 }
 
 /// What is other than before, as it is told.

@@ -60,6 +60,8 @@ on_both! {
         assert!(same.text.contains("BOS/26-27/1") && same.link() != link, "one bill, another link");
         let next = tell(&shop, "bill banao").await;
         assert!(next.text.contains("BOS/26-27/2") && next.text.contains("₹1,250"), "{}", next.text);
+        shop.say("pichhli entry hatao").await;
+        assert!(opened(&test, &shop, &next.link()).await.unwrap().contains("Cancelled"), "the sale was taken back");
         // Another's key, a key that was made up, and one that has ended open nothing.
         let (own, key) = link.rsplit_once('/').unwrap();
         let other = next.link();

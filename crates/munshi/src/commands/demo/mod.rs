@@ -12,16 +12,19 @@ mod shop;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use munshi_config::Config;
+use munshi_store::Db;
 use munshi_types::SystemRandom;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use self::owner::OwnerHere;
 use self::place::Place;
+use self::shop::Shop;
 use super::chat;
 use super::serve::{Signals, reachable};
 use crate::context::Context;
@@ -58,7 +61,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Ready {
     chat_url: String,
-    url: String,
+    address: SocketAddr,
     data_dir: String,
     /// Whether the folder stays at the end.
     kept: bool,
@@ -111,15 +114,15 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     let db = database.open().await?;
     vault::open(config, db.clone(), context.clock.clone()).await?;
     munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
-    let mut signals = Signals::listen()?;
     let address = reachable(front.server.address());
     if let Some(lock) = &mut lock {
         lock.tell(address);
     }
-    let url = format!("http://{address}");
+    let owner = OwnerHere { tenant: shop.tenant, person: shop.owner };
+    let front = front.at_home_with(Arc::new(owner));
     let ready = Ready {
-        chat_url: format!("{url}/c/{}", shop.handle),
-        url,
+        chat_url: format!("http://{address}/c/{}", shop.handle),
+        address,
         data_dir: place.folder().display().to_string(),
         kept: place.is_kept(),
         entries: shop.entries,
@@ -128,12 +131,16 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     if !arguments.no_browser && !context.output.is_json() && munshi_config::has_display() {
         open_browser(&ready.chat_url);
     }
-    let owner = OwnerHere { tenant: shop.tenant, person: shop.owner };
+    until_left(context, config, front, (db, &shop)).await
+}
+
+/// Serves its pages and talks in the terminal, until somebody leaves or a signal comes.
+async fn until_left(context: &Context, config: &Config, front: Front, (db, shop): (Db, &Shop)) -> Result<()> {
+    let mut signals = Signals::listen()?;
     let stop = CancellationToken::new();
-    let front = front.at_home_with(std::sync::Arc::new(owner));
     let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
-    let talks =
-        std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !context.output.is_json();
+    let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let talks = at_terminal && !context.output.is_json();
     let talked = tokio::select! {
         outcome = &mut serving => return outcome,
         _ = signals.next() => Ok(()),
