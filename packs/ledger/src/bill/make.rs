@@ -30,7 +30,7 @@ pub fn make(
     wish: Wish<'_>,
 ) -> Result<(Document, Bill)> {
     let made = documents::of_entry(tx, entry.id)?;
-    if let Some(document) = made.into_iter().find(|one| one.is_bill()) {
+    if let Some(document) = made.into_iter().find(Document::is_bill) {
         let bill = read(&document)?;
         return Ok((document, bill));
     }

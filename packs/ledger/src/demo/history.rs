@@ -252,7 +252,7 @@ fn expenses(random: &dyn Random, day: Day) -> Vec<Event> {
         1 => events.push(Event::Expense("rent", 9_000)),
         5 => events.push(Event::Expense("salary", 7_500)),
         12 => {
-            events.push(Event::Expense("electricity", 2_000 + i64::try_from(random.below(600)).unwrap_or(0)))
+            events.push(Event::Expense("electricity", 2_000 + i64::try_from(random.below(600)).unwrap_or(0)));
         }
         _ => {}
     }

@@ -81,7 +81,7 @@ pub(crate) fn encoded(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'@' => {
-                out.push(byte.into())
+                out.push(byte.into());
             }
             other => {
                 let _written = write!(out, "%{other:02X}");

@@ -90,7 +90,7 @@ on_both! {
             assert!(page.contains(part), "{part} is missing in {page}");
         }
         assert!(!page.contains("IGST"));
-        assert_eq!(told.results.last().unwrap()["tax_amount"], Money::from_paise(500).as_paise());
+        assert_eq!(told.results.last().unwrap()["result"]["tax_amount"], Money::from_paise(500).as_paise());
         shop.assert_sound().await;
     }
 }
