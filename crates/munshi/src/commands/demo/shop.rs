@@ -37,7 +37,7 @@ pub(super) async fn open(context: &Context, config: &Config, days: u16, seed: u6
     let tenant = found(&db).await?;
     let owner = owned(&db, tenant.id, context.now()).await?;
     fill(&db, &tenant, context.now(), days, seed).await?;
-    let entries = db.read(tenant.id, balances::standing).await.map_err(failed)?.entries;
+    let entries = db.read(tenant.id, balances::standing).await.map_err(|error| failed(&error))?.entries;
     let binding = BINDING.parse().map_err(|error| Failure::failed(format!("{error}")))?;
     Ok(Shop { tenant: tenant.id, owner, binding, handle: HANDLE, entries })
 }
@@ -76,9 +76,9 @@ async fn fill(db: &Db, tenant: &Tenant, now: Timestamp, days: u16, seed: u64) ->
         Ok(())
     };
     // All or nothing: one that is broken off is begun again.
-    db.write(tenant.id, unit).await.map_err(failed)
+    db.write(tenant.id, unit).await.map_err(|error| failed(&error))
 }
 
-fn failed(error: munshi_ledger::Error) -> Failure {
+fn failed(error: &munshi_ledger::Error) -> Failure {
     Failure::failed(format!("the demo's books can't be written: {error}"))
 }
