@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -21,10 +21,11 @@ pub(crate) enum Subject {
     Streams,
     Select,
     Start,
+    Shops,
 }
 
 impl Subject {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -38,6 +39,7 @@ impl Subject {
         Self::Streams,
         Self::Select,
         Self::Start,
+        Self::Shops,
     ];
 }
 
@@ -57,6 +59,8 @@ pub(crate) struct Arguments {
     pub(crate) window: Duration,
     /// Only this many callers at once, instead of each number a benchmark has; for profiling.
     pub(crate) callers: Option<usize>,
+    /// How many entries the large books of `shops` have.
+    pub(crate) entries: usize,
     pub(crate) disk: Option<Disk>,
 }
 
@@ -78,10 +82,17 @@ impl Arguments {
             Some("streams") => vec![Subject::Streams],
             Some("select") => vec![Subject::Select],
             Some("start") => vec![Subject::Start],
+            Some("shops") => vec![Subject::Shops],
             _ => bail!(USAGE),
         };
-        let mut arguments =
-            Self { subjects, rounds: 7, window: Duration::from_millis(600), callers: None, disk: None };
+        let mut arguments = Self {
+            subjects,
+            rounds: 7,
+            window: Duration::from_millis(600),
+            callers: None,
+            entries: 100_000,
+            disk: None,
+        };
         for word in words {
             match word.split_once('=').context(USAGE)? {
                 ("--rounds", number) => arguments.rounds = number.parse().context(USAGE)?,
@@ -89,6 +100,7 @@ impl Arguments {
                     arguments.window = Duration::from_millis(number.parse().context(USAGE)?);
                 }
                 ("--callers", number) => arguments.callers = Some(number.parse().context(USAGE)?),
+                ("--entries", number) => arguments.entries = number.parse().context(USAGE)?,
                 ("--disk", "as-is") => arguments.disk = Some(Disk::AsIs),
                 ("--disk", "slow") => arguments.disk = Some(Disk::Slow),
                 _ => bail!(USAGE),
@@ -106,6 +118,7 @@ impl Arguments {
     pub(crate) fn pace(&self) -> Vec<String> {
         let mut words =
             vec![format!("--rounds={}", self.rounds), format!("--window={}", self.window.as_millis())];
+        words.push(format!("--entries={}", self.entries));
         words.extend(self.callers.map(|number| format!("--callers={number}")));
         words
     }

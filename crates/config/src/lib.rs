@@ -45,4 +45,4 @@ pub use sections::{
     Vault,
 };
 pub use show::{Entry, Show, Shown};
-pub use sources::Sources;
+pub use sources::{Sources, has_display};

@@ -101,6 +101,15 @@ fn is_there(path: &Path) -> bool {
     }
 }
 
+/// Whether there is a screen to open a browser on.
+#[allow(clippy::disallowed_methods, reason = "this is munshi-config, where the environment is read")]
+pub fn has_display() -> bool {
+    cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|at| !at.is_empty()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,6 +47,9 @@ pub(crate) struct Account<'s, 'm> {
 impl Account<'_, '_> {
     /// Whether nothing in the message is left to be understood, so that it may be written as it stands.
     pub(crate) fn is_settled(&self) -> bool {
+        if self.tool.reads_itself() {
+            return true;
+        }
         let words = &self.sight.reading.words;
         let keys: Vec<&str> =
             words.iter().filter(|word| !word.is_sign).map(|word| word.key.as_str()).collect();
@@ -77,6 +80,9 @@ impl Account<'_, '_> {
 
     /// The parts of a message, cut where it may go on to another thing, that this tool knows nothing of.
     pub(crate) fn leaves_out(&self, parts: &[(usize, usize)]) -> bool {
+        if self.tool.reads_itself() {
+            return false;
+        }
         let words = &self.sight.reading.words;
         let is_idle = |word: &Word<'_>| !word.is_content() || word.classes.meets(HARMLESS);
         parts.iter().any(|(from, to)| {

@@ -74,7 +74,7 @@ pub(crate) fn fill(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: 
             Kind::Date => when::day(reading, field, &mut filled),
             Kind::Period => when::period(reading),
             Kind::Phone => reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from),
-            Kind::Words => Some(Value::from(reading.message.trim())),
+            Kind::Words | Kind::Sentence => Some(Value::from(reading.message.trim())),
             Kind::Choice(choices) => chosen(reading, choices),
             _ => None,
         };
@@ -193,6 +193,7 @@ fn names(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&st
     }
     if let Some(person) = person {
         take_person(person, item.is_some(), wants(Some(person)), &mut left, filled);
+        take_other(person, fields, filled);
     }
     take_item(sight, item, &mut left, filled);
     filled.left_over = left.len();
@@ -227,6 +228,17 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
             filled.person = Some(best.clone());
         }
     }
+}
+
+/// Two people are no doubt where the tool is about two: each has its field.
+fn take_other(person: &Field, fields: &[Field], filled: &mut Filled) {
+    let mut others = fields.iter().filter(|field| field.kind == Kind::Person && field.name != person.name);
+    let Some(other) = others.next() else { return };
+    let doubt = filled.doubts.iter().find(|(name, _)| *name == person.name);
+    let Some([first, second]) = doubt.map(|(_, both)| both.as_slice()) else { return };
+    let both = [(person.name.clone(), first.clone()), (other.name.clone(), second.clone())];
+    filled.doubts.retain(|(name, _)| *name != person.name);
+    filled.arguments.extend(both);
 }
 
 fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, filled: &mut Filled) {

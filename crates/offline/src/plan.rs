@@ -105,23 +105,24 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
     }
     let is_unclear = sight.spans.iter().any(|span| span.told.is_some_and(|told| told.is_unclear));
     let writes = tool.spec.effect.writes();
+    let is_careful = writes && !tool.reads_itself();
     for (is_so, factor) in [
         (best.is_unreal, 0.35),
         (best.is_turned, 0.5),
-        (is_unclear && writes, 0.6),
+        (is_unclear && is_careful, 0.6),
         (best.cover < 0.6, 0.8),
-        (writes && is_among_others(sight), 0.4),
+        (is_careful && is_among_others(sight), 0.4),
     ] {
         if is_so {
             confidence *= factor;
         }
     }
     // Words that name something the tool has no place for may change what is meant.
-    confidence *= powers(if writes { 0.7 } else { 0.9 }, filled.left_over);
-    confidence *= powers(0.6, filled.unplaced);
+    confidence *= powers(if is_careful { 0.7 } else { 0.9 }, filled.left_over);
+    confidence *= powers(if tool.reads_itself() { 0.9 } else { 0.6 }, filled.unplaced);
     // Telephone and account numbers in something to be written belong to another kind of message.
     let strange = sight.counts(&[Counts::Account]);
-    confidence * powers(if writes { 0.7 } else { 1.0 }, strange)
+    confidence * powers(if is_careful { 0.7 } else { 1.0 }, strange)
 }
 
 /// Whether one person gives and another receives: what they do between them is not the speaker's.

@@ -221,7 +221,7 @@ impl Turn<'_> {
         if let Some(answer) = self.incomplete(tool, &plan, mouth) {
             return answer;
         }
-        if writes && plan.confidence < SURE && !must {
+        if writes && plan.confidence < SURE && !must && !tool.reads_itself() {
             let open = self.open(Want::GoAhead, tool, &plan.filled.arguments, mouth.voice);
             let text = mouth.ask_go_ahead(tool, &plan.filled.arguments);
             return Answer::question(text, plan.confidence, open);

@@ -1,6 +1,6 @@
 //! Days and stretches of days as arguments.
 
-use munshi_lang::{DateFound, When};
+use munshi_lang::{DateFound, DateReading, Side, When};
 use serde_json::Value;
 
 use crate::fill::Filled;
@@ -10,13 +10,34 @@ use crate::reading::Reading;
 /// A day as `2026-11-15`; one that may be two days is a doubt. Needs to know today.
 pub(crate) fn day(reading: &Reading<'_>, field: &Field, filled: &mut Filled) -> Option<Value> {
     let date = reading.dates.first()?;
-    let days: Vec<Value> =
-        date.readings.iter().filter_map(|day| day.from).map(|day| Value::from(day.to_string())).collect();
+    let fits = |day: &&DateReading| !(field.is_past && is_to_come(day.when));
+    let days: Vec<Value> = date
+        .readings
+        .iter()
+        .filter(fits)
+        .filter_map(|day| day.from)
+        .map(|day| Value::from(day.to_string()))
+        .collect();
     if days.len() > 1 {
         filled.doubts.push((field.name.clone(), days));
         return None;
     }
     days.into_iter().next()
+}
+
+/// Whether a day surely lies after today.
+const fn is_to_come(when: When) -> bool {
+    match when {
+        When::Day { offset } | When::Week { offset } | When::Month { offset } | When::Year { offset } => {
+            offset > 0
+        }
+        When::Weekday { side, .. } | When::DayOfMonth { side, .. } | When::Dated { side, year: None, .. } => {
+            matches!(side, Side::After)
+        }
+        When::ComingWeekday { .. } => true,
+        When::DayInMonth { offset, .. } => offset > 0,
+        When::Dated { year: Some(_), .. } => false,
+    }
 }
 
 /// A stretch by its name: today, yesterday, this_week, last_month.

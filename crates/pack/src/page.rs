@@ -21,6 +21,12 @@ pub trait Page: Send + Sync {
         Reach::Business
     }
 
+    /// Whether it opens by a key of its own, such as the unguessable end of a link, to somebody who may not see its scope.
+    /// What it opens is what that key is for, and not for ever.
+    fn opens(&self, _tx: &mut Tx<'_>, _visit: &Visit) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The page, or none where what is named by the path's rest is not there. It only reads.
     fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>>;
 }

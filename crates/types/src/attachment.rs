@@ -37,10 +37,26 @@ pub enum Attachment {
     },
 }
 
-/// Those of a tool's result, in order. What does not have the shape of one is none.
+/// Those of a tool's result, in order, also where it stands within what is said about it: `{"ok": true, "result": …}`.
+/// What does not have the shape of one is none.
 pub fn of_result(result: &Value) -> Vec<Attachment> {
-    let given = result.get(FIELD).and_then(Value::as_array).into_iter().flatten();
+    let own = result.get("result").filter(|_| result.get("ok") == Some(&Value::Bool(true))).unwrap_or(result);
+    let given = own.get(FIELD).and_then(Value::as_array).into_iter().flatten();
     given.filter_map(|one| serde_json::from_value(one.clone()).ok()).take(MOST).collect()
+}
+
+/// A result as a model is told of it: of what is shown to the person the titles alone. A picture's bytes are a prompt's
+/// length, and a link may be a key.
+pub fn without_content(result: &Value) -> Value {
+    let mut told = result.clone();
+    let path = if told.get("ok").is_some() { "/result" } else { "" };
+    let shown = told.pointer_mut(path).and_then(|own| own.get_mut(FIELD));
+    if let Some(shown) = shown {
+        let titles =
+            shown.as_array().into_iter().flatten().map(|one| one.get("title").cloned().unwrap_or_default());
+        *shown = titles.collect();
+    }
+    told
 }
 
 #[cfg(test)]
@@ -59,6 +75,13 @@ mod tests {
         let qr = Attachment::Qr { text: "upi://pay?pa=a@b".to_owned(), title: "Pay".to_owned() };
         let link = Attachment::Link { url: "https://a.example".to_owned(), title: String::new() };
         assert_eq!(found, [qr, link]);
+        assert_eq!(of_result(&json!({ "ok": true, "result": result })), found, "as a turn tells it");
+        assert!(of_result(&json!({ "ok": false, "result": result })).is_empty());
+        let told = json!({ "total": 5, "attachments": ["Pay", null, null, null] });
+        assert_eq!(without_content(&result), told, "a model is told the titles");
+        let wrapped = json!({ "ok": true, "result": result });
+        assert_eq!(without_content(&wrapped), json!({ "ok": true, "result": told }));
+        assert_eq!(without_content(&json!({ "total": 5 })), json!({ "total": 5 }));
         assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
         let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
         assert_eq!(of_result(&many).len(), MOST);

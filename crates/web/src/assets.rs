@@ -43,6 +43,7 @@ const SHEETS: &[(&str, &[&str])] = &[(
         file!("css/room.css"),
         file!("css/start.css"),
         file!("css/account.css"),
+        file!("css/paper.css"),
     ],
 )];
 

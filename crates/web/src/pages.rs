@@ -73,6 +73,7 @@ impl Nobody {
 mod tests {
     use super::*;
     use crate::routes::home::show::HomePage;
+    use crate::routes::pack_pages::show::{ClosedPage, PackPage};
     use crate::routes::visits::show::ChatPage;
 
     const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}";
@@ -84,6 +85,8 @@ mod tests {
             nobody.render().unwrap(),
             ChatPage::sample(HOSTILE).render().unwrap(),
             HomePage::sample(HOSTILE).render().unwrap(),
+            PackPage::sample(HOSTILE).render().unwrap(),
+            ClosedPage::sample(HOSTILE).render().unwrap(),
         ];
         for page in pages {
             assert!(!page.contains("<script>alert") && !page.contains("<img src=x"), "{page}");

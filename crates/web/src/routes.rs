@@ -78,6 +78,9 @@ mod operators {
     pub(super) mod recover;
     pub(super) mod withdraw;
 }
+mod pack_pages {
+    pub(crate) mod show;
+}
 mod password {
     pub(super) mod change;
     pub(super) mod show;
@@ -173,6 +176,7 @@ pub fn routes() -> Routes {
         .merge(api())
         .merge(pages())
         .merge(account())
+        .merge(pack_pages())
 }
 
 /// How operators come in, and what they look after. Forms are read with `Posted` or `Sent`, which see that they are ours.
@@ -205,6 +209,13 @@ fn account() -> Routes {
         .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))
         .route("/account/oidc/start", get(oidc::start::start_oidc))
         .route("/account/oidc/back", get(oidc::finish::finish_oidc))
+}
+
+/// Pages that packs bring: for those who work there, and for whoever has a key that a page itself gave.
+fn pack_pages() -> Routes {
+    Routes::new()
+        .route("/pages/{tenant}/{pack}", get(pack_pages::show::show_first_page))
+        .route("/pages/{tenant}/{pack}/{*path}", get(pack_pages::show::show_pack_page))
 }
 
 /// Pages, what they load, and what people at them may ask for.

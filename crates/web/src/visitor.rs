@@ -28,6 +28,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use munshi_lang::Phrasebook;
+use munshi_pack::House;
 use munshi_types::ToolSpec;
 
 use self::proofs::{NoProofs, Proofs};
@@ -47,6 +48,8 @@ pub struct Visits {
     pub challenge: Challenged,
     /// Those whose word about who asked is taken.
     pub proxies: Vec<IpAddr>,
+    /// Whose pages are shown.
+    pub house: Arc<House>,
 }
 
 /// When and how much work is asked for.
@@ -73,6 +76,7 @@ impl Default for Visits {
             starting: None,
             challenge: Challenged::default(),
             proxies: Vec::new(),
+            house: Arc::new(House::default()),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a person should confirm before something is booked: a large amount, an unusual one, credit over the limit, the
-//! same thing twice.
+//! same thing twice, a day long ago, two contacts that become one.
 
 use std::time::Duration;
 
-use munshi_lang::format;
+use munshi_lang::{Form, Language, Voice, format};
 use munshi_pack::{Check, Scene};
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
@@ -12,14 +12,16 @@ use serde_json::Value;
 
 use crate::books::contacts::Contact;
 use crate::books::dedup::{self, Seen, Windows};
-use crate::books::{Act, habits, profile};
+use crate::books::{Act, Day, habits, profile};
 use crate::error::{Error, Result};
-use crate::tools::{What, Whom, amount, text, whom};
+use crate::tools::{What, Whom, amount, other_day, pair, text, whom};
 
 /// Fewer entries than this say nothing of what is usual.
 const ENOUGH: i64 = 5;
 /// So many times what is usual is asked about.
 const FAR: i64 = 4;
+/// Something that happened longer ago than this is asked about: a wrong month is a common slip.
+const LONG_AGO_DAYS: i64 = 31;
 /// Two customers often pay the same; one that is named seldom does so twice.
 const NAMED: Duration = Duration::from_secs(15 * 60);
 const UNNAMED: Duration = Duration::from_secs(2 * 60);
@@ -34,10 +36,16 @@ impl Check for Careful {
         tool: &str,
         arguments: &Value,
     ) -> munshi_store::Result<Vec<Concern>> {
+        if tool == "merge_contacts" {
+            return Ok(merging(tx, arguments));
+        }
         let (Some(what), Some(amount)) = (What::of_tool(tool), amount(arguments)) else {
             return Ok(Vec::new());
         };
-        match concerns(tx, scene, what, amount, text(arguments, "person")) {
+        let (Ok(day), person) = (day(scene, arguments), text(arguments, "person")) else {
+            return Ok(Vec::new());
+        };
+        match concerns(tx, scene, (what, amount, day), person) {
             Ok(concerns) => Ok(concerns),
             Err(Error::Store(error)) => Err(error),
             // What can't be booked is refused by the tool, which says why.
@@ -46,11 +54,30 @@ impl Check for Careful {
     }
 }
 
+/// The day that is said, where it is another than today; what can't be written is refused by the tool, which says why.
+fn day(scene: &Scene, arguments: &Value) -> std::result::Result<Option<Day>, munshi_tools::Failure> {
+    other_day(arguments, Day::of(scene.now, &scene.zone))
+}
+
+/// Merging can't be undone, so it is always asked about, with what each of them owes.
+fn merging(tx: &mut Tx<'_>, arguments: &Value) -> Vec<Concern> {
+    let Ok(pair) = pair(tx, arguments) else { return Vec::new() };
+    let shown = |contact: &Contact| format!("{} ({})", contact.name, format::rupees(contact.balance));
+    let slots = vec![("other".to_owned(), shown(&pair.goes)), ("name".to_owned(), shown(&pair.stays))];
+    vec![Concern { phrase: "ledger-merge-ask".to_owned(), slots }]
+}
+
+/// The language and letters of whoever is asked.
+fn voice(scene: &Scene) -> Voice {
+    let known = scene.language.as_ref().and_then(|code| Some((code.language()?, code.is_latin())));
+    let (language, is_latin) = known.unwrap_or((Language::English, true));
+    Voice::new(language, if is_latin { Form::Latin } else { Form::Native })
+}
+
 fn concerns(
     tx: &mut Tx<'_>,
     scene: &Scene,
-    what: What,
-    amount: Money,
+    (what, amount, day): (What, Money, Option<Day>),
     person: Option<&str>,
 ) -> Result<Vec<Concern>> {
     let contact = match person.map(|said| whom(tx, said)).transpose()? {
@@ -58,6 +85,10 @@ fn concerns(
         Some(Whom::New(_) | Whom::Several(_)) | None => None,
     };
     let mut found = Vec::new();
+    if let Some(day) = day.filter(|day| Day::of(scene.now, &scene.zone).after(*day) > LONG_AGO_DAYS) {
+        let slots = vec![("date".to_owned(), format::date(day.to_date(), voice(scene)))];
+        found.push(Concern { phrase: "ledger-old-day".to_owned(), slots });
+    }
     if amount > profile::get(tx)?.confirm_above {
         found.push(concern("ask-large-amount", &[("amount", amount)], None));
     } else if let Some(contact) = &contact
@@ -70,7 +101,8 @@ fn concerns(
     {
         found.push(concern("ledger-over-limit", &[("limit", limit)], Some(contact)));
     }
-    if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())? {
+    if (person.is_none() || contact.is_some()) && is_again(tx, scene, (what, amount, day), contact.as_ref())?
+    {
         let phrase = if contact.is_some() { "ask-duplicate" } else { "ledger-again" };
         found.push(concern(phrase, &[("amount", amount)], contact.as_ref()));
     }
@@ -95,14 +127,14 @@ fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> 
 fn is_again(
     tx: &mut Tx<'_>,
     scene: &Scene,
-    what: What,
-    amount: Money,
+    (what, amount, day): (What, Money, Option<Day>),
     contact: Option<&Contact>,
 ) -> Result<bool> {
     let party = contact.map(|contact| contact.id);
     let Some(act) = what.plain(amount, party) else { return Ok(false) };
     let window = if party.is_some() { NAMED } else { UNNAMED };
-    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: scene.now, now: scene.now };
+    let happened_at = day.map_or(scene.now, |day| day.noon(&scene.zone));
+    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at, now: scene.now };
     let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
     Ok(alike.is_some_and(|alike| {
         let entry = alike.entry();

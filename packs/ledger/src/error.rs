@@ -29,6 +29,10 @@ pub enum Error {
     #[error("entry {number} is cancelled already: {reason}")]
     AlreadyCancelled { number: i64, reason: String },
 
+    /// A tax invoice needs the rate of what was sold.
+    #[error("the GST rate of {what} is not known: say it, such as 5%")]
+    NoRate { what: String },
+
     /// A file that can't be read as a whole; its rows' errors are in the report instead.
     #[error("{0}")]
     File(String),

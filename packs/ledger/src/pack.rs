@@ -2,25 +2,45 @@
 
 use std::sync::Arc;
 
-use munshi_lang::phrase_files;
+use munshi_lang::{Phrasebook, phrase_files};
 use munshi_pack::{BadPack, Pack, ReadyTenant, Room, ready_files};
 use munshi_store::Migration;
-use munshi_types::{Autonomy, Clock, Conduct, Ids};
+use munshi_types::{Autonomy, Clock, Conduct, Ids, Random, SystemRandom};
 
 use crate::MIGRATIONS;
 use crate::check::Careful;
+use crate::commands;
 use crate::context::Standing;
 use crate::forwarded::Forwarded;
+use crate::pages::{Bills, DayBookPage};
 use crate::tools::{self, Desk};
 
 /// Keeps the books of a shop.
 pub struct Ledger {
-    desk: Desk,
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    /// For the keys of links.
+    random: Arc<dyn Random>,
 }
 
 impl Ledger {
     pub fn new(clock: Arc<dyn Clock>, ids: Ids) -> Self {
-        Self { desk: Desk { clock, ids } }
+        Self { clock, ids, random: Arc::new(SystemRandom) }
+    }
+
+    #[must_use]
+    pub fn with_random(self, random: Arc<dyn Random>) -> Self {
+        Self { random, ..self }
+    }
+
+    /// What its tools have at hand. Words for others than the one who asks are made by the pack itself.
+    fn desk(&self, book: Phrasebook) -> Desk {
+        Desk {
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            random: self.random.clone(),
+            book: Arc::new(book),
+        }
     }
 }
 
@@ -40,8 +60,15 @@ impl Pack for Ledger {
     }
 
     fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
-        room.phrases(&phrase_files!("../phrases"))?;
-        tools::install(room, &self.desk)?;
+        let phrases = phrase_files!("../phrases");
+        room.phrases(&phrases)?;
+        let mut book = Phrasebook::default();
+        let bad = |why| BadPack::Phrases { pack: "ledger".to_owned(), why };
+        book.add_files(&phrases).map_err(bad)?;
+        tools::install(room, &self.desk(book))?;
+        commands::install(room)?;
+        room.page(Bills)?;
+        room.page(DayBookPage)?;
         room.check(Careful);
         room.context(Standing);
         room.reader(Forwarded);

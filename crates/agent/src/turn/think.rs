@@ -7,8 +7,8 @@ use munshi_llm::chat::{Assembler, StopReason};
 use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
 use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
 use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
-use munshi_types::Id;
 use munshi_types::tier::Channel;
+use munshi_types::{Id, attachment};
 
 use super::Turn;
 use crate::error::Result;
@@ -270,7 +270,7 @@ fn spoke(said: &messages::Message) -> Spoke {
 fn step(exchange: &Exchange) -> Step {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
-            CallOutcome::Ended { ok, result } => (!ok, result.to_string()),
+            CallOutcome::Ended { ok, result } => (!ok, attachment::without_content(result).to_string()),
             CallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
             CallOutcome::Open | CallOutcome::Waiting { .. } => {
                 (true, r#"{"ok":false,"code":"running"}"#.to_owned())

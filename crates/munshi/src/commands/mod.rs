@@ -10,6 +10,7 @@ mod complete;
 mod completions;
 mod config;
 mod connector;
+mod demo;
 mod diff;
 mod doctor;
 mod export;
@@ -44,6 +45,8 @@ use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Try a shop with ninety days of books, in the browser and the terminal; nothing stays
+    Demo(demo::Arguments),
     /// Run the server until it is told to stop
     Serve,
     /// Bring the database's tables to this version
@@ -130,6 +133,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode> {
     match command {
+        Command::Demo(arguments) => demo::run(context, &arguments),
         Command::Serve => serve::run(context),
         Command::Migrate(arguments) => migrate::run(context, &arguments),
         Command::Tenant(command) => tenant::run(context, command),

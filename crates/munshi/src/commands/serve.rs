@@ -147,13 +147,13 @@ fn banner(ready: &Ready, painter: Painter) -> String {
 }
 
 /// What tells the server to stop.
-struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn listen() -> Result<Self> {
+    pub(crate) fn listen() -> Result<Self> {
         let listen = |kind| {
             signal(kind).map_err(|error| Failure::failed(format!("can't listen for signals: {error}")))
         };
@@ -161,7 +161,7 @@ impl Signals {
     }
 
     /// The next one's name and number.
-    async fn next(&mut self) -> (&'static str, i32) {
+    pub(crate) async fn next(&mut self) -> (&'static str, i32) {
         tokio::select! {
             _ = self.interrupt.recv() => ("SIGINT", 2),
             _ = self.terminate.recv() => ("SIGTERM", 15),

@@ -3,8 +3,9 @@
 //! # Layout
 //! - [`Output`]: answers, notes and failures; `paint`: colour where it shows
 //! - [`table`]: aligned columns in any script; `shown`: sizes and times in short
-//! - `progress`: a bar for long work; `confirm`: asking before what can't be undone
+//! - `progress`: a bar for long work; `confirm`: asking before what can't be undone; `attached`: what comes with a reply
 
+pub(crate) mod attached;
 mod confirm;
 mod paint;
 mod progress;

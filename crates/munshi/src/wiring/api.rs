@@ -27,17 +27,19 @@ pub(crate) async fn api(
     clock: &Arc<dyn Clock>,
     resolver: Resolver,
     turns: &Turns,
+    proofs: Option<Arc<dyn Proofs>>,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
     let hosts = account::hosts(db, &vault)?;
-    let proofs = Proven {
+    let signed_in = || Proven {
         db: db.clone(),
         clock: clock.clone(),
         ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
         hosts: hosts.clone(),
         public_url: account::public_url(config),
     };
-    let visits = visits(config, db, clock, Arc::new(proofs))?;
+    let proofs = proofs.unwrap_or_else(|| Arc::new(signed_in()));
+    let visits = visits(config, db, clock, proofs)?;
     let parts = Parts {
         db: db.clone(),
         engine: turns.engine.clone(),
@@ -73,6 +75,7 @@ fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proo
             bits: few(config.web.challenge_bits),
         },
         proxies: config.web.proxies.clone(),
+        house: Arc::new(house),
     })
 }
 

@@ -7,6 +7,7 @@ use munshi_jobs::{Queue, Registry, Runner};
 use munshi_store::Db;
 use munshi_tiers::Resolver;
 use munshi_types::{Clock, Ids, SystemRandom};
+use munshi_web::visitor::proofs::Proofs;
 use munshi_web::{App, Metrics, Server};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -20,13 +21,20 @@ use crate::failure::{Failure, Result};
 pub(crate) struct Front {
     pub(crate) server: Server,
     pub(crate) metrics: Metrics,
+    /// What is proved about people at pages, where it is not by signing in.
+    proofs: Option<Arc<dyn Proofs>>,
 }
 
 impl Front {
     pub(crate) async fn bind(config: &Config, clock: &dyn Clock) -> Result<Self> {
         let metrics = Metrics::install(clock)?;
         let server = Server::bind(&config.server.listen.to_string()).await?;
-        Ok(Self { server, metrics })
+        Ok(Self { server, metrics, proofs: None })
+    }
+
+    /// The same, with other proofs of who is at a page.
+    pub(crate) fn at_home_with(self, proofs: Arc<dyn Proofs>) -> Self {
+        Self { proofs: Some(proofs), ..self }
     }
 
     /// Serves until `stop`, then lets requests and jobs in flight finish, both within the grace.
@@ -44,7 +52,7 @@ impl Front {
         let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
         let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone()).await?;
         let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
-        let api = super::api::api(config, &db, &clock, resolver.clone(), &turns).await?;
+        let api = super::api::api(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let parts = Parts {
             db,
             runner: runner.clone(),

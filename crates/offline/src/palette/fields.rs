@@ -1,7 +1,7 @@
 //! What a tool wants to know, read from the JSON schema of its arguments.
 //!
 //! A property says what it is by `format` (`money`, `person`, `item`, `quantity`, `unit`, `date`, `period`, `phone`,
-//! `text`); without one its type and name are looked at. `docs/models.md` has the table.
+//! `text`, `sentence`); without one its type and name are looked at. `docs/models.md` has the table.
 
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ pub(crate) struct Field {
     pub is_required: bool,
     /// Of the JSON value: paise for an integer, rupees for a number, a string as money is written.
     pub form: Form,
+    /// A day that has been: a reading that is to come is none (`"when": "past"`).
+    pub is_past: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(crate) enum Kind {
     Phone,
     /// The message as it was said.
     Words,
+    /// The same, for a tool that reads it itself: it answers for what it makes of every word.
+    Sentence,
     /// One of these, each with the words people use for it.
     Choice(Vec<Choice>),
     /// Nothing a message can be searched for.
@@ -65,6 +69,7 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
         kind: kind(name, property),
         is_required: is_required(name),
         form: form(property),
+        is_past: property.get("when").and_then(Value::as_str) == Some("past"),
     };
     properties.iter().map(field).collect()
 }
@@ -111,6 +116,7 @@ fn by_format(format: &str) -> Option<Kind> {
         "period" => Kind::Period,
         "phone" => Kind::Phone,
         "text" => Kind::Words,
+        "sentence" => Kind::Sentence,
         _ => return None,
     })
 }

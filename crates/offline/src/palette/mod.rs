@@ -41,6 +41,11 @@ impl Tool {
         self.spec.name.as_str()
     }
 
+    /// Whether it takes the whole message and answers for what it makes of it.
+    pub(crate) fn reads_itself(&self) -> bool {
+        self.wants(&Kind::Sentence).is_some()
+    }
+
     /// Whether a word says in one of these languages that the tool is wanted. English is mixed into all of them.
     pub(crate) fn has_cue(&self, entry: usize, languages: &[Language]) -> bool {
         let said = self.cues.get(&entry).copied().unwrap_or(Languages::NONE);

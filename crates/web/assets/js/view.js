@@ -20,10 +20,11 @@ function tag(voice) {
 }
 
 export class View {
-  constructor(root, { name, on }) {
+  constructor(root, { name, on, base = "" }) {
     this.root = root;
     this.name = name;
     this.on = on;
+    this.base = base;
     this.words = {};
     this.voice = "en";
     this.byId = new Map();
@@ -262,7 +263,11 @@ export class View {
 
   thing(one) {
     const title = one.title || "";
-    if (one.kind === "link") return safeLink(one.url) ? el("p", { class: "card" }, link(one.url, title || one.url)) : null;
+    if (one.kind === "link") {
+      // A page of our own server, which on others' pages is elsewhere.
+      const url = one.url.startsWith("/pages/") ? new URL(one.url, this.base || location.href).href : one.url;
+      return safeLink(url) ? el("p", { class: "card" }, link(url, title || url)) : null;
+    }
     if (one.kind === "qr") {
       const label = title || this.words.qr;
       const size = one.size + 8;

@@ -136,7 +136,7 @@ class MunshiChat extends HTMLElement {
       answer: (approval, yes) => this.#chat.answer(approval, yes),
       typed: (text) => this.#chat.draft(text),
     };
-    const view = new View(body, { name: this.#name, on });
+    const view = new View(body, { name: this.#name, on, base: this.#door.base });
     this.#chat = new Chat({ door: this.#door, view, place: this.#place, words: this.#words, voice });
     this.#chat.onclosed = () => view.closed(this.#chat.words.members);
     this.#chat.onvoice = (code) => (this.#menu.value = code.replace("-latn", ""));

@@ -11,6 +11,9 @@ const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/gif
 /// What a link may lead to; the rest is not shown.
 const SCHEMES: [&str; 5] = ["https:", "http:", "mailto:", "tel:", "upi:"];
 
+/// Where pages of packs stand on this server; a link there has no scheme of its own.
+const PAGES: &str = "/pages/";
+
 /// An attachment as a page draws it. A QR code is a path for an SVG, so that no page needs leave for a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -41,7 +44,8 @@ impl Shown {
         match attachment.clone() {
             Attachment::Link { url, title } => {
                 let scheme = url.split_inclusive(':').next().unwrap_or_default().to_ascii_lowercase();
-                SCHEMES.contains(&scheme.as_str()).then_some(Self::Link { url, title })
+                let leads = SCHEMES.contains(&scheme.as_str()) || url.starts_with(PAGES);
+                leads.then_some(Self::Link { url, title })
             }
             Attachment::Qr { text, title } => {
                 let code = QrCode::encode_text(&text, QrCodeEcc::Medium).ok()?;
@@ -100,6 +104,7 @@ mod tests {
     fn what_could_do_harm_is_not_shown() {
         let link = |url: &str| Shown::of(&Attachment::Link { url: url.to_owned(), title: String::new() });
         assert!(link("https://a.example").is_some() && link("UPI://pay").is_some());
+        assert!(link("/pages/kirana/ledger/bills/1").is_some() && link("/account").is_none());
         for bad in ["javascript:alert(1)", "data:text/html,x", "//a.example", "a", "", " javascript:x"] {
             assert!(link(bad).is_none(), "{bad}");
         }

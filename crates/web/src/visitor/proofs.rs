@@ -1,10 +1,11 @@
 //! What others have proved about somebody at a page.
 
 use async_trait::async_trait;
-use axum::http::HeaderMap;
 use munshi_types::{PersonId, TenantId};
 
 use crate::error::ApiError;
+
+pub use axum::http::HeaderMap;
 
 /// The seam to sign-in and to the hosts of widgets.
 #[async_trait]

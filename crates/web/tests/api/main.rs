@@ -35,6 +35,7 @@ mod limits;
 mod offline;
 mod openai;
 mod openai_tools;
+mod pack_pages;
 mod persons;
 mod reads;
 mod streams;

@@ -2,10 +2,12 @@
 
 mod browser;
 mod client;
+mod pages;
 mod tools;
 
 pub(crate) use browser::{Browser, PASSWORD, encoded};
 pub(crate) use client::{Reply, Told, chat, follow, text_of};
+pub(crate) use pages::PAGE_KEY;
 pub(crate) use tools::{NOTES, World};
 
 use std::path::{Path, PathBuf};
@@ -37,7 +39,7 @@ use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
 use munshi_tools::Dispatcher;
 use munshi_types::{BindingId, Clock, Ids, PersonId, SystemRandom, TenantId, Zone};
 use munshi_web::api::{Codes, Parts as ApiParts};
-use munshi_web::{Account, Api, App, Metrics, Options, router, routes};
+use munshi_web::{Account, Api, App, Metrics, Options, Visits, router, routes};
 
 /// What the tools of the tests may do.
 const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
@@ -173,7 +175,7 @@ impl Installation {
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
         let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
         let engine = engine(test, &db, (&office, registry, resolver.clone()), (provider, target));
-        let api = Api::new(ApiParts {
+        let parts = ApiParts {
             db: db.clone(),
             engine: engine.clone(),
             keys: Keys::new(db.clone(), clock.clone()),
@@ -187,7 +189,9 @@ impl Installation {
             random: Arc::new(SystemRandom),
             patience: Duration::from_secs(20),
             key_limit: munshi_web::api::limits::KEY,
-        });
+        };
+        let visits = Visits { house: Arc::new(pages::house()), ..Visits::default() };
+        let api = Api::receiving(parts, visits);
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
         let router = router(routes(), &app, &Options::default());
         Self { shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }

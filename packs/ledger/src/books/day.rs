@@ -35,6 +35,12 @@ impl Day {
         Self(self.0 - 1)
     }
 
+    /// Noon of it by the tenant's clock: when something happened of which only the day is known.
+    pub fn noon(self, zone: &Zone) -> Timestamp {
+        let noon = self.to_date().at(12, 0, 0, 0).to_zoned(zone.to_jiff());
+        noon.map_or(Timestamp::EPOCH, |noon| noon.timestamp().into())
+    }
+
     pub fn to_date(self) -> Date {
         FIRST.checked_add(self.0.days()).unwrap_or(Date::MAX)
     }
@@ -96,6 +102,14 @@ impl Days {
         Self { from: Day::from_date(date.first_of_month()), to: Day::from_date(date.last_of_month()) }
     }
 
+    /// The year of accounts and taxes, from April to March.
+    pub fn fiscal_year(day: Day) -> Self {
+        let date = day.to_date();
+        let year = if date.month() < 4 { date.year() - 1 } else { date.year() };
+        let first = |year: i16| Date::new(year, 4, 1).map_or(day, Day::from_date);
+        Self { from: first(year), to: first(year + 1).before() }
+    }
+
     /// The calendar's year.
     pub fn year(day: Day) -> Self {
         let date = day.to_date();
@@ -122,5 +136,8 @@ mod tests {
         let shown = |days: Days| (days.from.to_string(), days.to.to_string());
         assert_eq!(shown(Days::week(day)), ("2028-02-14".into(), "2028-02-20".into()));
         assert_eq!(shown(Days::month(day)), ("2028-02-01".into(), "2028-02-29".into()));
+        assert_eq!(shown(Days::fiscal_year(day)), ("2027-04-01".into(), "2028-03-31".into()));
+        let april: Day = "2028-04-01".parse().unwrap();
+        assert_eq!(shown(Days::fiscal_year(april)), ("2028-04-01".into(), "2029-03-31".into()));
     }
 }

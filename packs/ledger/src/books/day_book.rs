@@ -1,13 +1,20 @@
-//! The day book: entries page by page, the latest first.
+//! The day book: entries page by page, the latest first; and one day from morning to evening, with the cash as it ran.
+
+use std::collections::BTreeMap;
 
 use munshi_store::{Cursor, Page, PageRequest, Tx, params};
-use munshi_types::{Id, Timestamp};
+use munshi_types::{Id, Money, Timestamp};
 use uuid::Uuid;
 
+use super::balances;
 use super::contacts;
+use super::day::Day;
 use super::entry::{self, Entry};
-use super::ids::ContactId;
+use super::ids::{ContactId, LedgerEntryId};
 use crate::error::Result;
+
+/// More entries of one day than this are not listed; the cash at its end is right all the same.
+const MOST: u32 = 5_000;
 
 /// From a moment on, up to another that is not in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +66,75 @@ fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<
         params![contact, request.after.time, request.after.id, request.fetch()],
         entry::read,
     )?)
+}
+
+/// One day, from morning to evening.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayBook {
+    pub day: Day,
+    /// The cash before the day's first entry.
+    pub opening: Money,
+    /// Those that stand.
+    pub lines: Vec<DayLine>,
+    pub closing: Money,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayLine {
+    pub entry: Entry,
+    /// What it did to the cash.
+    pub change: Money,
+    /// The cash after it.
+    pub cash: Money,
+}
+
+/// The entries of a day that stand, in the order they happened. A cancelled one and what cancels it lie on the same day,
+/// so leaving out both changes no figure.
+pub fn of_day(tx: &mut Tx<'_>, day: Day) -> Result<DayBook> {
+    let since = cash_since(tx, day)?;
+    let opening = balances::standing(tx)?.cash.minus(since)?;
+    let changes = cash_changes(tx, day)?;
+    let (mut cash, mut lines) = (opening, Vec::new());
+    for entry in entries_of(tx, day)?.into_iter().filter(Entry::stands) {
+        let change = changes.get(&entry.id).copied().unwrap_or_default();
+        cash = cash.plus(change)?;
+        lines.push(DayLine { entry, change, cash });
+    }
+    let closing = Money::sum(changes.into_values())?.plus(opening)?;
+    Ok(DayBook { day, opening, lines, closing })
+}
+
+fn entries_of(tx: &mut Tx<'_>, day: Day) -> Result<Vec<Entry>> {
+    Ok(tx.all(
+        "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+         FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+         WHERE e.tenant_id = $1 AND e.day = $2 ORDER BY e.happened_at, e.number LIMIT $3",
+        params![day, MOST],
+        entry::read,
+    )?)
+}
+
+/// What the cash has changed by from a day on, of the kept turnover.
+fn cash_since(tx: &mut Tx<'_>, day: Day) -> Result<Money> {
+    Ok(tx.one(
+        "SELECT CAST(coalesce(sum(CASE WHEN debit = 'cash' THEN amount ELSE -amount END), 0) AS BIGINT)
+         FROM ledger_days WHERE tenant_id = $1 AND day >= $2 AND (debit = 'cash' OR credit = 'cash')",
+        params![day],
+        |row| row.get(0),
+    )?)
+}
+
+fn cash_changes(tx: &mut Tx<'_>, day: Day) -> Result<BTreeMap<LedgerEntryId, Money>> {
+    let rows = tx.all(
+        "SELECT entry_id, CAST(sum(CASE WHEN debit = 'cash' THEN amount ELSE -amount END) AS BIGINT)
+         FROM ledger_postings WHERE tenant_id = $1 AND day = $2 AND (debit = 'cash' OR credit = 'cash')
+         GROUP BY entry_id",
+        params![day],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(rows.into_iter().collect())
 }
 
 fn cursor(entry: &Entry) -> Cursor {

@@ -2,14 +2,14 @@
 
 use munshi_store::{Json, Row, Tx, params};
 use munshi_types::{Ids, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::contacts;
 use super::head;
 use super::ids::{ContactId, DocumentId, LedgerEntryId};
 use crate::error::{Error, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
     Invoice,
@@ -51,6 +51,13 @@ pub struct Document {
     pub contact: Option<ContactId>,
     pub body: Json,
     pub made_at: Timestamp,
+}
+
+impl Document {
+    /// Whether it is what a customer gets for a sale.
+    pub fn is_bill(&self) -> bool {
+        [DocumentKind::Invoice, DocumentKind::BillOfSupply].iter().any(|kind| kind.as_str() == self.kind)
+    }
 }
 
 /// Files a document under the next number of its series.

@@ -12,7 +12,7 @@
 //! - [`contacts`], [`items`]: who and what; `names` finds either in any script
 //! - [`balances`], [`days`], [`habits`]: kept figures
 //! - [`dedup`]: the same thing said or seen twice
-//! - [`profile`], [`reminders`], [`documents`]
+//! - [`profile`], [`reminders`], [`documents`]; [`shares`]: links to these; [`details`]: more of contacts; [`taxes`]: of items
 //! - [`export`], [`import`]: comma-separated files
 //! - `head`, `write`: the lock all writers take, and the one way rows come into the books
 //!
@@ -31,6 +31,7 @@ mod day;
 pub mod day_book;
 pub mod days;
 pub mod dedup;
+pub mod details;
 pub mod documents;
 pub mod entry;
 pub mod export;
@@ -43,6 +44,8 @@ mod names;
 pub mod profile;
 mod quantity;
 pub mod reminders;
+pub mod shares;
+pub mod taxes;
 pub mod verify;
 mod words;
 mod write;

@@ -75,6 +75,38 @@ pub fn end(tx: &mut Tx<'_>, id: ReminderId, end: End, now: Timestamp) -> Result<
     Ok(ended == 1)
 }
 
+pub fn find(tx: &mut Tx<'_>, id: ReminderId) -> Result<Option<Reminder>> {
+    Ok(tx.optional(
+        "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders WHERE tenant_id = $1 AND id = $2",
+        params![id],
+        read,
+    )?)
+}
+
+/// What was drafted for a contact last and neither sent nor dropped.
+pub fn waiting(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Reminder>> {
+    let root = contacts::get(tx, contact)?.id;
+    let mut found: Option<Reminder> = None;
+    for one in contacts::group(tx, root)? {
+        let of_one = tx.optional(
+            "SELECT id, contact_id, amount, words, due_at, state FROM ledger_reminders
+             WHERE tenant_id = $1 AND contact_id = $2 AND state = 'waiting' ORDER BY due_at DESC, id DESC LIMIT 1",
+            params![one],
+            read,
+        )?;
+        found = found.into_iter().chain(of_one).max_by_key(|reminder| reminder.due_at);
+    }
+    Ok(found)
+}
+
+/// Drops what waits for a contact.
+pub fn drop_waiting(tx: &mut Tx<'_>, contact: ContactId, now: Timestamp) -> Result<()> {
+    while let Some(reminder) = waiting(tx, contact)? {
+        end(tx, reminder.id, End::Dropped, now)?;
+    }
+    Ok(())
+}
+
 /// Those that should have gone out by now, the oldest first.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Reminder>> {
     Ok(tx.all(

@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use munshi_store::{Column, FromColumn, Param, ToParam};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident, $noun:literal { $($(#[$case_doc:meta])* $case:ident = $word:literal,)+ })+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name {
             $($(#[$case_doc])* #[serde(rename = $word)] $case,)+
         }

@@ -59,7 +59,7 @@ impl Write for Book {
         let call = self.desk.call(permit, tx)?;
         let party = call.text("person").map(|said| person::party(tx, &call, said)).transpose()?;
         let act = self.act(tx, &call, party.as_ref())?;
-        let booked = books::book(tx, &call.writing(), &call.entry(act))?;
+        let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
         Ok(self.told(tx, &call, &booked.entry, party.as_ref())?.done())
     }
 
@@ -138,6 +138,9 @@ impl Book {
             Some(party) => told.party(tx, party)?,
             None => told,
         };
+        if let Some(day) = call.other_day()? {
+            return Ok(told.with("date", day.to_string()).say("dated"));
+        }
         if self.what == What::Sale {
             let sales = days::totals(tx, Days::day(call.today()))?.sales;
             return Ok(told.money("day_total", sales).say("sales-today"));

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use munshi_lang::{Fill, Form, Phrasebook, Voice, detect};
 use munshi_safety::acts::{self, Permit};
 use munshi_store::Tx;
 use munshi_tools::Failure;
-use munshi_types::{Clock, Id, Ids, Money, PersonId, Timestamp, Zone};
+use munshi_types::{Clock, Id, Ids, Language, Money, PersonId, Random, TenantId, Timestamp, Zone};
 use serde_json::Value;
 
 use crate::books::{Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing};
@@ -16,14 +17,20 @@ use crate::error::Error;
 pub(crate) struct Desk {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Ids,
+    pub(crate) random: Arc<dyn Random>,
+    /// The pack's own phrases.
+    pub(crate) book: Arc<Phrasebook>,
 }
 
+/// Something that happened longer ago than this is not written down by a sentence: a file can bring it.
+const OLDEST_DAYS: i64 = 366;
 /// What was said is kept in the books up to this many letters.
 const MOST_WORDS: usize = 500;
 
 pub(crate) struct Call<'c> {
     desk: &'c Desk,
     arguments: &'c Value,
+    pub(crate) tenant: TenantId,
     pub(crate) key: EntryKey,
     pub(crate) now: Timestamp,
     pub(crate) zone: Zone,
@@ -41,6 +48,7 @@ impl Desk {
         Ok(Call {
             desk: self,
             arguments: permit.arguments(),
+            tenant: permit.tenant(),
             key: EntryKey::new(permit.act().as_uuid()),
             now: self.clock.now(),
             by: caller.as_ref().and_then(|caller| caller.principal.person),
@@ -67,6 +75,11 @@ impl Call<'_> {
         amount(self.arguments).ok_or_else(|| Failure::surely("bad_amount", "say the amount in whole paise"))
     }
 
+    /// The amount, where one was said.
+    pub(crate) fn given_amount(&self) -> Option<Money> {
+        amount(self.arguments).filter(|amount| *amount > Money::ZERO)
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<String> {
         self.arguments.get(name).filter(|value| value.is_number()).map(ToString::to_string)
     }
@@ -78,10 +91,59 @@ impl Call<'_> {
         }
     }
 
+    /// The day it is about, where that is another than today.
+    pub(crate) fn other_day(&self) -> Result<Option<Day>, Failure> {
+        day(self.arguments, self.today())
+    }
+
+    /// When it happened: now, or at noon of the day that was said.
+    pub(crate) fn when(&self) -> Result<Timestamp, Failure> {
+        Ok(self.other_day()?.map_or(self.now, |day| day.noon(&self.zone)))
+    }
+
     /// The entry as it will stand in the books.
-    pub(crate) fn entry(&self, act: Act) -> NewEntry {
-        let said = Said { by: self.by, ..Said::new(Source::Owner, self.words.as_str(), self.now) };
+    pub(crate) fn entry(&self, act: Act) -> Result<NewEntry, Failure> {
+        self.when().map(|when| self.entry_at(act, when))
+    }
+
+    pub(crate) fn entry_at(&self, act: Act, when: Timestamp) -> NewEntry {
+        let said = Said { by: self.by, ..Said::new(Source::Owner, self.words.as_str(), when) };
         NewEntry { key: self.key, act, said }
+    }
+
+    /// The language and letters that the person wrote in.
+    pub(crate) fn voice(&self) -> Voice {
+        let found = detect(&self.words);
+        found.map_or(Voice::new(Language::English, Form::Latin), |found| {
+            Voice::new(found.language, found.form())
+        })
+    }
+
+    /// A phrase of the pack's own, for somebody else or within a list.
+    pub(crate) fn phrase(
+        &self,
+        voice: Voice,
+        name: &str,
+        fills: &[(&str, Fill<'_>)],
+    ) -> Result<String, Failure> {
+        let said = self.desk.book.say(&format!("ledger-{name}"), voice, fills);
+        said.map_err(|error| Failure::surely("no_phrase", error.to_string()))
+    }
+
+    pub(crate) fn random(&self) -> &dyn Random {
+        self.desk.random.as_ref()
+    }
+}
+
+/// The day that the arguments name, where it is not today. One to come, or too long ago, can't be written.
+pub(crate) fn day(arguments: &Value, today: Day) -> Result<Option<Day>, Failure> {
+    let Some(said) = text(arguments, "date") else { return Ok(None) };
+    let bad = |what: String| Failure::surely("ledger_bad_day", what);
+    let day: Day = said.parse().map_err(|_| bad(format!("{said} is no day: write it as 2026-11-15")))?;
+    match today.after(day) {
+        0 => Ok(None),
+        1..=OLDEST_DAYS => Ok(Some(day)),
+        _ => Err(bad(format!("{day} is to come, or more than {OLDEST_DAYS} days ago"))),
     }
 }
 
@@ -101,6 +163,7 @@ impl From<Error> for Failure {
             Error::Missing { .. } => "not_found",
             Error::KeyTaken { .. } => "key_taken",
             Error::AlreadyCancelled { .. } => "already_cancelled",
+            Error::NoRate { .. } => "ledger_no_rate",
             Error::Money(_) | Error::Phone(_) | Error::Invalid(_) | Error::File(_) => "not_booked",
         };
         Self::surely(code, error.to_string())

@@ -32,7 +32,9 @@ impl Write for CorrectLast {
                 "an entry of several parts can't be corrected by its amount: cancel it and write it anew";
             Failure::surely("not_booked", what)
         })?;
-        let corrected = books::correct(tx, &call.writing(), wrong.id, &call.entry(act), REASON)?;
+        // It happened when it happened, however late the amount is put right.
+        let right = call.entry_at(act, wrong.happened_at);
+        let corrected = books::correct(tx, &call.writing(), wrong.id, &right, REASON)?;
         let told = Told::default().entry(&corrected.right).money("old_amount", wrong.amount).say("corrected");
         Ok(match corrected.right.contact {
             Some(contact) => told.standing(tx, contact)?,

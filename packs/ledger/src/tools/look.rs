@@ -73,7 +73,7 @@ impl Look for Summary {
 }
 
 /// The days that a period means; today where none was said.
-fn stretch(call: &Call<'_>) -> Result<Days, Failure> {
+pub(super) fn stretch(call: &Call<'_>) -> Result<Days, Failure> {
     let today = call.today();
     let before = |days: Days| days.from.before();
     Ok(match call.text("period").unwrap_or("today") {

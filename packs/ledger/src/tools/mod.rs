@@ -4,19 +4,29 @@
 //! # Layout
 //! - `spec`: reads those files; `call`: one call of a tool; `told`: what it answers
 //! - `person`, `stock`: whom and what a name means; `contact`: what is known of people
-//! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`: answers
+//! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`, `day`:
+//!   answers
+//! - `merge`: two names of one person; `shop`: the shop itself; `marks`: what of it one sentence holds
+//! - `upi`, `remind`, `bill`: what customers get
 
+mod bill;
 mod book;
 mod call;
 mod cancel;
 mod contact;
 mod correct;
+mod day;
 mod look;
+mod marks;
+mod merge;
 mod message;
 mod person;
+mod remind;
+mod shop;
 mod spec;
 mod stock;
 mod told;
+mod upi;
 
 use std::sync::Arc;
 
@@ -25,7 +35,8 @@ use munshi_tools::{Body, Look, Write};
 
 use book::Book;
 pub(crate) use book::What;
-pub(crate) use call::{Desk, amount, text};
+pub(crate) use call::{Desk, amount, day as other_day, text};
+pub(crate) use merge::pair;
 pub(crate) use person::{Whom, whom};
 use stock::{Move, Way};
 
@@ -55,6 +66,14 @@ const FILES: &[(&str, &str)] = files![
     "book_sms",
     "add_contact",
     "set_limit",
+    "merge_contacts",
+    "shop_details",
+    "day_book",
+    "payment_link",
+    "draft_reminder",
+    "reminder_sent",
+    "make_bill",
+    "item_tax",
 ];
 
 pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
@@ -85,6 +104,14 @@ fn body(name: &str, desk: &Desk) -> Option<Body> {
         "book_sms" => writes(message::BookSms(desk())),
         "add_contact" => writes(contact::AddContact(desk())),
         "set_limit" => writes(contact::SetLimit(desk())),
+        "merge_contacts" => writes(merge::MergeContacts),
+        "shop_details" => writes(shop::ShopDetails(desk())),
+        "day_book" => looks(day::DayBookTool(desk())),
+        "payment_link" => looks(upi::PaymentLink(desk())),
+        "draft_reminder" => writes(remind::DraftReminder(desk())),
+        "reminder_sent" => writes(remind::ReminderSent(desk())),
+        "make_bill" => writes(bill::MakeBill(desk())),
+        "item_tax" => writes(bill::SetItemTax(desk())),
         _ => return None,
     })
 }

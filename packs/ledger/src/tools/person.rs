@@ -1,7 +1,8 @@
 //! Whom a name means. One that may be two people's is asked about; one that nobody has becomes a new contact, and the
 //! reply says so.
 
-use munshi_store::Tx;
+use munshi_lang::{Certainty, Directory};
+use munshi_store::{Tx, params};
 use munshi_tools::{Choice, Failure};
 use munshi_types::Money;
 
@@ -60,14 +61,44 @@ pub(crate) fn party(tx: &mut Tx<'_>, call: &Call<'_>, said: &str) -> Result<Part
 
 /// Whom a question is about; nobody is added.
 pub(crate) fn known(tx: &mut Tx<'_>, said: &str) -> Result<Contact, Failure> {
+    known_as(tx, "person", said)
+}
+
+/// The same, where it is another argument that says whom.
+pub(crate) fn known_as(tx: &mut Tx<'_>, argument: &str, said: &str) -> Result<Contact, Failure> {
     match whom(tx, said)? {
         Whom::Known(contact) => Ok(contact),
         Whom::New(name) => Err(Failure::not_found(name)),
         Whom::Several(mut several) if several.len() == 1 => {
             several.pop().ok_or_else(|| Failure::not_found(said))
         }
-        Whom::Several(several) => Err(Failure::several("person", choices(&several).collect())),
+        Whom::Several(several) => Err(Failure::several(argument, choices(&several).collect())),
     }
+}
+
+/// Names that a sentence is searched for.
+const NAMES: i64 = 5_000;
+
+/// The contacts that a sentence surely names, in the order it names them: each as it stands now, so that two names of
+/// one contact give it twice.
+pub(crate) fn mentioned(tx: &mut Tx<'_>, sentence: &str) -> Result<Vec<Contact>> {
+    let known: Vec<(ContactId, String)> = tx.all(
+        "SELECT DISTINCT subject_id, name FROM ledger_names WHERE tenant_id = $1 AND kind = 'contact'
+         ORDER BY subject_id DESC, name LIMIT $2",
+        params![NAMES],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let directory = Directory::new(known.iter().map(|(_, name)| name.as_str()));
+    let mut named: Vec<(ContactId, Contact)> = Vec::new();
+    for found in directory.find(sentence) {
+        let mut meant = found.candidates.iter().filter_map(|one| known.get(one.contact)).map(|(id, _)| *id);
+        let Some(first) = meant.next() else { continue };
+        let is_sure = found.certainty == Certainty::Exact || meant.all(|id| id == first);
+        if is_sure && named.iter().all(|(id, _)| *id != first) {
+            named.push((first, contacts::get(tx, first)?));
+        }
+    }
+    Ok(named.into_iter().map(|(_, contact)| contact).collect())
 }
 
 fn choices(several: &[Contact]) -> impl Iterator<Item = Choice> + '_ {

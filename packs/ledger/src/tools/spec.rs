@@ -72,6 +72,35 @@ const MEANS: [(&str, &str); 4] = [
     ("cheque", "check, चेक"),
 ];
 
+/// Languages a message can be written in, and what people call them.
+const LANGUAGES: [(&str, &str); 11] = [
+    ("en", "english, angrezi, अंग्रेजी"),
+    ("hi", "hindi, हिंदी, हिन्दी"),
+    ("bn", "bengali, bangla, बंगाली, বাংলা"),
+    ("gu", "gujarati, गुजराती, ગુજરાતી"),
+    ("kn", "kannada, कन्नड़, ಕನ್ನಡ, ಕನ್ನಡದಲ್ಲಿ"),
+    ("ml", "malayalam, मलयालम, മലയാളം, മലയാളത്തിൽ"),
+    ("mr", "marathi, मराठी, मराठीत"),
+    ("or", "odia, oriya, ओड़िया, ଓଡ଼ିଆ"),
+    ("pa", "punjabi, पंजाबी, ਪੰਜਾਬੀ"),
+    ("ta", "tamil, तमिल, தமிழ், தமிழில்"),
+    ("te", "telugu, तेलुगु, తెలుగు, తెలుగులో"),
+];
+
+/// How a shop stands to GST.
+const SCHEMES: [(&str, &str); 3] =
+    [("regular", "normal"), ("composition", "composite, कंपोजीशन"), ("unregistered", "not registered")];
+
+/// One of several values, each with what people call it.
+fn choice(values: &[(&str, &str)], description: &str) -> Value {
+    let words: Map<String, Value> = values
+        .iter()
+        .map(|(value, words)| ((*value).to_owned(), words.split(", ").collect::<Vec<_>>().into()))
+        .collect();
+    let values: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
+    json!({ "enum": values, "words": words, "description": description })
+}
+
 fn property(kind: &str) -> Value {
     match kind {
         "money" => json!({
@@ -80,14 +109,9 @@ fn property(kind: &str) -> Value {
         "quantity" => {
             json!({ "type": "number", "format": "quantity", "description": "At most three decimals." })
         }
-        "means" => {
-            let words: Map<String, Value> = MEANS
-                .iter()
-                .map(|(means, words)| ((*means).to_owned(), words.split(", ").collect::<Vec<_>>().into()))
-                .collect();
-            let means: Vec<&str> = MEANS.iter().map(|(means, _)| *means).collect();
-            json!({ "enum": means, "words": words, "description": "How it was paid; cash unless said." })
-        }
+        "means" => choice(&MEANS, "How it was paid; cash unless said."),
+        "language" => choice(&LANGUAGES, "The one to write in, where it was said."),
+        "scheme" => choice(&SCHEMES, "How the shop stands to GST."),
         "period" => json!({
             "type": "string", "format": "period",
             "description": "One of today, yesterday, this_week, last_week, this_month, last_month, this_year, last_year.",
@@ -95,7 +119,15 @@ fn property(kind: &str) -> Value {
         "person" => {
             json!({ "type": "string", "format": "person", "description": "The name as it was said." })
         }
-        "date" => json!({ "type": "string", "format": "date", "description": "When it was, if not today." }),
+        // `when` tells the offline model which of two readings is meant: what was, not what comes.
+        "date" => json!({
+            "type": "string", "format": "date", "when": "past",
+            "description": "The day it was, as 2026-11-15, if not today.",
+        }),
+        "sentence" => json!({
+            "type": "string", "format": "sentence", "description": "Leave it out where the other fields say it.",
+        }),
+        "rate" => json!({ "type": "string", "description": "In percent: 5% or 0.25%." }),
         other => json!({ "type": "string", "format": other }),
     }
 }

@@ -52,7 +52,7 @@ impl Write for Move {
             Way::In => Act::StockIn { lines, party: None },
             Way::Out => Act::StockOut { lines, party: None },
         };
-        let booked = books::book(tx, &call.writing(), &call.entry(act))?;
+        let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
         let told = of(&items::get(tx, item.id)?)
             .with("entry", json!({ "id": booked.entry.id, "number": booked.entry.number }))
             .with("quantity", moved.to_string());
@@ -90,7 +90,7 @@ impl Move {
 }
 
 /// The item of a name or of an id that was picked; several are asked about.
-fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<Item>, Failure> {
+pub(super) fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<Item>, Failure> {
     if let Ok(id) = said.parse() {
         return Ok(Some(items::get(tx, id)?));
     }

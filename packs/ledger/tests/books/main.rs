@@ -3,8 +3,10 @@
 #![allow(clippy::wildcard_imports, reason = "these tests speak of everything in the books")]
 
 mod acts;
+mod bills;
 mod contacts;
 mod dedup;
+mod demo;
 mod faults;
 mod files;
 mod keeping;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Engine, Parts, Settings};
+use munshi_agent::{Engine, Parts, Received, Settings};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
 use munshi_ledger::{Ledger, books};
@@ -25,9 +25,9 @@ use munshi_types::tier::Channel;
 use munshi_types::{Clock, Inbound, PersonId, Sender, SystemRandom, TenantId, To, Zone};
 
 pub(crate) struct Shop {
-    engine: Engine,
-    db: Db,
-    tenant: TenantId,
+    pub(crate) engine: Engine,
+    pub(crate) db: Db,
+    pub(crate) tenant: TenantId,
     owner: PersonId,
     said: AtomicU32,
 }
@@ -44,6 +44,14 @@ impl Shop {
 
     /// The reply to what the owner says, with all of its lines.
     pub(crate) async fn say(&self, text: &str) -> String {
+        let received = self.send(text).await;
+        let outcome = self.engine.outcome(received.tenant, received.run);
+        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
+        assert!(outcome.violations.is_empty(), "{:?} in {}", outcome.violations, outcome.text);
+        outcome.text
+    }
+
+    pub(crate) async fn send(&self, text: &str) -> Received {
         let number = self.said.fetch_add(1, Ordering::SeqCst);
         let message = Inbound {
             channel: Channel::Web,
@@ -56,11 +64,7 @@ impl Shop {
             sent_at: None,
             reply_to: None,
         };
-        let received = self.engine.receive(message).await.unwrap();
-        let outcome = self.engine.outcome(received.tenant, received.run);
-        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
-        assert!(outcome.violations.is_empty(), "{:?} in {}", outcome.violations, outcome.text);
-        outcome.text
+        self.engine.receive(message).await.unwrap()
     }
 
     pub(crate) async fn assert_sound(&self) {
@@ -84,7 +88,9 @@ async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
     let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
-        provider: Arc::new(Offline::new(house.book.clone()).unwrap()),
+        provider: Arc::new(
+            Offline::new(house.book.clone()).unwrap().at(clock.clone(), Zone::default().to_jiff()),
+        ),
         prices: PriceBook::default(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),

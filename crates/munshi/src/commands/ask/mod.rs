@@ -91,7 +91,7 @@ async fn one(context: &Context, desk: &mut Desk, person: Option<&str>, text: &st
     if who.is_new {
         context.output.aside(|paint| paint.dim(&who.introduced()));
     }
-    let mut watched = Watched::new(context.output);
+    let mut watched = Watched::new(context.output).beside_server(desk.server());
     let told = desk.ask(&who, text, &mut watched).await?;
     watched.end(&told)?;
     answered(&told)

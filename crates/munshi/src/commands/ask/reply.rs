@@ -2,6 +2,7 @@
 
 use munshi_agent::{Event, Halt, Outcome};
 use munshi_types::TenantName;
+use munshi_types::attachment::{self, Attachment};
 use munshi_types::tier::TierName;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use super::who::Who;
 use crate::failure::{Failure, Result};
 use crate::output::shown::count;
 use crate::output::table::harmless;
-use crate::output::{Output, without_commands};
+use crate::output::{Output, attached, without_commands};
 
 /// A call's arguments and results are shown this far.
 const SHORT: usize = 160;
@@ -46,11 +47,34 @@ pub(in crate::commands) struct Watched {
     open: bool,
     /// The words that stand there.
     shown: String,
+    /// What tools gave to be shown with the reply.
+    attached: Vec<Attachment>,
+    /// Where pages of this installation are opened.
+    base: Option<String>,
 }
 
 impl Watched {
     pub(in crate::commands) fn new(output: Output) -> Self {
-        Self { output, open: false, shown: String::new() }
+        Self { output, open: false, shown: String::new(), attached: Vec::new(), base: None }
+    }
+
+    /// The same, where a server shows pages.
+    pub(in crate::commands) fn beside_server(self, address: Option<std::net::SocketAddr>) -> Self {
+        Self { base: address.map(|address| format!("http://{address}")), ..self }
+    }
+
+    /// What a tool gave to be shown once the reply is whole.
+    pub(in crate::commands) fn keep(&mut self, result: &Value) {
+        self.attached.extend(attachment::of_result(result));
+    }
+
+    fn show_attached(&mut self) -> Result<()> {
+        for one in std::mem::take(&mut self.attached) {
+            for line in attached::lines(&one, self.base.as_deref()) {
+                self.output.piece(&without_commands(&format!("{line}\n")))?;
+            }
+        }
+        Ok(())
     }
 
     pub(in crate::commands) fn beside(&mut self, text: &str) -> Result<()> {
@@ -99,6 +123,7 @@ impl Watched {
         let outcome = &told.outcome;
         self.complete(&outcome.text)?;
         self.close()?;
+        self.show_attached()?;
         if let Some(halt) = &outcome.halt {
             let why = match halt {
                 // Which limit is for whoever runs this to know; the person was told when to come back.
@@ -126,6 +151,9 @@ impl Listener for Watched {
             Event::Token { text } => self.say(text),
             Event::ToolCall { tool, arguments, .. } => self.beside(&format!("→ {tool} {}", short(arguments))),
             Event::ToolResult { tool, ok, result, .. } => {
+                if *ok {
+                    self.keep(result);
+                }
                 let mark = if *ok { "←" } else { "✗" };
                 self.beside(&format!("{mark} {tool} {}", short(result)))
             }

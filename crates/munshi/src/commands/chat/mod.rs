@@ -17,6 +17,7 @@ mod why;
 mod wrap;
 
 use clap::Args;
+use munshi_config::Config;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
@@ -68,4 +69,14 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         desk.close().await;
         talked
     })
+}
+
+/// Talks with a binding as the tenant's owner, until they leave.
+pub(super) async fn with(context: &Context, config: &Config, binding: &TierName) -> Result<()> {
+    let operator = Operator::named("demo");
+    let wanted = Wanted { binding, tenant: None, language: None, key: None, operator: &operator };
+    let mut desk = Desk::open(context, config, &wanted).await?;
+    let talked = talk::talk(context, config, &mut desk, None).await;
+    desk.close().await;
+    talked
 }

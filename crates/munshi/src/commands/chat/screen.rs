@@ -22,9 +22,9 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(output: Output) -> Self {
-        let mut screen =
-            Self { output, watched: Watched::new(output), wrap: columns().and_then(Wrap::new), waits: false };
+    pub(super) fn new(output: Output, server: Option<std::net::SocketAddr>) -> Self {
+        let watched = Watched::new(output).beside_server(server);
+        let mut screen = Self { output, watched, wrap: columns().and_then(Wrap::new), waits: false };
         screen.wait();
         screen
     }
@@ -117,7 +117,10 @@ impl Listener for Screen {
                 self.watched.beside(&format!("→ {tool}{}", named_in(arguments)))
             }
             // What came of it is for the answer to say; /why has all of it.
-            Event::ToolResult { ok: true, .. } => Ok(()),
+            Event::ToolResult { ok: true, result, .. } => {
+                self.watched.keep(result);
+                Ok(())
+            }
             Event::ToolResult { tool, result, .. } => {
                 let why = result["code"].as_str().map_or_else(|| short(result), str::to_owned);
                 self.watched.beside(&format!("✗ {tool}: {}", why.replace('_', " ")))

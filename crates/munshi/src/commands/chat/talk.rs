@@ -111,7 +111,7 @@ impl Talk<'_> {
         if let Err(failure) = checked(&text) {
             return self.told(failure, is_terminal);
         }
-        let mut screen = Screen::new(self.context.output);
+        let mut screen = Screen::new(self.context.output, self.desk.server());
         let asked = self.desk.ask(&self.who, &text, &mut screen).await;
         match asked {
             Ok(told) => {

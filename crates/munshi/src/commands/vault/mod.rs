@@ -41,6 +41,11 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
+    /// For what is done without anybody having typed it.
+    pub(in crate::commands) fn named(operator: &str) -> Self {
+        Self { operator: operator.to_owned() }
+    }
+
     fn actor(&self) -> Actor {
         Actor::new(ActorKind::Operator, self.operator.as_str())
     }

@@ -1,0 +1,132 @@
+//! Books with many entries: what is asked every day, and the proof.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use munshi_ledger::books::{
+    self, Act, ContactId, Day, Days, EntryKey, Lent, Means, NewContact, NewEntry, Said, Settled, Source,
+    Writing, balances, contacts, day_book, days, habits,
+};
+use munshi_store::{Db, Options, Tx};
+use munshi_test_support::{Engine, TestDb};
+use munshi_types::{Clock, Id, Ids, Money, SystemClock, TenantId, Timestamp, Zone};
+use tokio::runtime::Runtime;
+
+/// Contacts of the shop.
+const PEOPLE: usize = 2_000;
+/// Entries in one transaction while the books are filled.
+const AT_ONCE: usize = 5_000;
+/// Years that the entries lie in.
+const DAYS: i64 = 3 * 365;
+const ASKED: usize = 500;
+const PROVED: usize = 3;
+pub(super) const PROOF: &str = "all worked out again";
+
+pub(super) struct Row {
+    pub(super) what: &'static str,
+    /// Microseconds.
+    pub(super) took: Vec<u128>,
+}
+
+struct Ledger {
+    _test: TestDb,
+    db: Db,
+    tenant: TenantId,
+    people: Vec<ContactId>,
+    now: Timestamp,
+}
+
+pub(super) fn measure(engine: Engine, runtime: &Runtime, entries: usize) -> Result<Vec<Row>> {
+    runtime.block_on(async {
+        let ledger = Ledger::open(engine, entries).await?;
+        let day = Day::of(ledger.now, &Zone::default());
+        let rows = vec![
+            ledger.ask("what one owes", ASKED, balances::of).await?,
+            ledger.ask("cash, bank, all that is owed", ASKED, |tx, _| balances::standing(tx)).await?,
+            ledger.ask("who owes most", ASKED, |tx, _| balances::who_owes(tx, None, 10)).await?,
+            ledger.ask("a month's totals", ASKED, move |tx, _| days::totals(tx, Days::month(day))).await?,
+            ledger.ask("what is usual", ASKED, |tx, id| habits::of(tx, id, books::Side::Trade)).await?,
+            ledger.ask("the day book", ASKED, move |tx, _| day_book::of_day(tx, day.before())).await?,
+            ledger
+                .ask(PROOF, PROVED, |tx, _| match books::verify(tx)? {
+                    None => Ok(()),
+                    Some(finding) => Err(munshi_ledger::Error::Invalid(finding.to_string())),
+                })
+                .await?,
+        ];
+        Ok(rows)
+    })
+}
+
+impl Ledger {
+    async fn open(engine: Engine, entries: usize) -> Result<Self> {
+        let lists = [munshi_store::MIGRATIONS, munshi_ledger::MIGRATIONS];
+        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let tenant = test.tenant("shop").await;
+        let (db, now) = (test.db.clone(), SystemClock.now());
+        let people = db.write(tenant, move |tx| people(tx, now)).await?;
+        let mut ledger = Self { _test: test, db, tenant, people, now };
+        ledger.fill(entries).await?;
+        Ok(ledger)
+    }
+
+    async fn fill(&mut self, entries: usize) -> Result<()> {
+        let mut from = 0;
+        while from < entries {
+            let to = (from + AT_ONCE).min(entries);
+            let (people, now) = (self.people.clone(), self.now);
+            let unit =
+                move |tx: &mut Tx<'_>| (from..to).try_for_each(|number| book(tx, &people, now, number));
+            self.db.write(self.tenant, unit).await?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        times: usize,
+        asked: impl Fn(&mut Tx<'_>, ContactId) -> munshi_ledger::Result<T> + Copy + Send + 'static,
+    ) -> Result<Row> {
+        let mut took = Vec::with_capacity(times);
+        for number in 0..times {
+            let Some(person) = self.people.get(number % self.people.len().max(1)).copied() else { break };
+            let began = Instant::now();
+            self.db.read(self.tenant, move |tx| asked(tx, person)).await?;
+            took.push(began.elapsed().as_micros());
+        }
+        Ok(Row { what, took })
+    }
+}
+
+fn people(tx: &mut Tx<'_>, now: Timestamp) -> munshi_ledger::Result<Vec<ContactId>> {
+    let ids = Ids::system();
+    let mut people = Vec::with_capacity(PEOPLE);
+    for number in 0..PEOPLE {
+        let new = NewContact { name: format!("Customer {number}"), ..NewContact::default() };
+        people.push(contacts::add(tx, &ids, now, &new)?.id);
+    }
+    Ok(people)
+}
+
+/// One entry of many: sales at the counter, credit and its payment in turn, over three years.
+fn book(tx: &mut Tx<'_>, people: &[ContactId], now: Timestamp, number: usize) -> munshi_ledger::Result<()> {
+    const DAY: u64 = 86_400;
+    let (ids, zone) = (Ids::system(), Zone::default());
+    let small = i64::try_from(number).unwrap_or(0);
+    let back = u64::try_from((small * 7_919).rem_euclid(DAYS)).unwrap_or(0);
+    let happened = now.minus(std::time::Duration::from_secs(back * DAY));
+    let writing = Writing { ids: &ids, now: happened, zone: &zone };
+    let amount = Money::from_paise(1_000 + (small * 37).rem_euclid(90_000));
+    let party = people.get(number / 4 % people.len().max(1)).copied();
+    let act = match (number % 4, party) {
+        (0, Some(party)) => Act::CreditGiven { party, amount, lent: Lent::Goods, lines: Vec::new() },
+        (1, party @ Some(_)) => Act::PaymentReceived { party, amount, means: Means::Cash },
+        _ => Act::Sale { amount, settled: Settled::Now(Means::Cash), party: None, lines: Vec::new() },
+    };
+    let key = EntryKey::new(ids.next::<books::LedgerEntryId>().as_uuid());
+    let said = Said::new(Source::Owner, "", happened);
+    books::book(tx, &writing, &NewEntry { key, act, said })?;
+    Ok(())
+}

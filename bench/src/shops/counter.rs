@@ -1,0 +1,244 @@
+//! Shops whose owners write at a pace of their own, however long answers take.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use munshi_agent::{Engine as Turns, Event, Parts, Settings};
+use munshi_identity::{Person, Role, persons};
+use munshi_jobs::Queue;
+use munshi_ledger::Ledger;
+use munshi_ledger::books::balances;
+use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::money::PriceBook;
+use munshi_llm::{Gateway, Target};
+use munshi_offline::Offline;
+use munshi_pack::{House, Pack, ReadyTenant};
+use munshi_safety::acts::Office;
+use munshi_safety::budget::{Governor, Plan, Settings as Budgets};
+use munshi_safety::policy;
+use munshi_store::{Db, Options, PlatformTx, tenants};
+use munshi_test_support::{Engine, TestDb};
+use munshi_tiers::prompt::FenceKey;
+use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
+use munshi_tools::Dispatcher;
+use munshi_types::tier::Channel;
+use munshi_types::{
+    Clock, Ids, Inbound, MessageId, PersonId, Sender, SystemClock, SystemRandom, TenantId, TenantName, To,
+    Zone,
+};
+use tokio::runtime::Runtime;
+use tokio::time::Instant;
+
+/// Each shop sends one message in this time.
+const PACE: Duration = Duration::from_millis(500);
+const BINDING: &str = "counter";
+
+/// What an owner says, with an amount that is never the same twice: the same again would be asked about.
+const SAID: [&str; 4] = [
+    "Ramesh ko {amount} udhaar diya",
+    "{amount} ki bikri hui",
+    "Imran ne {amount} diye",
+    "Lakshmi ko {amount} udhaar diya",
+];
+
+struct Shop {
+    tenant: TenantId,
+    name: TenantName,
+    owner: PersonId,
+}
+
+struct Street {
+    /// Goes with the street.
+    _test: TestDb,
+    db: Db,
+    turns: Turns,
+    shops: Vec<Shop>,
+}
+
+/// How long each message took, in microseconds, from being sent to the last word of its answer.
+pub(super) fn measure(
+    engine: Engine,
+    runtime: &Runtime,
+    shops: usize,
+    window: Duration,
+) -> Result<Vec<u128>> {
+    runtime.block_on(async {
+        let street = Street::open(engine, shops).await?;
+        // Names become known, palettes ready and pages warm before anything is measured.
+        for shop in &street.shops {
+            for said in SAID {
+                street.say(shop, &said.replace("{amount}", "50")).await?;
+            }
+        }
+        let before = street.entries().await?;
+        let took = street.work(window).await?;
+        let written = street.entries().await? - before;
+        ensure!(written == i64::try_from(took.len())?, "{written} entries of {} messages", took.len());
+        Ok(took)
+    })
+}
+
+impl Street {
+    async fn open(engine: Engine, count: usize) -> Result<Self> {
+        let lists = [
+            munshi_store::MIGRATIONS,
+            munshi_jobs::MIGRATIONS,
+            munshi_llm::MIGRATIONS,
+            munshi_tiers::MIGRATIONS,
+            munshi_identity::MIGRATIONS,
+            munshi_safety::MIGRATIONS,
+            munshi_agent::MIGRATIONS,
+            munshi_ledger::MIGRATIONS,
+        ];
+        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::system()));
+        let house = House::install_all(&[pack])?;
+        let mut shops = Vec::new();
+        for number in 0..count {
+            shops.push(found(&test, &house, number).await?);
+        }
+        let db = test.db.clone();
+        let turns = turns(&db, &clock, house)?;
+        Ok(Self { _test: test, db, turns, shops })
+    }
+
+    async fn say(&self, shop: &Shop, text: &str) -> Result<()> {
+        let binding = BINDING.parse().map_err(anyhow::Error::msg)?;
+        let message = Inbound {
+            channel: Channel::Web,
+            to: To::Binding { tenant: shop.name.clone(), binding },
+            from: Sender { person: Some(shop.owner), ..Sender::default() },
+            outside_id: Ids::system().next::<MessageId>().to_string(),
+            text: text.to_owned(),
+            attached: Vec::new(),
+            locale: None,
+            sent_at: None,
+            reply_to: None,
+        };
+        let received = self.turns.receive(message).await?;
+        let mut following = self.turns.follow(received.tenant, received.run, None).await?;
+        while let Some((_, event)) = following.next().await {
+            if let Event::Done { degraded, .. } = event {
+                ensure!(!degraded, "an excuse is no answer");
+                return Ok(());
+            }
+        }
+        anyhow::bail!("a turn had no end")
+    }
+
+    /// Every shop by its own clock: a message goes out when it is due, and waiting for the one before counts.
+    async fn work(&self, window: Duration) -> Result<Vec<u128>> {
+        let rounds = u32::try_from(window.as_millis() / PACE.as_millis())?.max(1);
+        let began = Instant::now() + PACE;
+        let each = self.shops.iter().enumerate().map(|(number, shop)| async move {
+            let count = u32::try_from(self.shops.len().max(1))?;
+            let offset = PACE * u32::try_from(number)? / count;
+            let mut took = Vec::new();
+            for round in 0..rounds {
+                let due = began + offset + PACE * round;
+                tokio::time::sleep_until(due).await;
+                let said = SAID.get(usize::try_from(round)? % SAID.len()).copied().unwrap_or_default();
+                self.say(shop, &said.replace("{amount}", &(100 + round).to_string())).await?;
+                took.push(due.elapsed().as_micros());
+            }
+            Ok::<_, anyhow::Error>(took)
+        });
+        Ok(futures_util::future::try_join_all(each).await?.concat())
+    }
+
+    async fn entries(&self) -> Result<i64> {
+        let mut sum = 0;
+        for shop in &self.shops {
+            sum += self.db.read(shop.tenant, balances::standing).await?.entries;
+        }
+        Ok(sum)
+    }
+}
+
+fn turns(db: &Db, clock: &Arc<dyn Clock>, house: House) -> Result<Turns> {
+    let ids = Ids::system();
+    let governor = Governor::new(Budgets { plan: Plan::Business, ..Budgets::default() }, ids.clone());
+    let office = Arc::new(Office::new(ids.clone(), governor));
+    let registry = Arc::new(house.tools.clone());
+    let specs: Vec<_> = registry
+        .names()
+        .filter_map(|name| registry.get(name.as_str()))
+        .map(|tool| Arc::new(tool.known.spec.clone()))
+        .collect();
+    let mut book = house.book.clone();
+    munshi_tiers::guardrails::add_phrases(&mut book)?;
+    let target = Target::offline();
+    let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
+    let offline = Offline::new(house.book.clone())?.at(clock.clone(), Zone::default().to_jiff());
+    let gateway = Gateway::new(GatewayParts {
+        targets: vec![target],
+        provider: Arc::new(offline),
+        prices: PriceBook::default(),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+    });
+    Ok(Turns::new(Parts {
+        db: db.clone(),
+        resolver: Resolver::new(db.clone()).offering(specs),
+        gateway,
+        route: Arc::new(route),
+        dispatcher: Dispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
+        office,
+        house: Arc::new(house),
+        queue: Queue::new(clock.clone(), ids),
+        book: Arc::new(book),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+        fence_key: FenceKey::new([7; 16]),
+        settings: Settings::default(),
+        senders: Vec::new(),
+    }))
+}
+
+/// The ready tenant under a name of its own, without the address that only one can have.
+async fn found(test: &TestDb, house: &House, number: usize) -> Result<Shop> {
+    let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").context("no ready tenant")?;
+    let name = format!("shop-{number}");
+    let folder = write(&test.place.folder().join(&name), ready)?;
+    let installed = Installed {
+        tools: house.tools.names().map(ToString::to_string).collect(),
+        models: [Target::offline().name].into(),
+    };
+    let read = files::read(&folder, None)?.remove(0);
+    let plan = munshi_tiers::plan_folder(&test.db, &read, Vanished::Keep, &installed).await?;
+    let now = SystemClock.now();
+    let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: now };
+    munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
+    let name: TenantName = name.parse()?;
+    let find = {
+        let name = name.clone();
+        move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name)
+    };
+    let tenant = test.db.platform(tenants::TENANTS).read(find).await?.context("no tenant")?.id;
+    let rules = ready.files.iter().find(|file| file.path == "policy.toml").context("no policy")?.text;
+    // Nobody types faster than its limit; sixteen shops at once are to be let.
+    let rules = policy::parse(&rules.replace("writes_per_minute = 60", "writes_per_minute = 6000"))
+        .map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", now) };
+    let id = owner.id;
+    let people = move |tx: &mut munshi_store::Tx<'_>| -> Result<(), munshi_safety::Error> {
+        policy::put(tx, &rules, "bench", "", now)?;
+        persons::put(tx, &owner)?;
+        Ok(())
+    };
+    test.db.write(tenant, people).await?;
+    Ok(Shop { tenant, name, owner: id })
+}
+
+fn write(folder: &Path, ready: &ReadyTenant) -> Result<PathBuf> {
+    for file in ready.files.iter().filter(|file| file.path != "policy.toml") {
+        let path = folder.join(file.path);
+        std::fs::create_dir_all(path.parent().context("a file without a folder")?)?;
+        let lines = file.text.lines().filter(|line| !line.starts_with("keys = "));
+        std::fs::write(path, lines.collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(folder.to_owned())
+}

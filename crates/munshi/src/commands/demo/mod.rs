@@ -1,0 +1,178 @@
+//! `munshi demo`: a shop with ninety days of books, open in the browser and in the terminal at once. It has a folder of its
+//! own and touches nothing else.
+//!
+//! # Layout
+//! - `place`: the folder, told and taken away again; `shop`: the ready tenant, its owner and its history
+//! - `owner`: whoever sits at this machine, at its pages
+
+mod owner;
+mod place;
+mod shop;
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use munshi_config::Config;
+use munshi_store::Db;
+use munshi_types::SystemRandom;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use self::owner::OwnerHere;
+use self::place::Place;
+use self::shop::Shop;
+use super::chat;
+use super::serve::{Signals, reachable};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::Painter;
+use crate::wiring::database::Database;
+use crate::wiring::lock::Lock;
+use crate::wiring::server::Front;
+use crate::wiring::{telemetry, vault};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The demo's own folder; one that was kept goes on where it was. Without it a new one, taken away at the end
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Leave the folder there at the end; one that was named with --dir always stays
+    #[arg(long)]
+    keep: bool,
+    /// How many days of history
+    #[arg(long, value_name = "DAYS", default_value_t = munshi_ledger::demo::DAYS, value_parser = clap::value_parser!(u16).range(1..=365))]
+    days: u16,
+    /// The same number gives the same shop
+    #[arg(long, value_name = "NUMBER", default_value_t = 7)]
+    seed: u64,
+    /// The address and port to serve its pages on; without it 127.0.0.1 with a free port
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Don't open the browser
+    #[arg(long)]
+    no_browser: bool,
+}
+
+/// What a waiting person or script needs to know.
+#[derive(Debug, Serialize)]
+struct Ready {
+    chat_url: String,
+    address: SocketAddr,
+    data_dir: String,
+    /// Whether the folder stays at the end.
+    kept: bool,
+    entries: i64,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let place = Place::make(arguments.dir.as_deref(), arguments.keep)?;
+    let outcome = shown(context, arguments, &place);
+    let left = place.leave();
+    outcome?;
+    left?.map_or(Ok(()), |kept| {
+        context.output.aside(|paint| paint.dim(&format!("The shop stays in {}", kept.display())));
+        Ok(())
+    })
+}
+
+fn shown(context: &Context, arguments: &Arguments, place: &Place) -> Result<()> {
+    let config = settings(context, arguments, place)?;
+    let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+    let outcome = runtime.block_on(serve(context, arguments, &config, place));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(guard);
+    outcome
+}
+
+/// As everywhere, but with a database and an address of its own: no setting of an installation leads here.
+fn settings(context: &Context, arguments: &Arguments, place: &Place) -> Result<Config> {
+    let mut config = context.config()?;
+    place.folder().clone_into(&mut config.data.dir);
+    config.store.url = None;
+    config.store.owner_url = None;
+    config.server.public_url = None;
+    config.server.listen = arguments.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    // What is told here is told in words; lines of the log would stand between them.
+    "error".clone_into(&mut config.log.level);
+    Ok(config)
+}
+
+async fn serve(context: &Context, arguments: &Arguments, config: &Config, place: &Place) -> Result<()> {
+    let database = Database::of(config)?;
+    let mut lock = database.file().map(|file| Lock::take(file)).transpose()?;
+    let front = Front::bind(config, context.clock.as_ref()).await?;
+    context.output.aside(|paint| paint.dim("Opening the shop…"));
+    let shop = shop::open(context, config, arguments.days, arguments.seed).await?;
+    let db = database.open().await?;
+    vault::open(config, db.clone(), context.clock.clone()).await?;
+    munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
+    let address = reachable(front.server.address());
+    if let Some(lock) = &mut lock {
+        lock.tell(address);
+    }
+    let owner = OwnerHere { tenant: shop.tenant, person: shop.owner };
+    let front = front.at_home_with(Arc::new(owner));
+    let ready = Ready {
+        chat_url: format!("http://{address}/c/{}", shop.handle),
+        address,
+        data_dir: place.folder().display().to_string(),
+        kept: place.is_kept(),
+        entries: shop.entries,
+    };
+    context.output.answer(&ready, banner)?;
+    if !arguments.no_browser && !context.output.is_json() && munshi_config::has_display() {
+        open_browser(&ready.chat_url);
+    }
+    until_left(context, config, front, (db, &shop)).await
+}
+
+/// Serves its pages and talks in the terminal, until somebody leaves or a signal comes.
+async fn until_left(context: &Context, config: &Config, front: Front, (db, shop): (Db, &Shop)) -> Result<()> {
+    let mut signals = Signals::listen()?;
+    let stop = CancellationToken::new();
+    let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
+    let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let talks = at_terminal && !context.output.is_json();
+    let talked = tokio::select! {
+        outcome = &mut serving => return outcome,
+        _ = signals.next() => Ok(()),
+        talked = chat::with(context, config, &shop.binding), if talks => talked,
+    };
+    stop.cancel();
+    tokio::select! {
+        outcome = &mut serving => outcome.and(talked),
+        _ = signals.next() => talked,
+    }
+}
+
+fn banner(ready: &Ready, painter: Painter) -> String {
+    let Ready { chat_url, data_dir, kept, entries, .. } = ready;
+    let end = if *kept { "it stays" } else { "it goes at the end; --keep leaves it" };
+    let label = |word: &str| painter.dim(&format!("  {word:<9}"));
+    [
+        format!("A kirana shop with {entries} entries in its books is open at {}", painter.bold(chat_url)),
+        format!("{}{data_dir} ({end})", label("folder")),
+        format!(
+            "{}who owes me · Ramesh ko 200 udhaar diya · rojnamcha dikhao · Anil Deshmukh ko yaad dilao",
+            label("try")
+        ),
+        format!("{}Ctrl-C", label("stop")),
+    ]
+    .join("\n")
+}
+
+/// Shows it where there is something to show it with. Where that fails, the address was told.
+fn open_browser(url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let null = std::process::Stdio::null;
+    let _started =
+        std::process::Command::new(opener).arg(url).stdin(null()).stdout(null()).stderr(null()).spawn();
+}

@@ -1,0 +1,84 @@
+//! The ready tenant of the ledger pack, with an owner and a history.
+
+use munshi_config::Config;
+use munshi_identity::{Person, Role, persons};
+use munshi_ledger::books::balances;
+use munshi_ledger::demo::{self, Play, Telling};
+use munshi_store::{Db, PlatformTx, Tx, tenants};
+use munshi_types::tier::TierName;
+use munshi_types::{Ids, PersonId, SeededRandom, Tenant, TenantId, Timestamp, Zone};
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::wiring::database::Database;
+use crate::wiring::{founding, packs};
+
+/// The ready tenant, its binding, and the handle of its page.
+const TENANT: &str = "kirana";
+const BINDING: &str = "counter";
+const HANDLE: &str = "kirana-counter";
+const OWNER: &str = "Savita Kulkarni";
+
+pub(super) struct Shop {
+    pub(super) tenant: TenantId,
+    pub(super) owner: PersonId,
+    pub(super) binding: TierName,
+    pub(super) handle: &'static str,
+    pub(super) entries: i64,
+}
+
+/// Opens it. One that was kept from before goes on as it is.
+pub(super) async fn open(context: &Context, config: &Config, days: u16, seed: u64) -> Result<Shop> {
+    let house = packs::house(context.clock.clone())?;
+    let ready = house.tenants.iter().find(|(_, ready)| ready.name == TENANT);
+    let (_, ready) = ready.ok_or_else(|| Failure::failed("the demo's shop is not in this program"))?;
+    founding::apply(context, config, ready).await?;
+    let db = Database::of(config)?.open().await?;
+    let tenant = found(&db).await?;
+    let owner = owned(&db, tenant.id, context.now()).await?;
+    fill(&db, &tenant, context.now(), days, seed).await?;
+    let entries = db.read(tenant.id, balances::standing).await.map_err(|error| failed(&error))?.entries;
+    let binding = BINDING.parse().map_err(|error| Failure::failed(format!("{error}")))?;
+    Ok(Shop { tenant: tenant.id, owner, binding, handle: HANDLE, entries })
+}
+
+async fn found(db: &Db) -> Result<Tenant> {
+    let name = TENANT.parse().map_err(|error| Failure::failed(format!("{error}")))?;
+    let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
+    let found = db.platform(tenants::TENANTS).read(find).await?;
+    found.ok_or_else(|| Failure::failed("the demo's shop could not be made"))
+}
+
+/// Its owner, who is whoever sits here.
+async fn owned(db: &Db, tenant: TenantId, now: Timestamp) -> Result<PersonId> {
+    let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_identity::Error> {
+        let known = persons::members(tx)?.into_iter().find(|person| person.role == Some(Role::Owner));
+        if let Some(owner) = known {
+            return Ok(owner.id);
+        }
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), OWNER, now) };
+        persons::put(tx, &owner)?;
+        Ok(owner.id)
+    };
+    db.write(tenant, unit).await.map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// Writes the history through the books' own door, some days at a time.
+async fn fill(db: &Db, tenant: &Tenant, now: Timestamp, days: u16, seed: u64) -> Result<()> {
+    let zone: Zone = tenant.zone.clone();
+    let unit = move |tx: &mut Tx<'_>| -> munshi_ledger::Result<()> {
+        let (ids, random) = (Ids::system(), SeededRandom::new(seed));
+        let telling = Telling { ids: &ids, random: &random, now, zone: &zone };
+        let play: Option<Play> = demo::open(tx, &telling, days)?;
+        if let Some(mut play) = play {
+            while demo::play(tx, &telling, &mut play)? {}
+        }
+        Ok(())
+    };
+    // All or nothing: one that is broken off is begun again.
+    db.write(tenant.id, unit).await.map_err(|error| failed(&error))
+}
+
+fn failed(error: &munshi_ledger::Error) -> Failure {
+    Failure::failed(format!("the demo's books can't be written: {error}"))
+}

@@ -1,0 +1,76 @@
+//! `munshi demo`: a shop to try things on.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::{Installation, Running};
+
+/// What a page of this host is answered.
+fn said(address: SocketAddr, host: &str, handle: &str, text: &str) -> String {
+    let body = json!({ "text": text, "message_id": format!("{:0>16}", host.len()) }).to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let head = format!(
+        "POST /visit/{handle}/messages HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_demo_is_usable_at_once_and_leaves_nothing() {
+    let installation = Installation::sqlite();
+    let command = installation.command(&["demo", "--json", "--days", "20", "--no-browser"]);
+    let mut demo = Running::start(command, &installation.folder());
+    let folder = demo.ready["data_dir"].as_str().unwrap().to_owned();
+    assert!(demo.ready["entries"].as_i64().unwrap() > 200, "{}", demo.ready);
+    let page = demo.ready["chat_url"].as_str().unwrap().to_owned();
+    let handle = page.split_once("/c/").unwrap().1;
+    assert_eq!(demo.get(&format!("/c/{handle}")).0, 200);
+    let answer = said(demo.address, &demo.address.to_string(), handle, "who owes me");
+    assert!(
+        answer.contains("Anil Deshmukh") && answer.contains('₹'),
+        "the browser here is the owner's: {answer}"
+    );
+    let foreign = said(demo.address, "evil.example", handle, "who owes me");
+    assert!(!foreign.contains("Anil"), "a name that was made to lead here is nobody's: {foreign}");
+    assert!(!installation.data().exists(), "the installation's own folder is not touched");
+    demo.signal(Signal::TERM);
+    assert_eq!(demo.wait().code(), Some(0), "{}", demo.log());
+    assert!(!std::path::Path::new(&folder).exists(), "{folder} is gone");
+}
+
+#[test]
+fn a_demo_that_was_kept_goes_on() {
+    let installation = Installation::sqlite();
+    let place = installation.folder().join("shop");
+    let place = place.to_str().unwrap();
+    let open = || {
+        let command =
+            installation.command(&["demo", "--json", "--dir", place, "--days", "5", "--no-browser"]);
+        Running::start(command, &installation.folder())
+    };
+    let mut demo = open();
+    let entries = demo.ready["entries"].clone();
+    demo.signal(Signal::TERM);
+    assert_eq!(demo.wait().code(), Some(0));
+    let own = installation.with("MUNSHI__DATA__DIR", place);
+    let said = own.json(&["ask", "counter", "aaj 1250 ki bikri hui"]);
+    assert!(said["text"].as_str().unwrap().contains("₹1,250"), "{said}");
+    let checked = own.json(&["ledger", "check"]);
+    assert_eq!(checked["entries"], entries.as_i64().unwrap() + 1, "every figure is in order");
+    let command = own.command(&["demo", "--json", "--dir", place, "--no-browser"]);
+    let mut again = Running::start(command, &own.folder());
+    assert_eq!(again.ready["entries"], json!(entries.as_i64().unwrap() + 1), "nothing is written over");
+    again.signal(Signal::TERM);
+    again.wait();
+}

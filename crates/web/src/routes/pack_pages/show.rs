@@ -1,0 +1,166 @@
+//! `GET /pages/{tenant}/{pack}/{path}`: a page that a pack brings.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::REFERRER_POLICY;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use munshi_identity::{Principal, Standing, permits};
+use munshi_pack::{Page, Shown, ShownBody, Visit};
+use munshi_safety::policy;
+use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
+
+use crate::account::frame::sent;
+use crate::account::local;
+use crate::account::signed_in::SignedIn;
+use crate::api::Api;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::json::Json;
+
+/// The pack's part of a page; the pack has escaped what others wrote.
+#[derive(Template)]
+#[template(path = "pack_page.html")]
+pub(crate) struct PackPage {
+    title: String,
+    body: String,
+    /// Whether it has a heading of its own.
+    headed: bool,
+}
+
+/// For whoever may not see a page. It is the same whether there is such a page or not.
+#[derive(Template)]
+#[template(path = "closed_page.html")]
+pub(crate) struct ClosedPage {
+    message: &'static str,
+    hint: &'static str,
+    /// Where to sign in; empty for those who are.
+    sign_in: String,
+}
+
+pub(crate) async fn show_first_page(
+    state: State<App>,
+    Path((tenant, pack)): Path<(String, String)>,
+    query: RawQuery,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    show_pack_page(state, Path((tenant, pack, String::new())), query, headers, uri).await
+}
+
+pub(crate) async fn show_pack_page(
+    State(app): State<App>,
+    Path((tenant, pack, path)): Path<(String, String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let api = app.api()?;
+    let who = SignedIn::find(api, &headers).await?;
+    let closed = || ClosedPage::of(who.is_some(), &uri);
+    let Some(tenant) = find(api, &tenant).await? else { return Ok(closed()) };
+    let Some((page, rest)) = api.visits.house.page(&pack, &path) else { return Ok(closed()) };
+    let visit = Visit {
+        principal: principal(who.as_ref(), &tenant).await?,
+        rest: rest.to_owned(),
+        query: serde_urlencoded::from_str(query.as_deref().unwrap_or_default()).unwrap_or_default(),
+        language: None,
+        now: api.clock.now(),
+        zone: tenant.zone.clone(),
+    };
+    match seen(api, tenant.id, page, visit).await? {
+        Some(shown) => Ok(framed(shown)),
+        None => Ok(closed()),
+    }
+}
+
+/// By its name, as people write it, or by its id, as links have it. One that is not open has no pages.
+async fn find(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
+    let (id, name) = (text.parse::<TenantId>(), text.parse::<TenantName>());
+    let read = move |tx: &mut PlatformTx<'_>| match (id, name) {
+        (Ok(id), _) => tenants::find(tx, id),
+        (Err(_), Ok(name)) => tenants::find_by_name(tx, &name),
+        (Err(_), Err(_)) => Ok(None),
+    };
+    let found = api.db.platform(tenants::TENANTS).read(read).await?;
+    Ok(found.filter(|tenant| tenant.status == TenantStatus::Active))
+}
+
+/// An operator in the role they have here; everybody else is nobody, whatever they are elsewhere.
+async fn principal(who: Option<&SignedIn>, tenant: &Tenant) -> Result<Principal, ApiError> {
+    let role = match who {
+        Some(who) => who.role_in(tenant.id).await?.map(|workspace| workspace.role),
+        None => None,
+    };
+    let nobody = Principal::anonymous(tenant.id);
+    Ok(match role {
+        Some(role) => Principal { standing: Standing::Member(role), ..nobody },
+        None => nobody,
+    })
+}
+
+/// The page, for those whom the policy or a key of the page's own lets see it.
+async fn seen(
+    api: &Api,
+    tenant: TenantId,
+    page: &Arc<dyn Page>,
+    visit: Visit,
+) -> Result<Option<Shown>, ApiError> {
+    let page = page.clone();
+    let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<Shown>> {
+        let (_, policy) = policy::current(tx)?;
+        let may = permits(&visit.principal, &policy.roles, page.scope(), false, page.reach()).is_ok();
+        if !may && !page.opens(tx, &visit)? {
+            return Ok(None);
+        }
+        Ok(page.show(tx, &visit)?)
+    };
+    api.db.read(tenant, read).await.map_err(ApiError::from)
+}
+
+fn framed(shown: Shown) -> Response {
+    let mut response = match shown.body {
+        ShownBody::Html(html) => {
+            let body = html.as_str().to_owned();
+            let headed = body.contains("<h1>");
+            sent(&PackPage { title: shown.title, body, headed }, StatusCode::OK)
+        }
+        ShownBody::Json(value) => Json(value).into_response(),
+    };
+    // The address may hold a key: it is told to nobody.
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+impl ClosedPage {
+    fn of(is_signed_in: bool, uri: &Uri) -> Response {
+        let back = uri.path_and_query().map_or("/account", |path| path.as_str());
+        let sign_in = match is_signed_in {
+            true => String::new(),
+            false => format!("/account/sign-in?next={}", local::encoded(back)),
+        };
+        let page = Self {
+            message: "This page is not open to you.",
+            hint: "If a link led you here, it has ended: ask whoever gave it to you for another. If you work \
+                   here, sign in, or ask an owner to let you see it.",
+            sign_in,
+        };
+        sent(&page, StatusCode::NOT_FOUND)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sample(text: &str) -> Self {
+        Self { message: "No", hint: "Ask", sign_in: text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+impl PackPage {
+    pub(crate) fn sample(text: &str) -> Self {
+        let body = munshi_pack::Html::new().markup("<p>").text(text).markup("</p>");
+        Self { title: text.to_owned(), body: body.as_str().to_owned(), headed: false }
+    }
+}

@@ -1,0 +1,159 @@
+//! Making a bill of an entry.
+
+use munshi_store::{Json, Tx, params};
+use munshi_types::{Ids, Money, Timestamp};
+
+use super::lines::{Said, lines};
+use super::paper::{Bill, Party, Seller};
+use crate::books::contacts::{self, Contact};
+use crate::books::documents::{self, Document, DocumentKind, NewDocument};
+use crate::books::profile::{self, Profile};
+use crate::books::{ContactId, Days, Entry, Kind, LedgerEntryId, Scheme, details, entry};
+use crate::error::{Error, Result};
+use crate::tax::{Rate, Taxed, Way, of_gstin};
+
+/// What is wanted of a bill, beside what the books know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish<'a> {
+    /// What was sold, where the books name no goods.
+    pub what: Option<&'a str>,
+    /// The rate, where the item has none.
+    pub rate: Option<Rate>,
+}
+
+/// The bill of an entry. An entry has one: asked again, it is the same.
+pub fn make(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: Timestamp,
+    entry: &Entry,
+    wish: Wish<'_>,
+) -> Result<(Document, Bill)> {
+    let made = documents::of_entry(tx, entry.id)?;
+    if let Some(document) = made.into_iter().find(Document::is_bill) {
+        let bill = read(&document)?;
+        return Ok((document, bill));
+    }
+    if !matches!(entry.kind, Kind::Sale | Kind::CreditGiven) || !entry.stands() {
+        return Err(Error::invalid("a bill is made of a sale that stands"));
+    }
+    let bill = written(tx, entry, wish)?;
+    let new = NewDocument {
+        kind: bill.kind,
+        series: bill.series.clone(),
+        entry: Some(entry.id),
+        contact: entry.contact,
+        body: Json::of(&bill)?,
+    };
+    Ok((documents::add(tx, ids, now, &new)?, bill))
+}
+
+/// A bill as it was kept.
+pub(super) fn read(document: &Document) -> Result<Bill> {
+    Ok(document.body.read()?)
+}
+
+fn written(tx: &mut Tx<'_>, entry: &Entry, wish: Wish<'_>) -> Result<Bill> {
+    let profile = profile::get(tx)?;
+    let buyer = entry.contact.map(|id| buyer(tx, id)).transpose()?;
+    let way = way(&profile, buyer.as_ref());
+    let said = Said { what: wish.what, rate: wish.rate };
+    let lines = lines(tx, entry, profile.scheme, way, &said)?;
+    let taxed = lines.iter().try_fold(Taxed::default(), |sum, line| sum.plus(line.taxed))?;
+    // Goods without tax are on a bill of supply, whoever sells them.
+    let is_taxed = profile.scheme == Scheme::Regular && lines.iter().any(|line| line.rate != Rate::ZERO);
+    let kind = if is_taxed { DocumentKind::Invoice } else { DocumentKind::BillOfSupply };
+    Ok(Bill {
+        kind,
+        series: series(kind, entry),
+        day: entry.day.to_string(),
+        seller: seller(profile),
+        buyer,
+        way,
+        lines,
+        taxed,
+        total: entry.amount,
+        paid: paid(tx, entry)?,
+    })
+}
+
+/// `INV/26-27`: a series of its own for each kind and each year of accounts.
+fn series(kind: DocumentKind, entry: &Entry) -> String {
+    let year = Days::fiscal_year(entry.day);
+    let short = |day: crate::books::Day| day.to_date().year().rem_euclid(100);
+    let name = if kind == DocumentKind::Invoice { "INV" } else { "BOS" };
+    format!("{name}/{:02}-{:02}", short(year.from), short(year.to))
+}
+
+/// Goods leave the state where the buyer is registered in another one. Whoever buys at the counter buys here.
+fn way(profile: &Profile, buyer: Option<&Party>) -> Way {
+    let own = profile.gstin.as_deref().and_then(of_gstin).or(Some(profile.state.as_str()));
+    let theirs = buyer.and_then(|buyer| buyer.gstin.as_deref()).and_then(of_gstin);
+    match (own.filter(|own| !own.is_empty()), theirs) {
+        (Some(own), Some(theirs)) if own != theirs => Way::Across,
+        _ => Way::Within,
+    }
+}
+
+fn buyer(tx: &mut Tx<'_>, id: ContactId) -> Result<Party> {
+    let Contact { id, name, phone, .. } = contacts::get(tx, id)?;
+    Ok(Party { name, phone, gstin: details::of(tx, id)?.gstin })
+}
+
+fn seller(profile: Profile) -> Seller {
+    let state = profile.gstin.as_deref().and_then(of_gstin).unwrap_or(&profile.state).to_owned();
+    Seller {
+        name: profile.business,
+        place: profile.place,
+        state,
+        phone: profile.phone,
+        gstin: profile.gstin,
+        upi: profile.upi,
+        scheme: profile.scheme,
+    }
+}
+
+fn paid(tx: &mut Tx<'_>, entry: &Entry) -> Result<Money> {
+    let postings = entry::postings(tx, entry.id)?;
+    let now = postings.iter().filter(|posting| posting.debit.is_money());
+    Ok(Money::sum(now.map(|posting| posting.amount))?)
+}
+
+/// The latest sale that stands: of a contact and those merged into it, or of anybody.
+pub fn latest_sale(tx: &mut Tx<'_>, of: Option<ContactId>) -> Result<Option<Entry>> {
+    let found: Option<LedgerEntryId> = match of {
+        None => newest(tx)?,
+        Some(contact) => {
+            let root = contacts::get(tx, contact)?.id;
+            let mut newest: Option<Entry> = None;
+            for one in contacts::group(tx, root)? {
+                let entry = newest_of(tx, one)?.map(|id| entry::find(tx, id)).transpose()?.flatten();
+                newest = newest.into_iter().chain(entry).max_by_key(|entry| entry.number);
+            }
+            return Ok(newest);
+        }
+    };
+    Ok(found.map(|id| entry::find(tx, id)).transpose()?.flatten())
+}
+
+fn newest(tx: &mut Tx<'_>) -> Result<Option<LedgerEntryId>> {
+    Ok(tx.optional(
+        "SELECT e.id FROM ledger_entries e
+         WHERE e.tenant_id = $1 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL
+           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+         ORDER BY e.number DESC LIMIT 1",
+        &[],
+        |row| row.get(0),
+    )?)
+}
+
+fn newest_of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<LedgerEntryId>> {
+    Ok(tx.optional(
+        "SELECT e.id FROM ledger_entries e
+         WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL
+           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+         ORDER BY e.number DESC LIMIT 1",
+        params![contact],
+        |row| row.get(0),
+    )?)
+}

@@ -1,0 +1,14 @@
+//! Bills: a sale as a tax invoice or a bill of supply, numbered, kept as printed and shown as a page.
+//!
+//! # Layout
+//! - [`Bill`]: all that is printed; [`make`]: a bill of an entry, filed under the next number of its series
+//! - `lines`: what was sold, and the tax in it
+//! - `page`: the page
+
+mod lines;
+mod make;
+pub(crate) mod page;
+mod paper;
+
+pub use make::{Wish, latest_sale, make};
+pub use paper::{Bill, Line, Party, Seller};

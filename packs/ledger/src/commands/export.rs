@@ -1,0 +1,76 @@
+//! `munshi ledger export DIR`: the books as comma-separated files.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed};
+use munshi_store::Tx;
+use serde_json::json;
+
+use crate::books::export;
+use crate::error::Result;
+
+pub(super) struct ExportBooks;
+
+/// What the files are called, here and in the import.
+pub(super) const FILES: [&str; 3] = ["contacts.csv", "items.csv", "entries.csv"];
+
+#[async_trait]
+impl Command for ExportBooks {
+    fn name(&self) -> &'static str {
+        "export"
+    }
+
+    fn about(&self) -> &'static str {
+        "Write contacts.csv, items.csv and entries.csv; import reads them back as the same books"
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        &[
+            Argument {
+                name: "dir",
+                about: "The folder to write to; made where it is missing",
+                kind: ArgumentKind::Needed,
+            },
+            Argument { name: "replace", about: "Write over files that are there", kind: ArgumentKind::Flag },
+        ]
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+        let folder = Path::new(call.given.one("dir").unwrap_or_default());
+        let there = FILES.iter().find(|name| folder.join(name).exists());
+        if let (Some(name), false) = (there, call.given.has("replace")) {
+            let what = format!("{} is there already", folder.join(name).display());
+            return Err(CommandFailed::new(what).hint("choose another folder, or say --replace"));
+        }
+        let read = |tx: &mut Tx<'_>| -> Result<[Vec<u8>; 3]> {
+            let [mut contacts, mut items, mut entries] = [const { Vec::new() }; 3];
+            export::contacts(tx, &mut contacts)?;
+            export::items(tx, &mut items)?;
+            export::entries(tx, &mut entries)?;
+            Ok([contacts, items, entries])
+        };
+        let texts = call.db.read(call.tenant, read).await?;
+        let failed = |error: std::io::Error| {
+            CommandFailed::new(format!("{} can't be written: {error}", folder.display()))
+                .hint("see that the folder may be written to, and that the disk has room")
+        };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for (name, text) in FILES.iter().zip(&texts) {
+            std::fs::write(folder.join(name), text).map_err(failed)?;
+        }
+        let rows = texts.map(|text| rows(&text));
+        let [contacts, items, entries] = rows;
+        let words = format!(
+            "Written to {}: {contacts} contacts, {items} items, {entries} rows of entries",
+            folder.display()
+        );
+        let value = json!({ "dir": folder, "contacts": contacts, "items": items, "entry_rows": entries });
+        call.out.answer(&value, &words)
+    }
+}
+
+/// Rows without the header; a cell may hold a line break, so that lines are no measure.
+fn rows(text: &[u8]) -> usize {
+    csv::Reader::from_reader(text).records().count()
+}

@@ -1,0 +1,114 @@
+//! `munshi ledger import`: books from comma-separated files, rehearsed first where one wishes.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_store::Tx;
+use serde_json::json;
+
+use super::export::FILES;
+use super::zone;
+use crate::books::Writing;
+use crate::books::import::{self, Files, Mode, Report};
+use crate::error::Result;
+
+pub(super) struct ImportBooks;
+
+/// A larger file is brought in parts.
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+#[async_trait]
+impl Command for ImportBooks {
+    fn name(&self) -> &'static str {
+        "import"
+    }
+
+    fn about(&self) -> &'static str {
+        "Take contacts, items and entries from comma-separated files: all rows or none"
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        &[
+            Argument {
+                name: "dir",
+                about: "A folder with contacts.csv, items.csv, entries.csv, or some of them",
+                kind: ArgumentKind::Optional,
+            },
+            Argument { name: "contacts", about: "A file of contacts", kind: ArgumentKind::Value },
+            Argument { name: "items", about: "A file of items", kind: ArgumentKind::Value },
+            Argument { name: "entries", about: "A file of entries", kind: ArgumentKind::Value },
+            Argument {
+                name: "dry-run",
+                about: "Say what would be taken and which rows are wrong; take nothing",
+                kind: ArgumentKind::Flag,
+            },
+        ]
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+        let [contacts, items, entries] = texts(call.given)?;
+        let mode = if call.given.has("dry-run") { Mode::Rehearse } else { Mode::Apply };
+        let (zone, ids, now) = (zone(call.db, call.tenant).await?, call.ids.clone(), call.now);
+        let unit = move |tx: &mut Tx<'_>| -> Result<Report> {
+            let writing = Writing { ids: &ids, now, zone: &zone };
+            let files = Files { contacts: &contacts, items: &items, entries: &entries };
+            import::import(tx, &writing, &files, mode)
+        };
+        let report = call.db.write(call.tenant, unit).await?;
+        call.out.answer(&json!(report), &words(&report, mode))?;
+        if report.wrong == 0 {
+            return Ok(());
+        }
+        let what = format!("{} rows are wrong, so nothing was taken", report.wrong);
+        Err(CommandFailed::new(what).hint("put them right and import again; what is taken twice counts once"))
+    }
+}
+
+/// What the files hold; one that is not named is empty.
+fn texts(given: &Given) -> Result<[String; 3], CommandFailed> {
+    let dir = given.one("dir").map(Path::new);
+    let named = ["contacts", "items", "entries"].map(|name| given.one(name).map(PathBuf::from));
+    let mut texts = [const { String::new() }; 3];
+    let mut found = false;
+    for ((text, named), usual) in texts.iter_mut().zip(named).zip(FILES) {
+        let path = named.or_else(|| dir.map(|dir| dir.join(usual)).filter(|path| path.exists()));
+        if let Some(path) = path {
+            *text = read(&path)?;
+            found = true;
+        }
+    }
+    let nothing = || {
+        CommandFailed::new("there is no file to import")
+            .hint("name a folder with contacts.csv, items.csv or entries.csv, or a file with --entries FILE")
+    };
+    found.then_some(texts).ok_or_else(nothing)
+}
+
+fn read(path: &Path) -> Result<String, CommandFailed> {
+    let unreadable =
+        |why: &dyn std::fmt::Display| CommandFailed::new(format!("{} can't be read: {why}", path.display()));
+    let size = std::fs::metadata(path).map_err(|error| unreadable(&error))?.len();
+    if size > LARGEST {
+        return Err(unreadable(&"it is larger than 256 MB").hint("bring it in parts"));
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| unreadable(&error).hint("save it as comma-separated text in UTF-8"))?;
+    // Spreadsheets put a mark before the first letter.
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+fn words(report: &Report, mode: Mode) -> String {
+    let Report { contacts, items, entries, known, .. } = report;
+    let what =
+        format!("{contacts} contacts, {items} items and {entries} entries; {known} rows were known already");
+    let head = match (mode, report.is_applied) {
+        (Mode::Rehearse, _) => format!("Would be taken: {what}"),
+        (Mode::Apply, true) => format!("Taken: {what}"),
+        (Mode::Apply, false) => format!("Nothing was taken. Right were {what}"),
+    };
+    let rows = report.errors.iter().map(|row| format!("{}.csv line {}: {}", row.file, row.line, row.what));
+    let more = report.wrong.saturating_sub(report.errors.len());
+    let more = (more > 0).then(|| format!("… and {more} more"));
+    [head].into_iter().chain(rows).chain(more).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,138 @@
+//! `munshi ledger item NAME`: what is known of an item, shown and set.
+
+use async_trait::async_trait;
+use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_store::Tx;
+use munshi_types::{Ids, Timestamp};
+use serde_json::json;
+
+use super::zone;
+use crate::books::taxes::{self, ItemTax};
+use crate::books::{Day, Found, Item, NewItem, items};
+use crate::error::{Error, Result};
+use crate::tax::{self, Rate};
+
+pub(super) struct SetItem;
+
+const fn value(name: &'static str, about: &'static str) -> Argument {
+    Argument { name, about, kind: ArgumentKind::Value }
+}
+
+/// What is asked for, and when.
+struct Asked {
+    given: Given,
+    ids: Ids,
+    now: Timestamp,
+    today: Day,
+}
+
+const ARGUMENTS: &[Argument] = &[
+    Argument { name: "name", about: "Which one", kind: ArgumentKind::Needed },
+    value("unit", "What it is counted in: kg, piece, bag"),
+    value("price", "The price of one unit, in rupees"),
+    value("low-at", "Be told when no more than this is left"),
+    value("gst", "Its GST rate, such as 5%"),
+    value("hsn", "Its HSN code; the rates of some are known"),
+    value("from", "From which day the rate holds; without it as long as there are the present rates"),
+];
+
+#[async_trait]
+impl Command for SetItem {
+    fn name(&self) -> &'static str {
+        "item"
+    }
+
+    fn about(&self) -> &'static str {
+        "Show an item; with options, change it, or add it where there is none of this name"
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        ARGUMENTS
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+        let today = Day::of(call.now, &zone(call.db, call.tenant).await?);
+        let asked = Asked { given: call.given.clone(), ids: call.ids.clone(), now: call.now, today };
+        let is_change = self.arguments().iter().skip(1).any(|argument| asked.given.has(argument.name));
+        let shown = move |tx: &mut Tx<'_>| -> Result<_> {
+            let item = if is_change { asked.change(tx)? } else { asked.item(tx)? };
+            let tax = taxes::on(tx, item.id, asked.today)?;
+            Ok((item, tax))
+        };
+        let (item, tax) = match is_change {
+            true => call.db.write(call.tenant, shown).await?,
+            false => call.db.read(call.tenant, shown).await?,
+        };
+        let rate = tax.as_ref().map(|tax| tax.rate.to_string());
+        let hsn = tax.as_ref().map(|tax| tax.hsn.clone());
+        let words = format!(
+            "{}: {} {} in stock, GST {}, HSN {}",
+            item.name,
+            item.stock,
+            item.unit,
+            rate.as_deref().unwrap_or("-"),
+            hsn.as_deref().filter(|hsn| !hsn.is_empty()).unwrap_or("-"),
+        );
+        call.out.answer(&json!({ "item": item, "gst": rate, "hsn": hsn }), &words)
+    }
+}
+
+impl Asked {
+    fn item(&self, tx: &mut Tx<'_>) -> Result<Item> {
+        let name = self.given.one("name").unwrap_or_default();
+        match items::find(tx, name)? {
+            Found::One(item) => Ok(item),
+            Found::Nobody => Err(Error::missing("item", &name)),
+            Found::Choices(several) => {
+                let names: Vec<&str> = several.iter().map(|item| item.name.as_str()).collect();
+                Err(Error::invalid(format!("{name} may be each of {}: write it in full", names.join(", "))))
+            }
+        }
+    }
+
+    fn change(&self, tx: &mut Tx<'_>) -> Result<Item> {
+        let given = &self.given;
+        let before = match self.item(tx) {
+            Err(Error::Missing { .. }) => None,
+            other => Some(other?),
+        };
+        let name = given.one("name").unwrap_or_default();
+        let known = NewItem {
+            name: before.as_ref().map_or(name, |item| &item.name).to_owned(),
+            unit: match (given.one("unit"), &before) {
+                (Some(unit), _) => unit.to_owned(),
+                (None, Some(item)) => item.unit.clone(),
+                (None, None) => "piece".to_owned(),
+            },
+            price: match given.one("price") {
+                Some(price) => Some(price.parse()?),
+                None => before.as_ref().and_then(|item| item.price),
+            },
+            low_at: match given.one("low-at") {
+                Some(low) => Some(low.parse()?),
+                None => before.as_ref().and_then(|item| item.low_at),
+            },
+        };
+        let item = match before {
+            Some(item) => items::change(tx, item.id, &known)?,
+            None => items::add(tx, &self.ids, self.now, &known)?,
+        };
+        if given.has("gst") || given.has("hsn") {
+            taxes::put(tx, item.id, &self.tax()?, self.now)?;
+        }
+        Ok(item)
+    }
+
+    fn tax(&self) -> Result<ItemTax> {
+        let hsn = self.given.one("hsn").unwrap_or_default().to_owned();
+        let since = Day::from_date(Rate::present_since(self.today.to_date()));
+        let bad = |text: &str| Error::invalid(format!("{text} is no day: write it as 2026-11-15"));
+        let from = self.given.one("from").map(|text| text.parse().map_err(|_| bad(text))).transpose()?;
+        let from: Day = from.unwrap_or(since);
+        let said = self.given.one("gst").map(str::parse).transpose()?;
+        let rate = said.or_else(|| tax::known(&hsn, from.to_date()));
+        let unknown =
+            || Error::invalid(format!("the rate of HSN {hsn} is not known here: say it with --gst"));
+        Ok(ItemTax { rate: rate.ok_or_else(unknown)?, hsn, from })
+    }
+}

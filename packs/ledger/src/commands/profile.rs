@@ -1,0 +1,115 @@
+//! `munshi ledger profile`: who keeps the books, shown and set.
+
+use async_trait::async_trait;
+use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_store::Tx;
+use serde_json::json;
+
+use crate::books::details;
+use crate::books::profile::{self, Profile};
+use crate::error::Result;
+use crate::tax::of_gstin;
+
+pub(super) struct SetProfile;
+
+const fn value(name: &'static str, about: &'static str) -> Argument {
+    Argument { name, about, kind: ArgumentKind::Value }
+}
+
+const ARGUMENTS: &[Argument] = &[
+    value("business", "What the shop is called"),
+    value("owner", "The owner's name"),
+    value("trade", "What it trades in: kirana, clothes, medicine"),
+    value("place", "Its address, as bills show it"),
+    value("state", "The two digits of its state, such as 27; a GSTIN says it by itself"),
+    value("phone", "Its telephone number"),
+    value("upi", "Where people pay to: name@bank"),
+    value("gstin", "Its GSTIN"),
+    value("scheme", "How it stands to GST: unregistered, regular or composition"),
+    value("confirm-above", "Above how many rupees the owner is asked first"),
+];
+
+#[async_trait]
+impl Command for SetProfile {
+    fn name(&self) -> &'static str {
+        "profile"
+    }
+
+    fn about(&self) -> &'static str {
+        "Show who keeps the books; with options, change it"
+    }
+
+    fn arguments(&self) -> &'static [Argument] {
+        ARGUMENTS
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+        let (given, now) = (call.given.clone(), call.now);
+        let is_change = self.arguments().iter().any(|argument| given.has(argument.name));
+        let profile = match is_change {
+            false => call.db.read(call.tenant, profile::get).await?,
+            true => {
+                let unit = move |tx: &mut Tx<'_>| -> Result<Profile> {
+                    let known = changed(&given, profile::get(tx)?)?;
+                    profile::put(tx, &known, now)?;
+                    profile::get(tx)
+                };
+                call.db.write(call.tenant, unit).await?
+            }
+        };
+        call.out.answer(&json!(profile), &words(&profile))
+    }
+}
+
+fn changed(given: &Given, mut profile: Profile) -> Result<Profile> {
+    let said = |name: &str| given.one(name).map(str::to_owned);
+    for (name, part) in [
+        ("business", &mut profile.business),
+        ("owner", &mut profile.owner),
+        ("trade", &mut profile.trade),
+        ("place", &mut profile.place),
+        ("state", &mut profile.state),
+    ] {
+        if let Some(value) = said(name) {
+            *part = value;
+        }
+    }
+    // An empty word takes it away.
+    for (name, part) in [("phone", &mut profile.phone), ("upi", &mut profile.upi)] {
+        if let Some(value) = said(name) {
+            *part = (!value.is_empty()).then_some(value);
+        }
+    }
+    if let Some(value) = said("gstin") {
+        profile.gstin = if value.is_empty() { None } else { Some(details::checked(&value)?) };
+        if let Some(state) = profile.gstin.as_deref().and_then(of_gstin) {
+            state.clone_into(&mut profile.state);
+        }
+    }
+    if let Some(value) = said("scheme") {
+        profile.scheme = value.parse()?;
+    }
+    if let Some(value) = said("confirm-above") {
+        profile.confirm_above = value.parse()?;
+    }
+    Ok(profile)
+}
+
+fn words(profile: &Profile) -> String {
+    let some = |text: &Option<String>| text.clone().unwrap_or_default();
+    let rows = [
+        ("business", profile.business.clone()),
+        ("owner", profile.owner.clone()),
+        ("trade", profile.trade.clone()),
+        ("place", profile.place.clone()),
+        ("state", profile.state.clone()),
+        ("phone", some(&profile.phone)),
+        ("upi", some(&profile.upi)),
+        ("gstin", some(&profile.gstin)),
+        ("scheme", profile.scheme.to_string()),
+        ("confirm above", munshi_lang::format::rupees(profile.confirm_above)),
+    ];
+    let lines =
+        rows.iter().map(|(name, value)| format!("{name:<14} {}", if value.is_empty() { "-" } else { value }));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,140 @@
+//! The shop, its people and its goods. All of it is invented.
+
+use munshi_store::Tx;
+use munshi_types::tier::LanguageCode;
+use munshi_types::{Id, Money};
+
+use super::Telling;
+use super::history::{Customer, Goods, Manner, Play};
+use crate::books::contacts::{self, NewContact};
+use crate::books::details::{self, Details};
+use crate::books::profile::{self, Profile};
+use crate::books::taxes::{self, ItemTax};
+use crate::books::{
+    self, Act, ContactId, Day, EntryKey, Means, NewEntry, NewItem, Opening, Quantity, Roles, Said, Source,
+    Writing, items,
+};
+use crate::error::Result;
+use crate::tax::Rate;
+
+/// Name, unit, price in rupees, what is there at first, and when to be told: the oil runs short.
+const GOODS: [(&str, &str, i64, i64, i64); 14] = [
+    ("Atta", "kg", 42, 240, 30),
+    ("Chawal", "kg", 58, 260, 40),
+    ("Cheeni", "kg", 46, 150, 20),
+    ("Toor dal", "kg", 148, 70, 10),
+    ("Chana dal", "kg", 92, 60, 10),
+    ("Sarson ka tel", "litre", 165, 90, 24),
+    ("Ghee", "kg", 640, 30, 5),
+    ("Doodh", "litre", 62, 120, 15),
+    ("Chai patti", "kg", 420, 24, 4),
+    ("Namak", "packet", 25, 110, 15),
+    ("Sabun", "piece", 38, 200, 30),
+    ("Biscuit", "packet", 20, 260, 40),
+    ("Maggi", "packet", 14, 220, 30),
+    ("Haldi", "packet", 34, 80, 10),
+];
+
+/// Their name, how they pay, and the language they are written to in.
+const CUSTOMERS: [(&str, Manner, &str); 11] = [
+    ("Ramesh Yadav", Manner::Prompt, "hi-latn"),
+    ("Sunita Devi", Manner::Prompt, "hi"),
+    ("Imran Khan", Manner::Monthly, "hi-latn"),
+    ("Lakshmi Iyer", Manner::Monthly, "ta"),
+    ("Harpreet Singh", Manner::Monthly, "pa"),
+    ("Meena Patil", Manner::Prompt, "mr"),
+    ("Anil Deshmukh", Manner::Late, "mr"),
+    ("Farida Shaikh", Manner::Monthly, "hi-latn"),
+    ("Joseph Kurian", Manner::Prompt, "ml"),
+    ("Bablu Chaiwala", Manner::Monthly, "hi-latn"),
+    ("Kavita Joshi", Manner::Prompt, "gu"),
+];
+
+const SUPPLIERS: [&str; 3] = ["Gupta Traders", "Shree Dairy", "Balaji Agencies"];
+
+pub(super) fn open(tx: &mut Tx<'_>, telling: &Telling<'_>, first: Day) -> Result<Play> {
+    let began = first.before().noon(telling.zone);
+    let writing = Writing { ids: telling.ids, now: began, zone: telling.zone };
+    profile::put(tx, &shop(), began)?;
+    let customers = people(tx, &writing)?;
+    let suppliers = suppliers(tx, &writing)?;
+    let goods = goods(tx, &writing)?;
+    for (means, rupees) in [(Means::Cash, 18_500), (Means::Bank, 64_000)] {
+        let balance = Money::from_rupees(rupees)?;
+        book(
+            tx,
+            &writing,
+            Act::Opening(Opening::Money { means, balance }),
+            "cash and bank at the beginning",
+        )?;
+    }
+    Ok(Play::new(first, goods, customers, suppliers))
+}
+
+fn shop() -> Profile {
+    Profile {
+        business: "Annapurna Kirana".to_owned(),
+        owner: "Savita Kulkarni".to_owned(),
+        trade: "kirana".to_owned(),
+        place: "14 Tulsi Lane, Pune".to_owned(),
+        state: "27".to_owned(),
+        upi: Some("annapurna.demo@upi".to_owned()),
+        ..Profile::default()
+    }
+}
+
+fn people(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<Customer>> {
+    let mut customers = Vec::new();
+    for (number, (name, manner, language)) in (10_i64..).zip(CUSTOMERS) {
+        let new = NewContact {
+            name: name.to_owned(),
+            roles: Roles { customer: true, ..Roles::default() },
+            // The office of telephones gives such numbers to nobody.
+            phone: Some(format!("+919999900{number:03}")),
+            limit: (manner == Manner::Late).then(|| Money::from_rupees(6_000)).transpose()?,
+        };
+        let contact = contacts::add(tx, writing.ids, writing.now, &new)?;
+        let said = Details { language: language.parse::<LanguageCode>().ok(), ..Details::default() };
+        details::put(tx, contact.id, &said, writing.now)?;
+        customers.push(Customer { id: contact.id, manner });
+    }
+    Ok(customers)
+}
+
+fn suppliers(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<ContactId>> {
+    let mut ids = Vec::new();
+    for name in SUPPLIERS {
+        let roles = Roles { supplier: true, ..Roles::default() };
+        let new = NewContact { name: name.to_owned(), roles, ..NewContact::default() };
+        ids.push(contacts::add(tx, writing.ids, writing.now, &new)?.id);
+    }
+    Ok(ids)
+}
+
+fn goods(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<Goods>> {
+    let mut goods = Vec::new();
+    for (name, unit, price, stock, low) in GOODS {
+        let (price, stock) = (Money::from_rupees(price)?, Quantity::from_thousandths(stock * 1_000));
+        let low_at = Some(Quantity::from_thousandths(low * 1_000));
+        let new = NewItem { name: name.to_owned(), unit: unit.to_owned(), price: Some(price), low_at };
+        let item = items::add(tx, writing.ids, writing.now, &new)?;
+        let tax = ItemTax {
+            hsn: String::new(),
+            rate: Rate::from_hundredths(500),
+            from: Day::from_date(Rate::present_since(Day::of(writing.now, writing.zone).to_date())),
+        };
+        taxes::put(tx, item.id, &tax, writing.now)?;
+        let lines = vec![books::Line { item: item.id, quantity: stock }];
+        book(tx, writing, Act::Opening(Opening::Stock { lines }), "stock at the beginning")?;
+        goods.push(Goods { id: item.id, name: item.name, unit: item.unit, price, full: stock, stock });
+    }
+    Ok(goods)
+}
+
+/// Books something under a key of its own, at the time that is being played.
+pub(super) fn book(tx: &mut Tx<'_>, writing: &Writing<'_>, act: Act, words: &str) -> Result<()> {
+    let key = EntryKey::new(writing.ids.next::<books::LedgerEntryId>().as_uuid());
+    let new = NewEntry { key, act, said: Said::new(Source::Owner, words, writing.now) };
+    books::book(tx, writing, &new)?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! A bill of a sale, and the tax of an item.
+
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_tools::{Done, Failure, Write};
+use munshi_types::attachment::{Attachment, FIELD};
+use serde_json::json;
+
+use super::call::{Call, Desk};
+use super::told::Told;
+use super::{marks, person, stock};
+use crate::bill::{self, Wish, latest_sale};
+use crate::books::details::{self, Details};
+use crate::books::taxes::{self, ItemTax};
+use crate::books::{Day, DocumentId, Entry, documents, entry, shares};
+use crate::pages::bill_path;
+use crate::tax::{self, Rate};
+
+pub(crate) struct MakeBill(pub(crate) Desk);
+
+impl Write for MakeBill {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.0.call(permit, tx)?;
+        let entry = sale(tx, &call)?;
+        let sentence = call.text("text").unwrap_or_default();
+        if let (Some(contact), Some(gstin)) = (entry.contact, marks::gstin(sentence)) {
+            let said = Details { gstin: Some(gstin), ..Details::default() };
+            details::put(tx, contact, &said, call.now)?;
+        }
+        let rate = call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
+        let wish = Wish { what: call.text("description"), rate };
+        let (document, bill) = bill::make(tx, call.writing().ids, call.now, &entry, wish)?;
+        let key = shares::add(tx, call.random(), document.id, call.now)?;
+        let number = bill.number(document.number);
+        let title = format!("{} {number}", bill.title());
+        let link = [Attachment::Link { url: bill_path(call.tenant, document.id, &key), title }];
+        let link =
+            serde_json::to_value(link).map_err(|error| Failure::surely("not_shown", error.to_string()))?;
+        Ok(Told::default()
+            .with("bill", json!({ "id": document.id, "name": number }))
+            .with("number", number)
+            .money("amount", bill.total)
+            .money("tax_amount", bill.taxed.tax()?)
+            .with(FIELD, link)
+            .say("bill")
+            .done())
+    }
+
+    fn read_back(&self, _: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let id = done.value.pointer("/bill/id").and_then(|id| id.as_str()?.parse::<DocumentId>().ok());
+        let found = id.map(|id| documents::find(tx, id)).transpose()?.flatten();
+        Ok(found.is_none().then(|| "the bill was not kept".to_owned()))
+    }
+}
+
+/// The sale that is meant: by its number, the latest of a person, or the latest of all.
+fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
+    let none = || Failure::surely("ledger_no_bill", "there is no such sale that stands");
+    if let Some(number) = call.text("entry") {
+        let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
+        return entry::by_number(tx, number)?.ok_or_else(none);
+    }
+    let named = call.text("buyer").map(|said| person::known_as(tx, "buyer", said)).transpose()?;
+    let contact = match (named, call.text("text")) {
+        (None, Some(sentence)) => person::mentioned(tx, sentence)?.into_iter().next(),
+        (named, _) => named,
+    };
+    latest_sale(tx, contact.map(|contact| contact.id))?.ok_or_else(none)
+}
+
+pub(crate) struct SetItemTax(pub(crate) Desk);
+
+impl Write for SetItemTax {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.0.call(permit, tx)?;
+        let name = call.text("item").unwrap_or_default();
+        let item = stock::named(tx, name)?.ok_or_else(|| Failure::not_found(name))?;
+        let tax = told(&call)?;
+        taxes::put(tx, item.id, &tax, call.now)?;
+        Ok(Told::default()
+            .with("thing", json!({ "id": item.id, "name": item.name }))
+            .with("item", item.name.as_str())
+            .with("rate", tax.rate.to_string())
+            .with("since", tax.from.to_string())
+            .say("item-tax")
+            .done())
+    }
+
+    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let tax = told(&self.0.call(permit, tx)?)?;
+        let id = done.value.pointer("/thing/id").and_then(|id| id.as_str()?.parse().ok());
+        let kept = id.map(|id| taxes::on(tx, id, tax.from)).transpose()?.flatten();
+        Ok((kept != Some(tax)).then(|| "the tax that was kept is another".to_owned()))
+    }
+}
+
+/// Rate, code and first day as they were said. Without a day it holds as long as there are the present rates.
+fn told(call: &Call<'_>) -> Result<ItemTax, Failure> {
+    let sentence = call.text("text").unwrap_or_default();
+    let hsn = call.text("hsn").map(str::to_owned).or_else(|| marks::hsn(sentence)).unwrap_or_default();
+    let today = call.today();
+    let said: Option<Rate> = call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
+    let known = || tax::known(&hsn, today.to_date()).filter(|_| !hsn.is_empty());
+    let no_rate = || Failure::surely("ledger_no_rate", "say the rate, such as 5%");
+    let rate = said.or_else(known).ok_or_else(no_rate)?;
+    let since = Day::from_date(Rate::present_since(today.to_date()));
+    let from = call.other_day()?.unwrap_or(since);
+    Ok(ItemTax { hsn, rate, from })
+}

@@ -1,0 +1,80 @@
+//! One day read out of the book, entry by entry.
+
+use munshi_lang::format::rupees;
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_tools::{Done, Failure, Look};
+use munshi_types::Money;
+
+use super::call::{Call, Desk};
+use super::look::stretch;
+use super::told::Told;
+use crate::books::day_book::{self, DayLine};
+use crate::books::{Kind, contacts, entry, items};
+
+/// Entries that are named in an answer, the latest of the day; the cash is of all.
+const NAMED: usize = 20;
+
+pub(crate) struct DayBookTool(pub(crate) Desk);
+
+impl Look for DayBookTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.0.call(permit, tx)?;
+        // Of a longer stretch its last day is read out; today where it goes on.
+        let day = stretch(&call)?.to.min(call.today());
+        let book = day_book::of_day(tx, day)?;
+        let told = Told::default().with("day", day.to_string());
+        if book.lines.is_empty() {
+            return Ok(told.say("day-empty").done());
+        }
+        let first = book.lines.len().saturating_sub(NAMED);
+        let mut list: Vec<String> = (first > 0).then(|| "…".to_owned()).into_iter().collect();
+        for line in book.lines.iter().skip(first) {
+            list.push(shown(tx, &call, line)?);
+        }
+        Ok(told
+            // A phrase is one line; the breaks around the list come with it.
+            .with("lines", format!("\n{}\n", list.join("\n")))
+            .with("count", book.lines.len())
+            .money("opening_balance", book.opening)
+            .money("closing_balance", book.closing)
+            .say("day-book")
+            .done())
+    }
+}
+
+/// `17. sale, rice 2 kg ₹120 → ₹4,320`: number, kind, whom or what, amount, and the cash after it where it moved.
+fn shown(tx: &mut Tx<'_>, call: &Call<'_>, line: &DayLine) -> Result<String, Failure> {
+    let entry = &line.entry;
+    let mut parts = vec![format!("{}. {}", entry.number, call.phrase(call.voice(), kind(entry.kind), &[])?)];
+    if let Some(id) = entry.contact {
+        parts.push(contacts::get(tx, id)?.name);
+    }
+    for movement in entry::movements(tx, entry.id)? {
+        let item = items::get(tx, movement.item)?;
+        let size = movement.quantity.as_thousandths().abs();
+        let quantity = crate::books::Quantity::from_thousandths(size);
+        parts.push(format!("{} {quantity} {}", item.name, item.unit));
+    }
+    if entry.amount != Money::ZERO {
+        parts.push(rupees(entry.amount));
+    }
+    let moved =
+        if line.change == Money::ZERO { String::new() } else { format!(" → {}", rupees(line.cash)) };
+    Ok(format!("{}{moved}", parts.join(", ")))
+}
+
+const fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Sale => "kind-sale",
+        Kind::Purchase => "kind-purchase",
+        Kind::Expense => "kind-expense",
+        Kind::CreditGiven => "kind-credit",
+        Kind::CreditTaken => "kind-taken",
+        Kind::PaymentReceived => "kind-received",
+        Kind::PaymentMade => "kind-paid",
+        Kind::Transfer => "kind-transfer",
+        Kind::Opening => "kind-opening",
+        Kind::StockIn | Kind::StockOut => "kind-stock",
+    }
+}

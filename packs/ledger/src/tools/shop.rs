@@ -1,0 +1,91 @@
+//! The shop itself: what it is called, where it is, where to pay to, what it is to the tax office.
+
+use munshi_identity::Address;
+use munshi_safety::acts::Permit;
+use munshi_store::Tx;
+use munshi_tools::{Done, Failure, Write};
+
+use super::call::{Call, Desk};
+use super::marks;
+use super::told::Told;
+use crate::books::profile::{self, Profile};
+use crate::books::{Scheme, details};
+use crate::tax::of_gstin;
+
+pub(crate) struct ShopDetails(pub(crate) Desk);
+
+impl Write for ShopDetails {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+        let call = self.0.call(permit, tx)?;
+        let before = profile::get(tx)?;
+        let after = changed(&call, before.clone())?;
+        let list = told(&before, &after);
+        if list.is_empty() {
+            return Err(Failure::surely(
+                "ledger_shop_nothing",
+                "nothing of the shop was said: ask what to note",
+            ));
+        }
+        profile::put(tx, &after, call.now)?;
+        Ok(Told::default().with("list", list).say("shop").done())
+    }
+
+    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let call = self.0.call(permit, tx)?;
+        let kept = profile::get(tx)?;
+        let again = changed(&call, kept.clone())?;
+        Ok((again != kept).then(|| "the shop's details are others".to_owned()))
+    }
+}
+
+/// The profile with what was said. What a model names counts; a model that only passes the sentence on leaves it to us.
+fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
+    let sentence = call.text("text").unwrap_or_default();
+    let is_passed_on = !sentence.is_empty();
+    let owned = |name: &str| call.text(name).map(str::to_owned);
+    let business = if is_passed_on { marks::name(sentence) } else { owned("business") };
+    let set = |to: &mut String, said: Option<String>| {
+        if let Some(said) = said {
+            *to = said;
+        }
+    };
+    set(&mut profile.business, business);
+    set(&mut profile.owner, owned("owner"));
+    set(&mut profile.place, owned("place").or_else(|| marks::address(sentence)));
+    set(&mut profile.state, owned("state"));
+    // The digits of another number are no telephone's.
+    let phone = owned("phone").filter(|text| !is_passed_on || is_phone(text));
+    profile.phone = phone.or(profile.phone);
+    profile.upi = owned("upi").or_else(|| marks::upi(sentence)).or(profile.upi);
+    if let Some(gstin) = owned("gstin").or_else(|| marks::gstin(sentence)) {
+        let gstin = details::checked(&gstin)?;
+        of_gstin(&gstin).unwrap_or_default().clone_into(&mut profile.state);
+        profile.gstin = Some(gstin);
+        // Whoever has a number is registered; composition has to be said.
+        if profile.scheme == Scheme::Unregistered {
+            profile.scheme = Scheme::Regular;
+        }
+    }
+    if let Some(scheme) = call.text("scheme") {
+        profile.scheme = scheme.parse()?;
+    }
+    Ok(profile)
+}
+
+fn is_phone(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= 10 && Address::phone(text).is_ok()
+}
+
+/// What is other than before, as it is told.
+fn told(before: &Profile, after: &Profile) -> Vec<String> {
+    let parts = |profile: &Profile| {
+        let some = |text: &Option<String>| text.clone().unwrap_or_default();
+        let scheme = profile.scheme.as_str().to_owned();
+        let texts = [&profile.business, &profile.owner, &profile.place].map(Clone::clone);
+        let [business, owner, place] = texts;
+        let gst = profile.gstin.as_ref().map(|gstin| format!("GSTIN {gstin} ({scheme})")).unwrap_or_default();
+        [business, owner, place, some(&profile.phone), some(&profile.upi), gst]
+    };
+    let pairs = parts(before).into_iter().zip(parts(after));
+    pairs.filter(|(old, new)| old != new && !new.is_empty()).map(|(_, new)| new).collect()
+}

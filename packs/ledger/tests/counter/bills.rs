@@ -1,0 +1,96 @@
+//! Bills: which kind, which number, which tax, and who may see them.
+
+use std::time::Duration;
+
+use munshi_identity::Principal;
+use munshi_ledger::Ledger;
+use munshi_pack::{House, Pack, Shown, ShownBody, Visit};
+use munshi_test_support::TestDb;
+use munshi_types::{Clock, Money, Zone};
+use std::sync::Arc;
+
+use crate::support::Shop;
+use crate::told::{on_both, tell};
+
+/// What somebody sees who has this link and no role; none where it does not open.
+async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
+    let clock: Arc<dyn Clock> = test.clock.clone();
+    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock, test.ids.clone()));
+    let house = House::install_all(&[pack]).unwrap();
+    let path = link.split_once("/ledger/").unwrap().1.to_owned();
+    let (page, rest) = house.page("ledger", &path).unwrap();
+    let visit = Visit {
+        principal: Principal::anonymous(shop.tenant),
+        rest: rest.to_owned(),
+        query: Vec::new(),
+        language: None,
+        now: test.clock.now(),
+        zone: Zone::default(),
+    };
+    let page = page.clone();
+    let shown: Option<Shown> = shop
+        .db
+        .read(shop.tenant, move |tx| match page.opens(tx, &visit)? {
+            true => page.show(tx, &visit),
+            false => Ok(None),
+        })
+        .await
+        .unwrap();
+    shown.map(|shown| match shown.body {
+        ShownBody::Html(html) => html.as_str().to_owned(),
+        ShownBody::Json(value) => value.to_string(),
+    })
+}
+
+on_both! {
+    async fn without_gst_it_is_a_bill_of_supply(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("dukaan ka naam Gupta <Kirana> hai").await;
+        let none = shop.say("bill banao").await;
+        assert!(none.contains("koi bikri nahi"), "{none}");
+        shop.say("Ramesh ko 500 udhaar diya").await;
+        shop.say("aaj 1250 ki bikri hui").await;
+        let told = tell(&shop, "Ramesh ka bill banao").await;
+        assert!(told.text.contains("BOS/26-27/1") && told.text.contains("₹500"), "{}", told.text);
+        let link = told.link();
+        let page = opened(&test, &shop, &link).await.unwrap();
+        assert!(page.contains("Bill of supply") && page.contains("Ramesh") && page.contains("To pay"), "{page}");
+        assert!(page.contains("Gupta &lt;Kirana&gt;") && !page.contains("CGST"), "{page}");
+        let same = tell(&shop, "Ramesh ka bill banao").await;
+        assert!(same.text.contains("BOS/26-27/1") && same.link() != link, "one bill, another link");
+        let next = tell(&shop, "bill banao").await;
+        assert!(next.text.contains("BOS/26-27/2") && next.text.contains("₹1,250"), "{}", next.text);
+        shop.say("pichhli entry hatao").await;
+        assert!(opened(&test, &shop, &next.link()).await.unwrap().contains("Cancelled"), "the sale was taken back");
+        // Another's key, a key that was made up, and one that has ended open nothing.
+        let (own, key) = link.rsplit_once('/').unwrap();
+        let other = next.link();
+        assert!(opened(&test, &shop, &format!("{}/{key}", other.rsplit_once('/').unwrap().0)).await.is_none());
+        assert!(opened(&test, &shop, own).await.is_none());
+        assert!(opened(&test, &shop, &format!("{own}/{}", "a".repeat(key.len()))).await.is_none());
+        test.clock.advance(Duration::from_secs(30 * 86_400 + 1));
+        assert!(opened(&test, &shop, &link).await.is_none(), "it has ended");
+    }
+
+    async fn with_gst_it_is_an_invoice_with_the_tax_in_it(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let noted = shop.say("my gst number is 27AAPFU0939F1ZV").await;
+        assert!(noted.contains("27AAPFU0939F1ZV (regular)"), "{noted}");
+        shop.say("20 kilo cheeni aayi").await;
+        let sold = shop.say("2 kilo cheeni 105 mein bechi").await;
+        assert!(sold.contains("₹105"), "{sold}");
+        let unknown = shop.say("bill banao").await;
+        assert!(unknown.contains("GST rate pata nahi"), "{unknown}");
+        let noted = shop.say("cheeni par 5% gst hai").await;
+        assert!(noted.contains("5%"), "{noted}");
+        let told = tell(&shop, "bill banao").await;
+        assert!(told.text.contains("INV/26-27/1"), "{}", told.text);
+        let page = opened(&test, &shop, &told.link()).await.unwrap();
+        for part in ["Tax invoice", "27AAPFU0939F1ZV", "27 Maharashtra", "CGST", "SGST", "₹2.50", "₹100", "₹105"] {
+            assert!(page.contains(part), "{part} is missing in {page}");
+        }
+        assert!(!page.contains("IGST"));
+        assert_eq!(told.results.last().unwrap()["result"]["tax_amount"], Money::from_paise(500).as_paise());
+        shop.assert_sound().await;
+    }
+}

@@ -1,0 +1,13 @@
+//! What the shop and its customers get, said to the ready tenant's agent with the model of this machine alone, on both
+//! databases: bills, payment links, reminders, the day book, days that have been, two names of one person.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
+
+mod bills;
+mod customers;
+mod days;
+mod people;
+mod phrases;
+#[path = "../day/support.rs"]
+mod support;
+mod told;

@@ -1,0 +1,50 @@
+//! Two names of one person.
+
+use munshi_ledger::books::{Found, balances, contacts, day_book};
+use munshi_store::PageRequest;
+use munshi_types::Money;
+
+use crate::support::Shop;
+use crate::told::on_both;
+
+on_both! {
+    async fn two_names_become_one_after_a_yes(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("Suresh ko 300 udhaar diya").await;
+        test.clock.advance(std::time::Duration::from_secs(60));
+        shop.say("Bablu ko 200 udhaar diya").await;
+        let asked = shop.say("Suresh aur Bablu ek hi aadmi hain").await;
+        assert!(asked.contains("Bablu (₹200)") && asked.contains("Suresh (₹300)"), "{asked}");
+        let count = |shop: &Shop| {
+            let (db, tenant) = (shop.db.clone(), shop.tenant);
+            async move { db.read(tenant, |tx| contacts::list(tx, &PageRequest::new(None, 50))).await.unwrap().items.len() }
+        };
+        assert_eq!(count(&shop).await, 2, "nothing before the answer");
+        let done = shop.say("haan").await;
+        assert!(done.contains("₹500"), "{done}");
+        assert_eq!(count(&shop).await, 1);
+        let (one, other, entries) = shop.db.read(shop.tenant, |tx| {
+            let Found::One(one) = contacts::find(tx, "Bablu")? else { panic!("nobody") };
+            let Found::One(other) = contacts::find(tx, "Suresh")? else { panic!("nobody") };
+            let entries = day_book::of_contact(tx, one.id, &PageRequest::new(None, 50))?.items;
+            assert_eq!(balances::of(tx, one.id)?, Money::from_paise(50_000));
+            Ok::<_, munshi_ledger::Error>((one, other, entries))
+        }).await.unwrap();
+        assert_eq!((one.id, one.name.as_str(), other.id), (other.id, "Suresh", one.id), "the first stays");
+        let booked: std::collections::BTreeSet<_> = entries.iter().map(|entry| entry.contact).collect();
+        assert_eq!((entries.len(), booked.len()), (2, 2), "entries stay as they were booked");
+        let again = shop.say("Suresh aur Bablu ek hi aadmi hain").await;
+        assert!(again.contains("pehle se ek"), "{again}");
+        shop.assert_sound().await;
+    }
+
+    async fn a_no_leaves_two(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("Suresh ko 300 udhaar diya").await;
+        shop.say("Bablu ko 200 udhaar diya").await;
+        shop.say("Suresh and Bablu are the same person").await;
+        shop.say("no").await;
+        let names = shop.db.read(shop.tenant, |tx| contacts::list(tx, &PageRequest::new(None, 50))).await.unwrap();
+        assert_eq!(names.items.len(), 2);
+    }
+}
