@@ -66,6 +66,7 @@ const GRAMMAR: Classes = Classes::of(&[
     Class::ToMe,
     Class::Small,
     Class::And,
+    Class::Tell,
 ]);
 
 const CAREFUL: Classes = Classes::of(&[

@@ -7,6 +7,7 @@ use munshi_lang::names::is_honorific;
 
 use crate::reading::{Held, Reading, Word};
 use crate::roles::{CASES, Role, Told, beside, ending};
+use crate::stems::stem;
 use crate::words::{Class, Classes, SmallWords};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,15 +129,17 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
     let after = to + respect;
     let mut told = beside(reading, from, after, known);
+    let mut is_fused = false;
     let last = words.last().filter(|_| known(to - 1) != Known::Thing);
     if told.is_none()
         && let Some((word, (front, role))) =
             last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
     {
         told = Some(Told { role, is_marked: true, is_unclear: false });
-        text.truncate(text.len() - (word.text.len() - front.len()));
+        text.truncate(text.len() - word.text.len());
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+        is_fused = true;
     }
-    let is_fused = text.len() < reading.text(from, to).len();
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     if is_of
         && let Some((front, _)) =

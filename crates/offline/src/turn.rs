@@ -105,7 +105,9 @@ impl Turn<'_> {
 
     fn told(&self, results: &[&ToolResult], before: &Before) -> Answer {
         let english = Voice::new(Language::English, Form::Latin);
-        let mouth = self.mouth(before.voice.unwrap_or(english));
+        let known = self.request.language.as_ref();
+        let known = known.and_then(|code| Voice::all().find(|voice| voice.code() == code.as_str()));
+        let mouth = self.mouth(known.or(before.voice).unwrap_or(english));
         let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
         // What another model has called for, it may want to look at before it speaks.
         let is_own = results.iter().all(|result| result.call_id.starts_with(OWN));
@@ -151,7 +153,7 @@ impl Turn<'_> {
         }
     }
 
-    fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
+    pub(crate) fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
         let talk = |name: &str| Answer::text(mouth.plain(name), Verdict::Talk, 0.95);
         if reading.is_only(Class::Stop) {
             // With nothing open here, another model may know what is to be stopped.

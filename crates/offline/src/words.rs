@@ -50,6 +50,7 @@ pub(crate) enum Class {
     Goods,
     Own,
     Be,
+    Tell,
 }
 
 impl Class {
@@ -82,6 +83,7 @@ impl Class {
             "goods" => Self::Goods,
             "own" => Self::Own,
             "be" => Self::Be,
+            "tell" => Self::Tell,
             _ => return None,
         })
     }

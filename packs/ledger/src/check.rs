@@ -1,10 +1,15 @@
 //! What a person should confirm before something is booked: a large amount, an unusual one, credit over the limit, the
-//! same thing twice.
+//! same thing twice, and what a bank's message was read as (`message`). What must agree afterwards is in `after`, what a reply
+//! may say in `reply`.
+
+mod after;
+mod message;
+mod reply;
 
 use std::time::Duration;
 
 use munshi_lang::format;
-use munshi_pack::{Check, Scene};
+use munshi_pack::{Check, Objection, Scene};
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
 use munshi_types::Money;
@@ -12,7 +17,7 @@ use serde_json::Value;
 
 use crate::books::contacts::Contact;
 use crate::books::dedup::{self, Seen, Windows};
-use crate::books::{Act, habits, profile};
+use crate::books::{Act, Source, contacts, habits, profile};
 use crate::error::{Error, Result};
 use crate::tools::{What, Whom, amount, text, whom};
 
@@ -23,6 +28,8 @@ const FAR: i64 = 4;
 /// Two customers often pay the same; one that is named seldom does so twice.
 const NAMED: Duration = Duration::from_secs(15 * 60);
 const UNNAMED: Duration = Duration::from_secs(2 * 60);
+/// So long after a bank's message the owner may still speak of the payment.
+const TOLD: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct Careful;
 
@@ -34,15 +41,34 @@ impl Check for Careful {
         tool: &str,
         arguments: &Value,
     ) -> munshi_store::Result<Vec<Concern>> {
-        let (Some(what), Some(amount)) = (What::of_tool(tool), amount(arguments)) else {
-            return Ok(Vec::new());
+        let found = match (What::of_tool(tool), amount(arguments), text(arguments, "text")) {
+            (Some(what), Some(amount), _) => concerns(tx, scene, what, amount, text(arguments, "person")),
+            (None, _, Some(text)) if tool == "book_sms" => message::concerns(tx, scene, text),
+            _ => return Ok(Vec::new()),
         };
-        match concerns(tx, scene, what, amount, text(arguments, "person")) {
+        match found {
             Ok(concerns) => Ok(concerns),
             Err(Error::Store(error)) => Err(error),
             // What can't be booked is refused by the tool, which says why.
             Err(_) => Ok(Vec::new()),
         }
+    }
+
+    fn after(
+        &self,
+        tx: &mut Tx<'_>,
+        _: &Scene,
+        _: &str,
+        result: &Value,
+    ) -> munshi_store::Result<Option<Objection>> {
+        after::mismatch(tx, result).map_err(|error| match error {
+            Error::Store(error) => error,
+            other => munshi_store::Error::Decode(other.to_string()),
+        })
+    }
+
+    fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
+        reply::unfounded(&scene.message, draft, results).into_iter().collect()
     }
 }
 
@@ -101,6 +127,9 @@ fn is_again(
 ) -> Result<bool> {
     let party = contact.map(|contact| contact.id);
     let Some(act) = what.plain(amount, party) else { return Ok(false) };
+    if party.is_some() && is_told_by_bank(tx, scene, &act)? {
+        return Ok(true);
+    }
     let window = if party.is_some() { NAMED } else { UNNAMED };
     let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: scene.now, now: scene.now };
     let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
@@ -108,6 +137,16 @@ fn is_again(
         let entry = alike.entry();
         entry.kind == what.kind() && entry.contact.is_some() == party.is_some()
     }))
+}
+
+/// Whether a bank's message told of the same payment with the same person: the owner speaks of it some time after.
+fn is_told_by_bank(tx: &mut Tx<'_>, scene: &Scene, act: &Act) -> Result<bool> {
+    if !matches!(act, Act::PaymentReceived { .. } | Act::PaymentMade { .. }) {
+        return Ok(false);
+    }
+    let near = dedup::payments(tx, act, scene.now, TOLD)?;
+    let mut told = near.into_iter().filter(|entry| entry.source == Source::Sms).filter_map(|entry| entry.contact);
+    told.try_fold(false, |is_so, contact| Ok(is_so || Some(contacts::get(tx, contact)?.id) == act.party()))
 }
 
 impl What {

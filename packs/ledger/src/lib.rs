@@ -4,7 +4,8 @@
 //! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
 //! - [`Ledger`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
 //!   (`context`) and messages that are read without a model (`forwarded`)
-//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
+//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none; [`messages`]: what is booked of
+//!   them
 //! - [`Error`]: what a caller can do something about
 
 // Money is whole paise and quantities whole thousandths; a float would lose one of them some day.
@@ -15,6 +16,7 @@ mod check;
 mod context;
 mod error;
 mod forwarded;
+pub mod messages;
 mod pack;
 pub mod sms;
 mod tools;
@@ -24,4 +26,4 @@ pub use pack::Ledger;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0017_books")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0017_books"), migration!("0027_sightings")];

@@ -26,6 +26,7 @@ use munshi_tools::{Body, Look, Write};
 use book::Book;
 pub(crate) use book::What;
 pub(crate) use call::{Desk, amount, text};
+pub(crate) use message::other_side;
 pub(crate) use person::{Whom, whom};
 use stock::{Move, Way};
 
