@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::fill::{Filled, fill, is_time};
 use crate::judgement::Verdict;
 use crate::palette::{Field, Kind, Tool};
-use crate::plan::{LIKELY, LOOK, Plan, SURE, plan};
+use crate::plan::{LIKELY, Plan, SURE, plan};
 use crate::reading::{Before, Held, Reading, Word};
 use crate::say::Mouth;
 use crate::sight::Sight;
@@ -16,6 +16,9 @@ use crate::words::{Class, Classes};
 
 /// After this many answers that were none, the question is given up.
 const TRIES: u8 = 2;
+
+/// From here a question of one's own is taken for one, though another waits.
+const PLAIN: f32 = 0.65;
 
 impl Turn<'_> {
     /// The answer where the message goes on with the open question; none where it begins something else.
@@ -194,7 +197,7 @@ impl Turn<'_> {
 fn says_enough(plan: &Plan, tool: &Tool, reading: &Reading<'_>) -> bool {
     match tool.spec.effect.writes() {
         true => plan.confidence >= LIKELY && (plan.filled.person.is_some() || plan.filled.item.is_some()),
-        false => plan.confidence >= LOOK && reading.numbers.is_empty(),
+        false => plan.confidence >= PLAIN && reading.numbers.is_empty(),
     }
 }
 

@@ -78,7 +78,7 @@ async fn what_is_missing_is_asked_for_and_then_done() {
 async fn answers_come_in_every_script() {
     for (first, second, tool, arguments) in [
         ("रमेश को उधार दिया", "पाँच सौ", "credit_given", json!({"person": "रमेश", "amount": 50_000})),
-        ("ரமேஷுக்கு கடன் கொடுத்தேன்", "500", "credit_given", json!({"person": "ரமேஷ", "amount": 50_000})),
+        ("ரமேஷுக்கு கடன் கொடுத்தேன்", "500", "credit_given", json!({"person": "ரமேஷ்", "amount": 50_000})),
         (
             "gave credit to Ramesh",
             "five hundred",
