@@ -4,6 +4,7 @@
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::is_honorific;
+use munshi_types::Language;
 
 use crate::reading::{Held, Reading, Word};
 use crate::roles::{CASES, Role, Told, beside, ending};
@@ -140,6 +141,14 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
         is_fused = true;
     }
+    if !is_fused
+        && told.is_some()
+        && let Some(word) = words.last()
+        && let Some(front) = owner(word, &reading.languages)
+    {
+        text.truncate(text.len() - word.text.len());
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+    }
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     if is_of
         && let Some((front, _)) =
@@ -158,6 +167,12 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         has_honorific: respect > 0 || words.iter().any(is_respect),
         is_counted: is_counted(reading, from, after, told),
     }
+}
+
+/// The name before a marker that wants it in a case of its own: Rameshinte kayyil ninnu.
+fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
+    let (front, _) = SmallWords::get().ending(word.text, languages, Classes::of(&[Class::Whose]))?;
+    (front.chars().filter(|letter| letter.is_alphabetic()).count() >= 3).then_some(front)
 }
 
 /// Whether a quantity stands beside some words, a marker between them left out.

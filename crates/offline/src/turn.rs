@@ -97,6 +97,12 @@ impl Turn<'_> {
         Before { last_languages, voice: open.or(last), today: self.today, language: None }
     }
 
+    /// The voice the person is answered in, where the caller knows it.
+    fn known_voice(&self) -> Option<Voice> {
+        let code = self.request.language.as_ref()?;
+        Voice::all().find(|voice| voice.code() == code.as_str())
+    }
+
     /// Whether the last message has words of the person.
     fn is_spoken(&self) -> bool {
         let last = self.request.messages.last().map(Message::text).unwrap_or_default();
@@ -105,9 +111,7 @@ impl Turn<'_> {
 
     fn told(&self, results: &[&ToolResult], before: &Before) -> Answer {
         let english = Voice::new(Language::English, Form::Latin);
-        let known = self.request.language.as_ref();
-        let known = known.and_then(|code| Voice::all().find(|voice| voice.code() == code.as_str()));
-        let mouth = self.mouth(known.or(before.voice).unwrap_or(english));
+        let mouth = self.mouth(self.known_voice().or(before.voice).unwrap_or(english));
         let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
         // What another model has called for, it may want to look at before it speaks.
         let is_own = results.iter().all(|result| result.call_id.starts_with(OWN));
@@ -126,7 +130,9 @@ impl Turn<'_> {
         if self.request.output != Output::Text {
             return Answer::text(String::new(), Verdict::Unknown, 0.0);
         }
-        if let Some(answer) = self.small_talk(reading, &mouth) {
+        // A word of thanks is the same in several languages; the conversation has one.
+        let talking = self.mouth(self.known_voice().unwrap_or(reading.voice));
+        if let Some(answer) = self.small_talk(reading, &talking) {
             return answer;
         }
         if self.request.tool_choice == ToolChoice::None {

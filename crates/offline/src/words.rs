@@ -51,6 +51,7 @@ pub(crate) enum Class {
     Own,
     Be,
     Tell,
+    Whose,
 }
 
 impl Class {
@@ -84,6 +85,7 @@ impl Class {
             "own" => Self::Own,
             "be" => Self::Be,
             "tell" => Self::Tell,
+            "whose" => Self::Whose,
             _ => return None,
         })
     }
@@ -115,6 +117,10 @@ impl Classes {
 
     pub(crate) const fn only(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     pub(crate) const fn with(self, other: Self) -> Self {

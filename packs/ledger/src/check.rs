@@ -68,7 +68,7 @@ impl Check for Careful {
     }
 
     fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
-        reply::unfounded(&scene.message, draft, results).into_iter().collect()
+        reply::unfounded(scene, draft, results).into_iter().collect()
     }
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn read(
         channel: run.channel,
         language: None,
         message: message.text.clone(),
+        before: history.iter().map(|said| said.text.clone()).collect(),
         now,
         zone: place.zone.clone(),
     };

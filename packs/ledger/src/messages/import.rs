@@ -205,6 +205,22 @@ fn asked(question: &Question) -> Taken {
 }
 
 impl Report {
+    /// Takes over what came of some rows when they were taken again, after a person has answered.
+    pub fn put(&mut self, again: Self) -> Result<()> {
+        let is_again = |line: &Line| again.lines.iter().any(|other| other.row == line.row);
+        let (before, kept): (Vec<Line>, Vec<Line>) = self.lines.drain(..).partition(is_again);
+        self.lines = kept;
+        let gone = u64::try_from(before.len()).unwrap_or(u64::MAX);
+        self.count.questions = self.count.questions.saturating_sub(gone);
+        self.count.came_in = self.count.came_in.plus(again.count.came_in)?;
+        self.count.went_out = self.count.went_out.plus(again.count.went_out)?;
+        for line in again.lines {
+            self.add(line, Money::ZERO, None)?;
+        }
+        self.lines.sort_by_key(|line| line.row);
+        Ok(())
+    }
+
     fn add(&mut self, line: Line, amount: Money, way: Option<Direction>) -> Result<()> {
         match way {
             Some(Direction::Credit) => self.count.came_in = self.count.came_in.plus(amount)?,
