@@ -8,6 +8,7 @@ mod dedup;
 mod faults;
 mod files;
 mod keeping;
+mod messages;
 mod properties;
 mod stock;
 mod support;

@@ -5,7 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
+mod after;
 mod support;
+mod walk;
 
 use munshi_test_support::TestDb;
 
