@@ -343,6 +343,15 @@ mod keys {
     }
 
     #[test]
+    fn a_vowel_that_the_south_may_leave_unsaid_is_no_other_name() {
+        for (one, other) in [("ರಮೇಶ", "Ramesh"), ("ರಮೇಶ", "ರಮೇಶ್"), ("రమేశ", "रमेश"), ("ಲತ", "Lata"), ("సునీత", "Sunita")] {
+            assert!(score(one, other) >= SAME, "{one} {other}: {}", score(one, other));
+        }
+        // Said with a vowel of its own it is another.
+        assert!(score("Arun", "Aruna") < SAME && score("ಅರುಣಾ", "Arun") < SAME);
+    }
+
+    #[test]
     fn other_people_never_meet() {
         for (one, other) in [
             ("Ramesh", "Suresh"),

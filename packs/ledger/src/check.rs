@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::books::contacts::Contact;
 use crate::books::dedup::{self, Seen, Windows};
-use crate::books::{Act, Source, contacts, habits, profile};
+use crate::books::{Act, Entry, Source, contacts, habits, profile};
 use crate::error::{Error, Result};
 use crate::tools::{What, Whom, amount, text, whom};
 
@@ -42,7 +42,10 @@ impl Check for Careful {
         arguments: &Value,
     ) -> munshi_store::Result<Vec<Concern>> {
         let found = match (What::of_tool(tool), amount(arguments), text(arguments, "text")) {
-            (Some(what), Some(amount), _) => concerns(tx, scene, what, amount, text(arguments, "person")),
+            (Some(what), Some(amount), _) => {
+                let by_bank = text(arguments, "mode").is_some_and(|mode| mode != "cash");
+                concerns(tx, scene, &Wish { what, amount, person: text(arguments, "person"), by_bank })
+            }
             (None, _, Some(text)) if tool == "book_sms" => message::concerns(tx, scene, text),
             _ => return Ok(Vec::new()),
         };
@@ -72,13 +75,17 @@ impl Check for Careful {
     }
 }
 
-fn concerns(
-    tx: &mut Tx<'_>,
-    scene: &Scene,
+/// What is to be booked, as it was asked for.
+struct Wish<'a> {
     what: What,
     amount: Money,
-    person: Option<&str>,
-) -> Result<Vec<Concern>> {
+    person: Option<&'a str>,
+    /// It was said that it went by UPI, card or cheque.
+    by_bank: bool,
+}
+
+fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Concern>> {
+    let Wish { what, amount, person, .. } = *wish;
     let contact = match person.map(|said| whom(tx, said)).transpose()? {
         Some(Whom::Known(contact)) => Some(contact),
         Some(Whom::New(_) | Whom::Several(_)) | None => None,
@@ -96,7 +103,12 @@ fn concerns(
     {
         found.push(concern("ledger-over-limit", &[("limit", limit)], Some(contact)));
     }
-    if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())? {
+    if let Some(told) = told_by_bank(tx, scene, wish, contact.as_ref())? {
+        found.push(match (&contact, told.contact) {
+            (Some(contact), Some(_)) => concern("ask-duplicate", &[("amount", amount)], Some(contact)),
+            _ => message::like(&told),
+        });
+    } else if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())? {
         let phrase = if contact.is_some() { "ask-duplicate" } else { "ledger-again" };
         found.push(concern(phrase, &[("amount", amount)], contact.as_ref()));
     }
@@ -127,9 +139,6 @@ fn is_again(
 ) -> Result<bool> {
     let party = contact.map(|contact| contact.id);
     let Some(act) = what.plain(amount, party) else { return Ok(false) };
-    if party.is_some() && is_told_by_bank(tx, scene, &act)? {
-        return Ok(true);
-    }
     let window = if party.is_some() { NAMED } else { UNNAMED };
     let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: scene.now, now: scene.now };
     let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
@@ -139,14 +148,27 @@ fn is_again(
     }))
 }
 
-/// Whether a bank's message told of the same payment with the same person: the owner speaks of it some time after.
-fn is_told_by_bank(tx: &mut Tx<'_>, scene: &Scene, act: &Act) -> Result<bool> {
-    if !matches!(act, Act::PaymentReceived { .. } | Act::PaymentMade { .. }) {
-        return Ok(false);
+/// The entry of a bank's message that may be this payment: of the same person, or of nobody yet. The owner speaks of it
+/// some time after.
+fn told_by_bank(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    wish: &Wish<'_>,
+    contact: Option<&Contact>,
+) -> Result<Option<Entry>> {
+    let is_payment = matches!(wish.what, What::Received | What::Paid);
+    let is_paid_for = wish.by_bank && matches!(wish.what, What::Sale | What::Purchase | What::Expense);
+    let party = contact.map(|contact| contact.id);
+    let Some(act) = wish.what.plain(wish.amount, party).filter(|_| is_payment || is_paid_for) else {
+        return Ok(None);
+    };
+    for entry in dedup::payments(tx, &act, scene.now, TOLD)? {
+        let whose = entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|whose| whose.id);
+        if entry.source == Source::Sms && (whose.is_none() || whose == party) {
+            return Ok(Some(entry));
+        }
     }
-    let near = dedup::payments(tx, act, scene.now, TOLD)?;
-    let mut told = near.into_iter().filter(|entry| entry.source == Source::Sms).filter_map(|entry| entry.contact);
-    told.try_fold(false, |is_so, contact| Ok(is_so || Some(contacts::get(tx, contact)?.id) == act.party()))
+    Ok(None)
 }
 
 impl What {

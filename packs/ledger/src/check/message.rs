@@ -41,8 +41,13 @@ fn asked(question: &Question) -> Vec<Concern> {
     if !is_sure(payment) {
         found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
     }
-    found.extend(question.like.as_ref().map(|like| about("ledger-sms-like", like)));
+    found.extend(question.like.as_ref().map(like));
     found
+}
+
+/// That an entry may be the same payment.
+pub(super) fn like(entry: &Entry) -> Concern {
+    about("ledger-sms-like", entry)
 }
 
 fn about(phrase: &str, entry: &Entry) -> Concern {

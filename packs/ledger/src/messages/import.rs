@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use munshi_store::{Db, Tx};
 use munshi_types::{Ids, Money, TenantId, Timestamp, Zone};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::phone::{Message, Row};
 use super::{Arrived, Consent, Outcome, Question, Told, take};
@@ -26,7 +26,13 @@ pub enum Taken {
     /// The books had it.
     Known { entry: i64 },
     /// A person has to say: what was read, and what is in doubt.
-    Question { kind: Direction, amount: Money, counterparty: Option<String>, why: String },
+    Question {
+        kind: Direction,
+        #[serde(serialize_with = "rupees")]
+        amount: Money,
+        counterparty: Option<String>,
+        why: String,
+    },
     Nothing { reason: Nothing, why: &'static str },
     Unreadable { why: String },
 }
@@ -50,9 +56,16 @@ pub struct Count {
     pub questions: u64,
     pub nothing: u64,
     pub unreadable: u64,
-    /// In rupees that came and went in what was booked.
+    /// What came and went in what was booked, in rupees.
+    #[serde(serialize_with = "rupees")]
     pub came_in: Money,
+    #[serde(serialize_with = "rupees")]
     pub went_out: Money,
+}
+
+/// As decimal text, like every amount that is told of a message.
+fn rupees<S: Serializer>(amount: &Money, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(amount)
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -84,6 +84,14 @@ on_both_engines! {
         assert!(again.starts_with("This payment of ₹500 is in the books already, as entry 2."), "{again}");
         assert_eq!(shop.say("yes").await, "This payment of ₹500 is in the books already.");
         assert_eq!(shop.say("how much does Ramesh owe").await, "Ramesh owes you ₹400.");
+        // Of nobody known, until the owner says who it was.
+        let stranger = "Rs.260.00 credited to a/c **4471 on 15-11-26 from VPA q77@ybl (UPI Ref No 516588123402)";
+        shop.say(stranger).await;
+        shop.say("yes").await;
+        let asked = shop.say("Sita paid 260").await;
+        assert!(asked.starts_with("Entry 3 in your books is of ₹260 too. Is this another payment?"), "{asked}");
+        shop.say("no").await;
+        assert!(shop.say("Sita paid 261").await.starts_with("Written: ₹261 received from Sita."));
         shop.assert_sound().await;
     }
 }
