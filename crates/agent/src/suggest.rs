@@ -74,9 +74,8 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
     proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
     // What only looks is offered before what writes, and what any agent can do after what this one is for.
     let others = |is_house: bool, writes: bool| {
-        let fits = move |spec: &&&ToolSpec| {
-            (spec.module() == HOUSE) == is_house && spec.effect.writes() == writes
-        };
+        let fits =
+            move |spec: &&&ToolSpec| (spec.module() == HOUSE) == is_house && spec.effect.writes() == writes;
         hints.offered.iter().filter(fits)
     };
     let own = others(false, false).chain(others(false, true));

@@ -73,7 +73,9 @@ impl Word {
         }
         let open = matches!(
             text.chars().last(),
-            Some('\u{B95}'..='\u{BB9}' | '\u{C15}'..='\u{C39}' | '\u{C95}'..='\u{CB9}' | '\u{D15}'..='\u{D39}')
+            Some(
+                '\u{B95}'..='\u{BB9}' | '\u{C15}'..='\u{C39}' | '\u{C95}'..='\u{CB9}' | '\u{D15}'..='\u{D39}',
+            )
         );
         let bones = bones(&fold);
         (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, voiceless, eastern, open })
@@ -344,7 +346,9 @@ mod keys {
 
     #[test]
     fn a_vowel_that_the_south_may_leave_unsaid_is_no_other_name() {
-        for (one, other) in [("ರಮೇಶ", "Ramesh"), ("ರಮೇಶ", "ರಮೇಶ್"), ("రమేశ", "रमेश"), ("ಲತ", "Lata"), ("సునీత", "Sunita")] {
+        for (one, other) in
+            [("ರಮೇಶ", "Ramesh"), ("ರಮೇಶ", "ರಮೇಶ್"), ("రమేశ", "रमेश"), ("ಲತ", "Lata"), ("సునీత", "Sunita")]
+        {
             assert!(score(one, other) >= SAME, "{one} {other}: {}", score(one, other));
         }
         // Said with a vowel of its own it is another.

@@ -108,7 +108,8 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Conce
             (Some(contact), Some(_)) => concern("ask-duplicate", &[("amount", amount)], Some(contact)),
             _ => message::like(&told),
         });
-    } else if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())? {
+    } else if (person.is_none() || contact.is_some()) && is_again(tx, scene, what, amount, contact.as_ref())?
+    {
         let phrase = if contact.is_some() { "ask-duplicate" } else { "ledger-again" };
         found.push(concern(phrase, &[("amount", amount)], contact.as_ref()));
     }
@@ -163,7 +164,8 @@ fn told_by_bank(
         return Ok(None);
     };
     for entry in dedup::payments(tx, &act, scene.now, TOLD)? {
-        let whose = entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|whose| whose.id);
+        let whose =
+            entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|whose| whose.id);
         if entry.source == Source::Sms && (whose.is_none() || whose == party) {
             return Ok(Some(entry));
         }

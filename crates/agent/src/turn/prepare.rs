@@ -226,7 +226,8 @@ fn tongue(
         let scene = Scene { message: text.to_owned(), ..scene.clone() };
         !house.readers.iter().any(|reader| reader.read(&scene).is_some())
     };
-    let theirs = history.iter().rev().filter(|said| said.speaker == Speaker::Person && said.language.is_some());
+    let theirs =
+        history.iter().rev().filter(|said| said.speaker == Speaker::Person && said.language.is_some());
     let own = theirs.filter(|said| is_own(&said.text)).take(RECENT);
     let mut recent: Vec<LanguageCode> = own.filter_map(|said| said.language.clone()).collect();
     recent.reverse();

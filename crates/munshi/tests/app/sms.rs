@@ -80,14 +80,19 @@ fn a_phone_is_taken(engine: Engine) {
     let (file, report) = (installation.folder().join("sms.xml"), installation.folder().join("rows.jsonl"));
     std::fs::write(&file, BACKUP).unwrap();
     let (file, rows) = (file.to_str().unwrap(), report.to_str().unwrap());
-    let counts = |told: &Value| ["booked", "known", "questions", "nothing", "unreadable"].map(|name| told[name].clone());
+    let counts = |told: &Value| {
+        ["booked", "known", "questions", "nothing", "unreadable"].map(|name| told[name].clone())
+    };
 
     let tried = installation.json(&["sms", "import", file, "--dry-run"]);
     assert_eq!((counts(&tried), &tried["is_applied"]), ([1, 0, 1, 1, 1].map(Value::from), &json!(false)));
     let taken = installation.json(&["sms", "import", file, "--report", rows]);
     assert_eq!((counts(&taken), &taken["went_out"]), ([1, 0, 1, 1, 1].map(Value::from), &json!("340.00")));
-    let lines: Vec<Value> =
-        std::fs::read_to_string(&report).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = std::fs::read_to_string(&report)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let outcomes: Vec<&str> = lines.iter().map(|line| line["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["booked", "nothing", "question", "unreadable"]);
     let again = installation.json(&["sms", "import", file]);

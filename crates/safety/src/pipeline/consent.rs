@@ -4,9 +4,9 @@ use munshi_identity::Role;
 use munshi_types::{Autonomy, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use super::taint::Names;
 use super::ground::Given;
 use super::refusal::{Code, Refusal};
+use super::taint::Names;
 use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, refuse};
 use crate::error::Result;
 

@@ -221,8 +221,18 @@ mod tests {
             (json!({ "list": [{ "name": "राजू" }] }), true),
             (json!({ "list": [{ "give it to Ramesh": "राजू" }] }), false),
         ] {
-            let named =
-                ["price", "name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
+            let named = [
+                "price",
+                "name",
+                "amount",
+                "amount_paise",
+                "note",
+                "tags",
+                "everyone",
+                "empty",
+                "list",
+                "deep",
+            ];
             assert_eq!(said(&taint, &arguments, |name| named.contains(&name)), expected, "{arguments}");
         }
     }

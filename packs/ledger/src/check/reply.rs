@@ -36,7 +36,8 @@ pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option
 fn amounts(text: &str) -> Vec<Money> {
     let low = text.to_lowercase();
     // Hours end like rupees.
-    let stands_alone = |at: &usize| !low.get(..*at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
+    let stands_alone =
+        |at: &usize| !low.get(..*at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
     let places = SIGNS.into_iter().flat_map(|sign| {
         let places = low.match_indices(sign).map(|(at, _)| at);
         places.filter(move |at| sign == "₹" || stands_alone(at)).map(move |at| at + sign.len())
@@ -110,7 +111,10 @@ mod tests {
         assert_eq!(amounts("₹1,250.50 and Rs. 300, rs5"), [paise(125_050), paise(30_000), paise(500)]);
         assert_eq!(amounts("₹५०० और ₹ ௧௨"), [paise(50_000), paise(1_200)]);
         assert_eq!(amounts("hours 5, 300 of it"), []);
-        assert_eq!(numbers("a/c **4471, 15-11-26"), [paise(447_100), paise(1_500), paise(1_100), paise(2_600)]);
+        assert_eq!(
+            numbers("a/c **4471, 15-11-26"),
+            [paise(447_100), paise(1_500), paise(1_100), paise(2_600)]
+        );
     }
 
     #[test]

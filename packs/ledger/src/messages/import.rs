@@ -22,9 +22,13 @@ const TOGETHER: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Taken {
-    Booked { entry: i64 },
+    Booked {
+        entry: i64,
+    },
     /// The books had it.
-    Known { entry: i64 },
+    Known {
+        entry: i64,
+    },
     /// A person has to say: what was read, and what is in doubt.
     Question {
         kind: Direction,
@@ -33,8 +37,13 @@ pub enum Taken {
         counterparty: Option<String>,
         why: String,
     },
-    Nothing { reason: Nothing, why: &'static str },
-    Unreadable { why: String },
+    Nothing {
+        reason: Nothing,
+        why: &'static str,
+    },
+    Unreadable {
+        why: String,
+    },
 }
 
 /// A row of the file with what came of it.
@@ -128,7 +137,11 @@ pub async fn import(into: &Import, mut rows: Vec<Row>, mut tell: impl FnMut(usiz
         }
         let own = into.clone();
         let unit = move |tx: &mut Tx<'_>| -> std::result::Result<_, Stop> {
-            let taken = some.iter().map(|row| one(tx, &own, row)).collect::<Result<Vec<_>>>().map_err(Stop::Failed)?;
+            let taken = some
+                .iter()
+                .map(|row| one(tx, &own, row))
+                .collect::<Result<Vec<_>>>()
+                .map_err(Stop::Failed)?;
             match own.mode {
                 Mode::Apply => Ok(taken),
                 Mode::Rehearse => Err(Stop::Rehearsed(taken)),
@@ -156,7 +169,11 @@ fn one(tx: &mut Tx<'_>, into: &Import, row: &Row) -> Result<(Line, Money, Option
     };
     if message.is_sent {
         let (reason, why) = (Nothing::Other, "the phone's owner wrote it");
-        return Ok((Line { row: row.number, taken: Taken::Nothing { reason, why }, text: None }, Money::ZERO, None));
+        return Ok((
+            Line { row: row.number, taken: Taken::Nothing { reason, why }, text: None },
+            Money::ZERO,
+            None,
+        ));
     }
     match tx.attempt(|tx| booked(tx, into, row.number, message)) {
         Ok(outcome) => Ok(lined(row.number, message, outcome)),

@@ -165,11 +165,7 @@ struct Seen {
     party: Option<Contact>,
 }
 
-fn see(
-    tx: &mut Tx<'_>,
-    zone: &Zone,
-    arrived: &Arrived<'_>,
-) -> Result<std::result::Result<Seen, Nothing>> {
+fn see(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<std::result::Result<Seen, Nothing>> {
     let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
     let sms = Sms { text: arrived.text, sender: arrived.sender, day: Some(local.date()) };
     let mut payment = match sms::read(&sms) {

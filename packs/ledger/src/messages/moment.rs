@@ -33,7 +33,9 @@ impl Moment {
         let Some((said, is_exact)) = said else { return came };
         let moment = zone.to_jiff().to_ambiguous_zoned(said).compatible().ok();
         match moment.map(|moment| Timestamp::from_micros(moment.timestamp().as_microsecond())) {
-            Some(at) if at >= Timestamp::EPOCH && at <= arrived.at.plus(std::time::Duration::from_secs(3600)) => {
+            Some(at)
+                if at >= Timestamp::EPOCH && at <= arrived.at.plus(std::time::Duration::from_secs(3600)) =>
+            {
                 Self { at, is_exact }
             }
             _ => came,
@@ -47,7 +49,10 @@ pub(super) fn complete(payment: &mut Payment, arrived: &Arrived<'_>, local: &Zon
     if payment.reference.is_some() {
         return;
     }
-    if payment.time.is_none() && payment.date.is_none_or(|day| day == local.date()) && arrived.told == Told::ByPhone {
+    if payment.time.is_none()
+        && payment.date.is_none_or(|day| day == local.date())
+        && arrived.told == Told::ByPhone
+    {
         payment.time = Some(local.time());
     }
     payment.date.get_or_insert(local.date());

@@ -69,7 +69,8 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
 }
 
 fn alike(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Option<Alike>> {
-    let theirs = entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.id);
+    let theirs =
+        entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.id);
     let party = match (telling.act.party(), theirs) {
         (Some(one), Some(other)) if one == other => Party::Same,
         (Some(_), Some(_)) => return Ok(None),
@@ -153,7 +154,11 @@ fn gap(telling: &Telling<'_>, other: Timestamp) -> Duration {
     let own = telling.moment.at;
     if !telling.moment.is_exact {
         let days = Day::of(own, telling.zone).after(Day::of(other, telling.zone)).unsigned_abs();
-        return if days == 0 { 3 * HOUR } else { LATE * u32::try_from(days).unwrap_or(u32::MAX).min(9) + HOUR };
+        return if days == 0 {
+            3 * HOUR
+        } else {
+            LATE * u32::try_from(days).unwrap_or(u32::MAX).min(9) + HOUR
+        };
     }
     Duration::from_micros(own.as_micros().abs_diff(other.as_micros()))
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_ledger::books::*;
-use munshi_ledger::messages::{self, Arrived, Consent, Import, Mode, Outcome, Report, Taken, Told, import, phone};
+use munshi_ledger::messages::{
+    self, Arrived, Consent, Import, Mode, Outcome, Report, Taken, Told, import, phone,
+};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::Timestamp;

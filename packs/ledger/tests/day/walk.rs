@@ -42,7 +42,9 @@ fn step() -> impl Strategy<Value = Step> {
             8 => "undo the last entry".to_owned(),
             9 => format!("{who} ko {amount} udhaar diya"),
             10 => format!("how much does {who} owe"),
-            _ => format!("Rs.{amount}.00 credited to a/c **4471 on 15-11-26 by {who} (UPI Ref No 5165{amount:08})"),
+            _ => format!(
+                "Rs.{amount}.00 credited to a/c **4471 on 15-11-26 by {who} (UPI Ref No 5165{amount:08})"
+            ),
         })
     });
     prop_oneof![
@@ -86,10 +88,20 @@ async fn assert_agreed(shop: &Shop) {
         }
         let is_large = entry.amount > Money::from_rupees(LARGE).unwrap();
         if is_large || entry.source == Source::Sms {
-            assert_eq!(state, Some(State::Granted), "entry {} of {} was not agreed to", entry.number, entry.amount);
+            assert_eq!(
+                state,
+                Some(State::Granted),
+                "entry {} of {} was not agreed to",
+                entry.number,
+                entry.amount
+            );
         }
         if entry.kind == Kind::CreditGiven {
-            assert!(entry.said_by.is_some() && !entry.words.is_empty(), "entry {}: whose word is it?", entry.number);
+            assert!(
+                entry.said_by.is_some() && !entry.words.is_empty(),
+                "entry {}: whose word is it?",
+                entry.number
+            );
         }
     }
 }
@@ -117,7 +129,10 @@ async fn assert_copied(test: &TestDb, shop: &Shop) {
     let copy: [String; 3] = test.db.read(other, files).await.unwrap();
     assert_eq!(copy, own);
     let standing = |tx: &mut Tx<'_>| -> Result<_> { Ok((balances::standing(tx)?, verify(tx)?)) };
-    assert_eq!(test.db.read(other, standing).await.unwrap(), test.db.read(shop.tenant, standing).await.unwrap());
+    assert_eq!(
+        test.db.read(other, standing).await.unwrap(),
+        test.db.read(shop.tenant, standing).await.unwrap()
+    );
 }
 
 /// How many entries one message may make at most: a correction is two.

@@ -128,7 +128,8 @@ fn write(path: &Path, report: &Report) -> Result<()> {
         text.push_str(&as_line(line)?);
         text.push('\n');
     }
-    fs::write(path, text).map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))
+    fs::write(path, text)
+        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))
 }
 
 fn is_open(line: &Line) -> bool {
@@ -163,7 +164,11 @@ fn words(report: &Report, paint: Painter) -> String {
         let _ = write!(text, "\n\n{}", paint.doubtful(&shown(line)));
     }
     if open.len() > SHOWN {
-        let _ = write!(text, "\n\n{}", paint.dim(&format!("and {} more: --report FILE has all rows", open.len() - SHOWN)));
+        let _ = write!(
+            text,
+            "\n\n{}",
+            paint.dim(&format!("and {} more: --report FILE has all rows", open.len() - SHOWN))
+        );
     }
     text
 }

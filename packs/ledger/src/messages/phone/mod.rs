@@ -91,10 +91,14 @@ fn utf8(bytes: &[u8]) -> Result<String> {
 /// What names a column or a key may have, in small letters.
 const TEXT: &[&str] = &["text", "body", "message", "sms", "content", "msg"];
 const SENDER: &[&str] = &["sender", "address", "from", "number", "phone", "phone number", "sender id"];
-const AT: &[&str] = &["at", "date", "time", "timestamp", "received", "received_at", "date_received", "datetime"];
+const AT: &[&str] =
+    &["at", "date", "time", "timestamp", "received", "received_at", "date_received", "datetime"];
 const KIND: &[&str] = &["type", "kind", "direction", "folder"];
 
 /// Whether a message's kind says that the phone's owner wrote it: Android's number, or a word.
 fn is_sent(kind: &str) -> bool {
-    matches!(kind.trim().to_ascii_lowercase().as_str(), "2" | "3" | "4" | "5" | "6" | "sent" | "outgoing" | "outbox" | "draft")
+    matches!(
+        kind.trim().to_ascii_lowercase().as_str(),
+        "2" | "3" | "4" | "5" | "6" | "sent" | "outgoing" | "outbox" | "draft"
+    )
 }

@@ -15,8 +15,10 @@ struct Columns {
 
 pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
     let separator = separator(text.lines().next().unwrap_or_default());
-    let mut reader = csv::ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| Error::File(format!("the header can't be read: {error}")))?;
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text.as_bytes());
+    let header =
+        reader.headers().map_err(|error| Error::File(format!("the header can't be read: {error}")))?;
     let columns = Columns::of(header)?;
     let mut rows = Vec::new();
     for record in reader.into_records() {
@@ -36,7 +38,10 @@ pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
 
 /// The sign that parts the header's columns.
 fn separator(header: &str) -> u8 {
-    [b',', b';', b'\t'].into_iter().max_by_key(|sign| header.bytes().filter(|byte| byte == sign).count()).unwrap_or(b',')
+    [b',', b';', b'\t']
+        .into_iter()
+        .max_by_key(|sign| header.bytes().filter(|byte| byte == sign).count())
+        .unwrap_or(b',')
 }
 
 impl Columns {
@@ -61,11 +66,17 @@ fn message(
     columns: &Columns,
     zone: &TimeZone,
 ) -> std::result::Result<Message, String> {
-    let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).map(str::trim).filter(|cell| !cell.is_empty());
+    let cell =
+        |at: Option<usize>| at.and_then(|at| record.get(at)).map(str::trim).filter(|cell| !cell.is_empty());
     let text = cell(Some(columns.text)).ok_or("it has no text")?.to_owned();
     let at = match cell(columns.at) {
         Some(at) => Some(when::read(at, zone).ok_or_else(|| format!("`{at}` is no time that can be read"))?),
         None => None,
     };
-    Ok(Message { text, sender: cell(columns.sender).map(str::to_owned), at, is_sent: cell(columns.kind).is_some_and(is_sent) })
+    Ok(Message {
+        text,
+        sender: cell(columns.sender).map(str::to_owned),
+        at,
+        is_sent: cell(columns.kind).is_some_and(is_sent),
+    })
 }
