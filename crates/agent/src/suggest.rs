@@ -20,6 +20,8 @@ pub use line::{ASKING, Splitter};
 
 pub const LEAST: usize = 2;
 pub const MOST: usize = 4;
+/// The tools that come with the house and not with a pack.
+const HOUSE: &str = "house";
 
 /// What a turn knows when it ends.
 #[derive(Clone, Debug)]
@@ -70,9 +72,15 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
     let is_others = hints.taint.sources.iter().any(|source| *source != Source::Visitor);
     let proposed = hints.proposed.iter().filter(|_| !is_others).filter_map(|text| fit::fit(text));
     proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
-    // What only looks is offered before what writes.
-    let others = |writes: bool| hints.offered.iter().filter(move |spec| spec.effect.writes() == writes);
-    for spec in others(false).chain(others(true)).filter(|spec| !is_called(hints, spec)) {
+    // What only looks is offered before what writes, and what any agent can do after what this one is for.
+    let others = |is_house: bool, writes: bool| {
+        let fits =
+            move |spec: &&&ToolSpec| (spec.module() == HOUSE) == is_house && spec.effect.writes() == writes;
+        hints.offered.iter().filter(fits)
+    };
+    let own = others(false, false).chain(others(false, true));
+    let house = others(true, false).chain(others(true, true));
+    for spec in own.chain(house).filter(|spec| !is_called(hints, spec)) {
         if list.texts.len() < MOST - 1 {
             list.add_some(fit::asking_for(spec, hints.voice, book)?);
         }

@@ -64,7 +64,9 @@ pub fn detect(text: &str) -> Option<Detection> {
 /// the profile's, else English.
 pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Option<Language>) -> Language {
     if let Some(found) = message.filter(|found| found.is_sure()) {
-        return found.language;
+        // Words that two languages share are those of the one that is spoken here.
+        let spoken = last_five.last().filter(|last| found.plausible.contains(last));
+        return spoken.copied().unwrap_or(found.language);
     }
     // Whoever writes Devanagari does not want an answer in Tamil, whatever came before.
     let native = message.map(|found| found.script).filter(|script| *script != Script::Latin);

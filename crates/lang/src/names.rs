@@ -48,6 +48,8 @@ pub(crate) struct Word {
     pub voiceless: bool,
     /// Bengali and Odia say o for a and b for v.
     pub eastern: bool,
+    /// It ends in a letter of the south whose vowel may be said or not: ರಮೇಶ is Ramesh, ಲತ is Lata.
+    pub open: bool,
 }
 
 impl Word {
@@ -69,8 +71,14 @@ impl Word {
         if let Some(front) = unsaid.and_then(|vowel| fold.strip_suffix(vowel)) {
             fold = front.to_owned();
         }
+        let open = matches!(
+            text.chars().last(),
+            Some(
+                '\u{B95}'..='\u{BB9}' | '\u{C15}'..='\u{C39}' | '\u{C95}'..='\u{CB9}' | '\u{D15}'..='\u{D39}',
+            )
+        );
         let bones = bones(&fold);
-        (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, voiceless, eastern })
+        (fold.len() > 1 && !bones.is_empty()).then_some(Self { bones, fold, voiceless, eastern, open })
     }
 
     /// The front of a word, in the script of the whole.
@@ -193,7 +201,12 @@ pub(crate) fn word_score(one: &Word, other: &Word) -> f32 {
     }
     let voiceless = one.voiceless || other.voiceless;
     let eastern = one.eastern || other.eastern;
-    if loose(&one.fold, voiceless, eastern) == loose(&other.fold, voiceless, eastern) {
+    let open = one.open || other.open;
+    let same = |word: &Word| {
+        let fold = if open { word.fold.strip_suffix('a').unwrap_or(&word.fold) } else { &word.fold };
+        loose(fold, voiceless, eastern)
+    };
+    if same(one) == same(other) {
         return 0.97;
     }
     let distance = distance(one.fold.as_bytes(), other.fold.as_bytes(), one.voiceless != other.voiceless);
@@ -329,6 +342,17 @@ mod keys {
                 assert!(score(name, names[0]) >= MAYBE, "{name} {}: {}", names[0], score(name, names[0]));
             }
         }
+    }
+
+    #[test]
+    fn a_vowel_that_the_south_may_leave_unsaid_is_no_other_name() {
+        for (one, other) in
+            [("ರಮೇಶ", "Ramesh"), ("ರಮೇಶ", "ರಮೇಶ್"), ("రమేశ", "रमेश"), ("ಲತ", "Lata"), ("సునీత", "Sunita")]
+        {
+            assert!(score(one, other) >= SAME, "{one} {other}: {}", score(one, other));
+        }
+        // Said with a vowel of its own it is another.
+        assert!(score("Arun", "Aruna") < SAME && score("ಅರುಣಾ", "Arun") < SAME);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use crate::fill::{Filled, fill, is_time};
 use crate::judgement::Verdict;
-use crate::palette::{Field, Tool};
+use crate::palette::{Field, Kind, Tool};
 use crate::plan::{LIKELY, Plan, SURE, plan};
 use crate::reading::{Before, Held, Reading, Word};
+use crate::say::Mouth;
 use crate::sight::Sight;
 use crate::state::{Open, Want};
 use crate::turn::{Answer, Turn};
@@ -16,6 +17,9 @@ use crate::words::{Class, Classes};
 /// After this many answers that were none, the question is given up.
 const TRIES: u8 = 2;
 
+/// From here a question of one's own is taken for one, though another waits.
+const PLAIN: f32 = 0.65;
+
 impl Turn<'_> {
     /// The answer where the message goes on with the open question; none where it begins something else.
     pub(crate) fn continued(&self, reading: &Reading<'_>, before: &Before, open: &Open) -> Option<Answer> {
@@ -23,7 +27,7 @@ impl Turn<'_> {
         if reading.is_refusal() {
             return Some(self.dropped(reading));
         }
-        if let Some(other) = self.another_subject(reading, before, tool) {
+        if let Some(other) = self.another_subject(reading, before, open, tool) {
             return Some(other);
         }
         match &open.wants {
@@ -39,18 +43,48 @@ impl Turn<'_> {
         }
     }
 
-    /// Something else that is said plainly enough to drop the question for.
-    fn another_subject(&self, reading: &Reading<'_>, before: &Before, asked: &Tool) -> Option<Answer> {
+    /// Something else that is said plainly enough to drop the question for. What would have been written is named, so
+    /// that nobody takes it for done.
+    fn another_subject(
+        &self,
+        reading: &Reading<'_>,
+        before: &Before,
+        open: &Open,
+        asked: &Tool,
+    ) -> Option<Answer> {
+        let mouth = self.mouth(reading.voice);
+        let wants_name = matches!(&open.wants, Want::Field { name, .. } if asked.field(name).is_some_and(|field| field.kind == Kind::Person));
+        if reading.is_talk(Class::Help) || (!wants_name && reading.is_talk(Class::Hello)) {
+            return self.small_talk(reading, &mouth).map(|talk| self.leaving(talk, open, asked, &mouth));
+        }
         let (plan, known) = plan(Reading::new(reading.message, before), &self.palette, None);
-        let plan = plan.filter(|plan| known > 0 && !plan.is_unreal && plan.confidence >= SURE)?;
+        let plan = plan.filter(|plan| known > 0 && !plan.is_unreal)?;
         let tool = plan.tool(&self.palette)?;
         // A no is to what was asked, and corrects that.
         if tool.spec.effect.writes() && reading.refuses() {
             return None;
         }
         let is_whole = plan.filled.missing(tool).is_none();
-        (is_whole || tool.name() != asked.name())
-            .then(|| self.planned(plan, reading, &self.mouth(reading.voice)))
+        let is_other = tool.name() != asked.name();
+        let is_plain = match plan.confidence >= SURE {
+            true => is_whole || is_other,
+            false => is_whole && is_other && says_enough(&plan, tool, reading),
+        };
+        if !is_plain {
+            return None;
+        }
+        let is_left = is_other || is_anothers(tool, &plan.filled, open);
+        let answer = self.planned(plan, reading, &mouth);
+        Some(if is_left { self.leaving(answer, open, asked, &mouth) } else { answer })
+    }
+
+    /// Says too what the open question leaves unwritten.
+    fn leaving(&self, answer: Answer, open: &Open, asked: &Tool, mouth: &Mouth<'_>) -> Answer {
+        if !asked.spec.effect.writes() {
+            return answer;
+        }
+        let left = mouth.left(asked, &open.arguments);
+        Answer { text: format!("{left}\n{}", answer.text), ..answer }
     }
 
     /// "Nahi 600 tha": the same with another number, read back once more. A no without one ends it.
@@ -158,6 +192,22 @@ impl Turn<'_> {
     }
 }
 
+/// Whether a message that is not certain is another subject all the same: a question of its own, or an act with its own
+/// person or thing. A bare number or name answers what was asked.
+fn says_enough(plan: &Plan, tool: &Tool, reading: &Reading<'_>) -> bool {
+    match tool.spec.effect.writes() {
+        true => plan.confidence >= LIKELY && (plan.filled.person.is_some() || plan.filled.item.is_some()),
+        false => plan.confidence >= PLAIN && reading.numbers.is_empty(),
+    }
+}
+
+/// Whether the same is said of somebody else.
+fn is_anothers(tool: &Tool, filled: &Filled, open: &Open) -> bool {
+    let Some(field) = tool.wants(&Kind::Person) else { return false };
+    let (now, then) = (filled.arguments.get(&field.name), open.arguments.get(&field.name));
+    then.is_some() && now != then
+}
+
 /// What an answer is worth.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
@@ -211,7 +261,6 @@ fn is_plain_answer(sight: &Sight<'_>, filled: &Filled) -> bool {
 
 /// Whether a field is filled from what is said, and not from the whole message.
 fn is_said(tool: &Tool, name: &str) -> bool {
-    use crate::palette::Kind;
     tool.field(name).is_some_and(|field| matches!(field.kind, Kind::Money | Kind::Quantity | Kind::Unit))
 }
 

@@ -13,7 +13,7 @@
 //! # Layout
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between
-//! - `reading`, `mood`, `spans`, `roles`, `clauses`, `words`: a message by its grammar
+//! - `reading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
 //! - `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
 //!   `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
@@ -36,6 +36,7 @@ mod say;
 mod sight;
 mod spans;
 mod state;
+mod stems;
 mod tell;
 mod turn;
 mod when;

@@ -66,6 +66,7 @@ const GRAMMAR: Classes = Classes::of(&[
     Class::ToMe,
     Class::Small,
     Class::And,
+    Class::Tell,
 ]);
 
 const CAREFUL: Classes = Classes::of(&[
@@ -114,6 +115,7 @@ impl<'m> Reading<'m> {
         let languages = languages(message, found.language, found.confidence, before.language.is_some());
         let tokens = token::tokens(message);
         let mut words: Vec<Word<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
+        lead(&mut words, &languages);
         for (at, number) in found.numbers.iter().enumerate() {
             hold(&mut words, number.start, number.text.len(), Held::Number(at));
         }
@@ -257,6 +259,17 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
         held: None,
         is_sign,
         is_capital,
+    }
+}
+
+/// What begins a message marks nothing before it: Gujarati's "of" is there its "no".
+fn lead(words: &mut [Word<'_>], languages: &[Language]) {
+    const MARKS: Classes = Classes::of(&[Class::To, Class::By, Class::From, Class::Of, Class::In]);
+    let is_english = languages.first() == Some(&Language::English);
+    if let Some(first) = words.iter_mut().find(|word| !word.is_sign).filter(|_| !is_english)
+        && first.classes.meets(CAREFUL)
+    {
+        first.classes = first.classes.without(MARKS);
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w
     }
     let (front, class) = SmallWords::get().ending(word.text, languages, CASES)?;
     let tail = word.text.get(front.len()..)?;
+    // After a consonant Bengali's "of" has a vowel: শঙ্কর is a name, and not শঙ্ক's.
+    if tail == "র" && front.ends_with(|letter: char| ('ক'..='হ').contains(&letter)) {
+        return None;
+    }
     let letters = front.chars().filter(|letter| letter.is_alphabetic()).count();
     // One letter of an ending is as likely the name's own: Kumar, Mohan.
     let enough = match tail.chars().count() {

@@ -64,6 +64,12 @@ impl Mouth<'_> {
         format!("{}. {}", self.read_back(tool, arguments), self.plain("ask-go-ahead"))
     }
 
+    /// Says what stays unwritten because its question was not answered.
+    pub(crate) fn left(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
+        let what = self.read_back(tool, arguments);
+        self.say("offline-left", &[("what", Fill::Text(&what))])
+    }
+
     /// For somebody who asks what can be done here; where nothing is offered, what they want.
     pub(crate) fn help(&self, palette: &Palette) -> String {
         self.can_do(palette).unwrap_or_else(|| self.plain("hello"))

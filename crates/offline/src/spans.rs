@@ -4,9 +4,11 @@
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::is_honorific;
+use munshi_types::Language;
 
 use crate::reading::{Held, Reading, Word};
 use crate::roles::{CASES, Role, Told, beside, ending};
+use crate::stems::stem;
 use crate::words::{Class, Classes, SmallWords};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,15 +130,25 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
     let after = to + respect;
     let mut told = beside(reading, from, after, known);
+    let mut is_fused = false;
     let last = words.last().filter(|_| known(to - 1) != Known::Thing);
     if told.is_none()
         && let Some((word, (front, role))) =
             last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
     {
         told = Some(Told { role, is_marked: true, is_unclear: false });
-        text.truncate(text.len() - (word.text.len() - front.len()));
+        text.truncate(text.len() - word.text.len());
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+        is_fused = true;
     }
-    let is_fused = text.len() < reading.text(from, to).len();
+    if !is_fused
+        && told.is_some()
+        && let Some(word) = words.last()
+        && let Some(front) = owner(word, &reading.languages)
+    {
+        text.truncate(text.len() - word.text.len());
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+    }
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     if is_of
         && let Some((front, _)) =
@@ -155,6 +167,12 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         has_honorific: respect > 0 || words.iter().any(is_respect),
         is_counted: is_counted(reading, from, after, told),
     }
+}
+
+/// The name before a marker that wants it in a case of its own: Rameshinte kayyil ninnu.
+fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
+    let (front, _) = SmallWords::get().ending(word.text, languages, Classes::of(&[Class::Whose]))?;
+    (front.chars().filter(|letter| letter.is_alphabetic()).count() >= 3).then_some(front)
 }
 
 /// Whether a quantity stands beside some words, a marker between them left out.

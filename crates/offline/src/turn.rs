@@ -97,6 +97,12 @@ impl Turn<'_> {
         Before { last_languages, voice: open.or(last), today: self.today, language: None }
     }
 
+    /// The voice the person is answered in, where the caller knows it.
+    fn known_voice(&self) -> Option<Voice> {
+        let code = self.request.language.as_ref()?;
+        Voice::all().find(|voice| voice.code() == code.as_str())
+    }
+
     /// Whether the last message has words of the person.
     fn is_spoken(&self) -> bool {
         let last = self.request.messages.last().map(Message::text).unwrap_or_default();
@@ -105,7 +111,7 @@ impl Turn<'_> {
 
     fn told(&self, results: &[&ToolResult], before: &Before) -> Answer {
         let english = Voice::new(Language::English, Form::Latin);
-        let mouth = self.mouth(before.voice.unwrap_or(english));
+        let mouth = self.mouth(self.known_voice().or(before.voice).unwrap_or(english));
         let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
         // What another model has called for, it may want to look at before it speaks.
         let is_own = results.iter().all(|result| result.call_id.starts_with(OWN));
@@ -124,7 +130,9 @@ impl Turn<'_> {
         if self.request.output != Output::Text {
             return Answer::text(String::new(), Verdict::Unknown, 0.0);
         }
-        if let Some(answer) = self.small_talk(reading, &mouth) {
+        // A word of thanks is the same in several languages; the conversation has one.
+        let talking = self.mouth(self.known_voice().unwrap_or(reading.voice));
+        if let Some(answer) = self.small_talk(reading, &talking) {
             return answer;
         }
         if self.request.tool_choice == ToolChoice::None {
@@ -151,7 +159,7 @@ impl Turn<'_> {
         }
     }
 
-    fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
+    pub(crate) fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
         let talk = |name: &str| Answer::text(mouth.plain(name), Verdict::Talk, 0.95);
         if reading.is_only(Class::Stop) {
             // With nothing open here, another model may know what is to be stopped.

@@ -50,6 +50,8 @@ pub(crate) enum Class {
     Goods,
     Own,
     Be,
+    Tell,
+    Whose,
 }
 
 impl Class {
@@ -82,6 +84,8 @@ impl Class {
             "goods" => Self::Goods,
             "own" => Self::Own,
             "be" => Self::Be,
+            "tell" => Self::Tell,
+            "whose" => Self::Whose,
             _ => return None,
         })
     }
@@ -113,6 +117,10 @@ impl Classes {
 
     pub(crate) const fn only(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     pub(crate) const fn with(self, other: Self) -> Self {

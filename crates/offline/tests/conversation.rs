@@ -78,7 +78,7 @@ async fn what_is_missing_is_asked_for_and_then_done() {
 async fn answers_come_in_every_script() {
     for (first, second, tool, arguments) in [
         ("रमेश को उधार दिया", "पाँच सौ", "credit_given", json!({"person": "रमेश", "amount": 50_000})),
-        ("ரமேஷுக்கு கடன் கொடுத்தேன்", "500", "credit_given", json!({"person": "ரமேஷ", "amount": 50_000})),
+        ("ரமேஷுக்கு கடன் கொடுத்தேன்", "500", "credit_given", json!({"person": "ரமேஷ்", "amount": 50_000})),
         (
             "gave credit to Ramesh",
             "five hundred",
@@ -123,6 +123,21 @@ async fn a_question_can_be_given_up_or_left_for_another_subject() {
     talk.say("Ramesh ko udhaar diya").await;
     let other = talk.say("Suresh ka kitna baaki hai").await;
     called(&other, "balance_of", json!({"person": "Suresh"}));
+    assert_eq!(other.text().trim(), "Yeh nahi likha: Ramesh ko udhaar diye.", "what stays unwritten is said");
+}
+
+#[tokio::test]
+async fn a_greeting_or_a_call_for_help_leaves_the_question_too() {
+    let mut talk = Talk::new();
+    talk.say("Ramesh ko udhaar diya").await;
+    let help = talk.say("madad karo").await;
+    assert!(help.text().starts_with("Yeh nahi likha"), "{}", help.text());
+    assert_eq!(call(&talk.say("500").await), None, "the question is forgotten");
+    // Where a name was asked for, a word that greets may be one.
+    let mut talk = Talk::new();
+    talk.say("500 udhaar diye").await;
+    let named = talk.say("Salim ko").await;
+    called(&named, "credit_given", json!({"person": "Salim", "amount": 50_000}));
 }
 
 #[tokio::test]

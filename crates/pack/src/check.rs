@@ -18,14 +18,14 @@ pub trait Check: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// What does not agree after it was done, in a few words. It is said to the person, never passed over.
+    /// What does not agree after it was done. It is said to the person, never passed over.
     fn after(
         &self,
         _tx: &mut Tx<'_>,
         _scene: &Scene,
         _tool: &str,
         _result: &Value,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Objection>> {
         Ok(None)
     }
 

@@ -1,5 +1,7 @@
 //! For whom, where and when a pack is asked something.
 
+use std::sync::Arc;
+
 use munshi_identity::Principal;
 use munshi_safety::pipeline::Door;
 use munshi_types::tier::{Channel, LanguageCode};
@@ -17,6 +19,8 @@ pub struct Scene {
     pub language: Option<LanguageCode>,
     /// What the person wrote.
     pub message: String,
+    /// What was said before it by either side, the oldest first, as far as a model is told of it.
+    pub before: Arc<[String]>,
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,

@@ -1,10 +1,15 @@
 //! What a person should confirm before something is booked: a large amount, an unusual one, credit over the limit, the
-//! same thing twice, a day long ago, two contacts that become one.
+//! same thing twice, a day long ago, two contacts that become one, and what a bank's message was read as (`message`). What
+//! must agree afterwards is in `after`, what a reply may say in `reply`.
+
+mod after;
+mod message;
+mod reply;
 
 use std::time::Duration;
 
 use munshi_lang::{Form, Language, Voice, format};
-use munshi_pack::{Check, Scene};
+use munshi_pack::{Check, Objection, Scene};
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
 use munshi_types::Money;
@@ -12,7 +17,7 @@ use serde_json::Value;
 
 use crate::books::contacts::Contact;
 use crate::books::dedup::{self, Seen, Windows};
-use crate::books::{Act, Day, habits, profile};
+use crate::books::{Act, Day, Entry, Source, contacts, habits, profile};
 use crate::error::{Error, Result};
 use crate::tools::{What, Whom, amount, other_day, pair, text, whom};
 
@@ -25,6 +30,8 @@ const LONG_AGO_DAYS: i64 = 31;
 /// Two customers often pay the same; one that is named seldom does so twice.
 const NAMED: Duration = Duration::from_secs(15 * 60);
 const UNNAMED: Duration = Duration::from_secs(2 * 60);
+/// So long after a bank's message the owner may still speak of the payment.
+const TOLD: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct Careful;
 
@@ -36,21 +43,40 @@ impl Check for Careful {
         tool: &str,
         arguments: &Value,
     ) -> munshi_store::Result<Vec<Concern>> {
-        if tool == "merge_contacts" {
-            return Ok(merging(tx, arguments));
-        }
-        let (Some(what), Some(amount)) = (What::of_tool(tool), amount(arguments)) else {
-            return Ok(Vec::new());
+        let found = match (What::of_tool(tool), amount(arguments), text(arguments, "text")) {
+            _ if tool == "merge_contacts" => return Ok(merging(tx, arguments)),
+            (Some(what), Some(amount), _) => {
+                let Ok(day) = day(scene, arguments) else { return Ok(Vec::new()) };
+                let by_bank = text(arguments, "mode").is_some_and(|mode| mode != "cash");
+                let person = text(arguments, "person");
+                concerns(tx, scene, &Wish { what, amount, day, person, by_bank })
+            }
+            (None, _, Some(text)) if tool == "book_sms" => message::concerns(tx, scene, text),
+            _ => return Ok(Vec::new()),
         };
-        let (Ok(day), person) = (day(scene, arguments), text(arguments, "person")) else {
-            return Ok(Vec::new());
-        };
-        match concerns(tx, scene, (what, amount, day), person) {
+        match found {
             Ok(concerns) => Ok(concerns),
             Err(Error::Store(error)) => Err(error),
             // What can't be booked is refused by the tool, which says why.
             Err(_) => Ok(Vec::new()),
         }
+    }
+
+    fn after(
+        &self,
+        tx: &mut Tx<'_>,
+        _: &Scene,
+        _: &str,
+        result: &Value,
+    ) -> munshi_store::Result<Option<Objection>> {
+        after::mismatch(tx, result).map_err(|error| match error {
+            Error::Store(error) => error,
+            other => munshi_store::Error::Decode(other.to_string()),
+        })
+    }
+
+    fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
+        reply::unfounded(scene, draft, results).into_iter().collect()
     }
 }
 
@@ -74,12 +100,19 @@ fn voice(scene: &Scene) -> Voice {
     Voice::new(language, if is_latin { Form::Latin } else { Form::Native })
 }
 
-fn concerns(
-    tx: &mut Tx<'_>,
-    scene: &Scene,
-    (what, amount, day): (What, Money, Option<Day>),
-    person: Option<&str>,
-) -> Result<Vec<Concern>> {
+/// What is to be booked, as it was asked for.
+struct Wish<'a> {
+    what: What,
+    amount: Money,
+    /// Another day than today.
+    day: Option<Day>,
+    person: Option<&'a str>,
+    /// It was said that it went by UPI, card or cheque.
+    by_bank: bool,
+}
+
+fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Concern>> {
+    let Wish { what, amount, day, person, .. } = *wish;
     let contact = match person.map(|said| whom(tx, said)).transpose()? {
         Some(Whom::Known(contact)) => Some(contact),
         Some(Whom::New(_) | Whom::Several(_)) | None => None,
@@ -101,7 +134,13 @@ fn concerns(
     {
         found.push(concern("ledger-over-limit", &[("limit", limit)], Some(contact)));
     }
-    if (person.is_none() || contact.is_some()) && is_again(tx, scene, (what, amount, day), contact.as_ref())?
+    if let Some(told) = told_by_bank(tx, scene, wish, contact.as_ref())? {
+        found.push(match (&contact, told.contact) {
+            (Some(contact), Some(_)) => concern("ask-duplicate", &[("amount", amount)], Some(contact)),
+            _ => message::like(&told),
+        });
+    } else if (person.is_none() || contact.is_some())
+        && is_again(tx, scene, (what, amount, day), contact.as_ref())?
     {
         let phrase = if contact.is_some() { "ask-duplicate" } else { "ledger-again" };
         found.push(concern(phrase, &[("amount", amount)], contact.as_ref()));
@@ -140,6 +179,31 @@ fn is_again(
         let entry = alike.entry();
         entry.kind == what.kind() && entry.contact.is_some() == party.is_some()
     }))
+}
+
+/// The entry of a bank's message that may be this payment: of the same person, or of nobody yet. The owner speaks of it
+/// some time after.
+fn told_by_bank(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    wish: &Wish<'_>,
+    contact: Option<&Contact>,
+) -> Result<Option<Entry>> {
+    let is_payment = matches!(wish.what, What::Received | What::Paid);
+    let is_paid_for = wish.by_bank && matches!(wish.what, What::Sale | What::Purchase | What::Expense);
+    let party = contact.map(|contact| contact.id);
+    let Some(act) = wish.what.plain(wish.amount, party).filter(|_| is_payment || is_paid_for) else {
+        return Ok(None);
+    };
+    let happened_at = wish.day.map_or(scene.now, |day| day.noon(&scene.zone));
+    for entry in dedup::payments(tx, &act, happened_at, TOLD)? {
+        let whose =
+            entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|whose| whose.id);
+        if entry.source == Source::Sms && (whose.is_none() || whose == party) {
+            return Ok(Some(entry));
+        }
+    }
+    Ok(None)
 }
 
 impl What {

@@ -4,7 +4,7 @@ use munshi_pack::{Reader, Reading, Scene};
 use serde_json::json;
 
 use crate::books::Day;
-use crate::sms::{self, Certainty, Currency, Nothing, Payment, Sms};
+use crate::sms::{self, Currency, Nothing, Payment, Sms};
 
 pub(crate) struct Forwarded;
 
@@ -21,10 +21,11 @@ impl Reader for Forwarded {
         let say = |phrase: &str| Some(Reading::Say { phrase: phrase.to_owned(), slots: Vec::new() });
         match sms::read(&Sms { text, sender: None, day: Some(day) }) {
             sms::Reading::Payment(payment) if !is_banks(&payment) => None,
-            sms::Reading::Payment(payment) if is_sure(&payment) => {
+            sms::Reading::Payment(payment) if payment.currency != Currency::INR => say("ledger-sms-unsure"),
+            // Sure or not, the person is asked, with the reading proposed.
+            sms::Reading::Payment(_) => {
                 Some(Reading::Call { tool: "book_sms".to_owned(), arguments: json!({ "text": text }) })
             }
-            sms::Reading::Payment(_) => say("ledger-sms-unsure"),
             // What people say themselves may sound like a bill or a reminder; it does not sound like these.
             sms::Reading::Nothing(Nothing::Otp | Nothing::Declined | Nothing::Mandate | Nothing::Hold) => {
                 say("ledger-sms-none")
@@ -37,8 +38,4 @@ impl Reader for Forwarded {
 /// A bank names an account or a payment's number; the owner's own words seldom do.
 fn is_banks(payment: &Payment) -> bool {
     payment.account.is_some() || payment.reference.is_some()
-}
-
-fn is_sure(payment: &Payment) -> bool {
-    payment.certainty == Certainty::Sure && payment.currency == Currency::INR
 }

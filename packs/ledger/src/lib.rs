@@ -5,7 +5,8 @@
 //! - [`bill`], [`tax`]: invoices and bills of supply, and the tax in them
 //! - [`Ledger`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
 //!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded`)
-//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none
+//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none; [`messages`]: what is booked of
+//!   them
 //! - [`demo`]: a shop that never was, to try things on
 //! - [`Error`]: what a caller can do something about
 
@@ -20,6 +21,7 @@ mod context;
 pub mod demo;
 mod error;
 mod forwarded;
+pub mod messages;
 mod pack;
 mod pages;
 pub mod sms;
@@ -31,4 +33,5 @@ pub use pack::Ledger;
 
 use munshi_store::{Migration, migration};
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0017_books"), migration!("0026_bills")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!("0017_books"), migration!("0026_bills"), migration!("0027_sightings")];

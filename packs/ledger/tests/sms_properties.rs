@@ -101,7 +101,7 @@ proptest! {
         let text: String = pieces.iter().map(|(piece, blank)| format!("{piece}{}", if *blank { " " } else { "" })).collect();
         if let Reading::Payment(payment) = reading(&text) {
             prop_assert!(!payment.amount.is_negative());
-            prop_assert_eq!(payment.fingerprint().len(), 24);
+            prop_assert_eq!(payment.fingerprint().len(), 25);
         }
     }
 

@@ -180,6 +180,7 @@ fn scene(tx: &mut Tx<'_>, session: &Session, place: &Resolution, now: Timestamp)
         channel: session.channel,
         language: session.language.clone(),
         message: String::new(),
+        before: Arc::default(),
         now,
         zone: place.zone.clone(),
     })

@@ -15,25 +15,27 @@ impl Turn {
         let begun = Instant::now();
         self.reply.finish();
         if !self.engine.house.checks.is_empty() {
+            let (scene, draft) = (&self.prepared.scene, self.reply.text());
+            let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
+            let checks = self.engine.house.checks.iter();
+            let objections = checks.flat_map(|check| check.reply(scene, draft, &results)).collect();
+            self.raise(objections);
+            // Last, so that no other objection takes its place.
             let mismatches = self.mismatches().await?;
-            for what in mismatches {
-                self.reply.say(&what);
-                self.objections.push(what);
-            }
-            self.object();
+            self.raise(mismatches);
         }
         self.timings.check += begun.elapsed();
         Ok(())
     }
 
     /// What does not agree after it was done; it is said, never passed over.
-    async fn mismatches(&self) -> Result<Vec<String>> {
+    async fn mismatches(&self) -> Result<Vec<Objection>> {
         let done: Vec<(String, Value)> = self.results().collect();
         if done.is_empty() {
             return Ok(Vec::new());
         }
         let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
-        let read = move |tx: &mut Tx<'_>| -> Result<Vec<String>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<Vec<Objection>> {
             let mut found = Vec::new();
             for check in &house.checks {
                 for (tool, result) in &done {
@@ -45,12 +47,7 @@ impl Turn {
         self.engine.db.read(self.tenant, read).await
     }
 
-    fn object(&mut self) {
-        let results: Vec<Value> = self.results().map(|(_, result)| result).collect();
-        let (scene, draft) = (&self.prepared.scene, self.reply.text());
-        let checks = self.engine.house.checks.iter();
-        let objections: Vec<Objection> =
-            checks.flat_map(|check| check.reply(scene, draft, &results)).collect();
+    fn raise(&mut self, objections: Vec<Objection>) {
         if let Some(instead) = objections.iter().find(|objection| objection.replaces) {
             let words = self.phrase(&instead.phrase, &instead.slots);
             self.reply.replace(&words);

@@ -67,18 +67,20 @@ pub(crate) fn read(
     let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
-    let tongue = tongue(&message, &history, person.as_ref(), place);
-    let scene = Scene {
+    let mut scene = Scene {
         principal: principal.clone(),
         door: Door::from(place.binding.door),
         binding: run.binding,
         session: run.session,
         channel: run.channel,
-        language: Some(tongue.person.clone()),
+        language: None,
         message: message.text.clone(),
+        before: history.iter().map(|said| said.text.clone()).collect(),
         now,
         zone: place.zone.clone(),
     };
+    let tongue = tongue(house, &scene, (&message, &history), person.as_ref(), place);
+    scene.language = Some(tongue.person.clone());
     let mut gathered = Gathered::default();
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
@@ -212,12 +214,26 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
     Principal { person: Some(run.person), ..known }
 }
 
-fn tongue(message: &Message, history: &[Message], person: Option<&Person>, place: &Resolution) -> Tongue {
-    let theirs = history.iter().filter(|said| said.speaker == Speaker::Person);
-    let codes: Vec<LanguageCode> = theirs.filter_map(|said| said.language.clone()).collect();
-    let recent = codes.get(codes.len().saturating_sub(RECENT)..).unwrap_or_default();
+/// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
+fn tongue(
+    house: &House,
+    scene: &Scene,
+    (message, history): (&Message, &[Message]),
+    person: Option<&Person>,
+    place: &Resolution,
+) -> Tongue {
+    let is_own = |text: &str| {
+        let scene = Scene { message: text.to_owned(), ..scene.clone() };
+        !house.readers.iter().any(|reader| reader.read(&scene).is_some())
+    };
+    let theirs =
+        history.iter().rev().filter(|said| said.speaker == Speaker::Person && said.language.is_some());
+    let own = theirs.filter(|said| is_own(&said.text)).take(RECENT);
+    let mut recent: Vec<LanguageCode> = own.filter_map(|said| said.language.clone()).collect();
+    recent.reverse();
     let profile = person.and_then(|person| person.language);
-    Tongue::of(&message.text, recent, profile, &place.human.body.speech)
+    let words = if is_own(&message.text) { message.text.as_str() } else { "" };
+    Tongue::of(words, &recent, profile, &place.human.body.speech)
 }
 
 impl Prepared {

@@ -110,9 +110,14 @@ impl Turn {
     }
 
     /// What the packs found, in their phrases, where nothing else is asked about: those name what would be written, in
-    /// the person's language.
+    /// the person's language. So they do of a message that a pack read by itself, where no model had a hand in it.
     fn confirming(&self, approval: &Approval) -> Option<String> {
-        let is_all = approval.question.reasons.iter().all(|reason| *reason == Reason::Concern);
+        let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
+        let is_all = approval
+            .question
+            .reasons
+            .iter()
+            .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
         let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
         let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
         Some(said.collect::<Vec<_>>().join("\n"))

@@ -184,6 +184,7 @@ impl Turn {
         self.reply.learn(|context| context.prompt = Some(words.clone()));
         self.report = assembled.report.clone();
         let mut request = assembled.into_request();
+        request.language = Some(self.prepared.tongue.person.clone());
         self.offer_brought(&mut request);
         // Behind the cache boundary: what people may say next is of no use to those who listen.
         if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {

@@ -128,6 +128,7 @@ impl Shop {
         let sql = match table {
             "messages" => "SELECT count(*) FROM messages WHERE tenant_id = $1",
             "runs" => "SELECT count(*) FROM runs WHERE tenant_id = $1",
+            "run_steps" => "SELECT count(*) FROM run_steps WHERE tenant_id = $1",
             "sessions" => "SELECT count(*) FROM sessions WHERE tenant_id = $1",
             "persons" => "SELECT count(*) FROM persons WHERE tenant_id = $1",
             "reservations" => "SELECT count(*) FROM usage_reservations WHERE tenant_id = $1",

@@ -50,8 +50,14 @@ impl Check for Careful {
         _: &Scene,
         _: &str,
         result: &Value,
-    ) -> munshi_store::Result<Option<String>> {
-        Ok((result["noted"] == "odd").then(|| "The books do not agree.".to_owned()))
+    ) -> munshi_store::Result<Option<Objection>> {
+        let objection = || Objection {
+            what: "the books do not agree".to_owned(),
+            phrase: "stuck".to_owned(),
+            slots: Vec::new(),
+            replaces: false,
+        };
+        Ok((result["noted"] == "odd").then(objection))
     }
 
     fn reply(&self, _: &Scene, draft: &str, _: &[Value]) -> Vec<Objection> {
@@ -118,7 +124,7 @@ on_both! {
         let script = [Turn::call("note", &arguments("odd")), Turn::text("Written."), Turn::text("I guess it is nine.")];
         let shop = Shop::open_with(&test, script, with(house)).await;
         let odd = shop.ask("1", "note odd").await;
-        assert_eq!(odd.text, "Written.\n\nThe books do not agree.");
+        assert_eq!(odd.text, "Written.\n\nI tried twice and could not do it. Please tell me what to do.");
         assert_eq!(odd.violations, ["pack-check"]);
         let received = shop.say("2", "when do you open").await;
         let events = shop.events(&received, None).await;

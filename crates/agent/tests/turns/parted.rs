@@ -8,7 +8,7 @@ use std::time::Duration;
 use munshi_agent::{Error, Event, RunState, linking};
 use munshi_identity::{Person, Role, persons};
 use munshi_llm::{Event as Said, Fault};
-use munshi_pack::{Check, House, Scene};
+use munshi_pack::{Check, House, Objection, Scene};
 use munshi_safety::approvals::Answer;
 use munshi_safety::budget::{Lane, LimitOn, LimitTo, Measure, Period, Scope, set_limit};
 use munshi_store::{Tx, params};
@@ -29,7 +29,13 @@ fn hanging() -> Turn {
 struct Unwell(AtomicU32);
 
 impl Check for Unwell {
-    fn after(&self, _: &mut Tx<'_>, _: &Scene, _: &str, _: &Value) -> munshi_store::Result<Option<String>> {
+    fn after(
+        &self,
+        _: &mut Tx<'_>,
+        _: &Scene,
+        _: &str,
+        _: &Value,
+    ) -> munshi_store::Result<Option<Objection>> {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Err(munshi_store::Error::Refused("it can't be looked at".to_owned())),
             _ => Ok(None),
@@ -41,7 +47,13 @@ impl Check for Unwell {
 struct Away(AtomicU32);
 
 impl Check for Away {
-    fn after(&self, _: &mut Tx<'_>, _: &Scene, _: &str, _: &Value) -> munshi_store::Result<Option<String>> {
+    fn after(
+        &self,
+        _: &mut Tx<'_>,
+        _: &Scene,
+        _: &str,
+        _: &Value,
+    ) -> munshi_store::Result<Option<Objection>> {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Err(munshi_store::Error::Busy("for a moment".to_owned())),
             _ => Ok(None),

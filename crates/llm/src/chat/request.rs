@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_types::tier::LanguageCode;
 use munshi_types::tool::ToolSpec;
 use serde_json::Value;
 
@@ -25,6 +26,9 @@ pub struct ChatRequest {
     pub breakpoints: Vec<Breakpoint>,
     /// A name for the end user that says nothing about them, where a provider wants one against abuse.
     pub user: Option<String>,
+    /// The language the person is answered in, such as `hi-latn`, for a model that speaks in phrases. Others read it in
+    /// the system text.
+    pub language: Option<LanguageCode>,
 }
 
 impl Default for ChatRequest {
@@ -41,6 +45,7 @@ impl Default for ChatRequest {
             output: Output::default(),
             breakpoints: Vec::new(),
             user: None,
+            language: None,
         }
     }
 }

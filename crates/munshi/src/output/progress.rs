@@ -16,6 +16,12 @@ impl Bar {
         Self(bar)
     }
 
+    /// So many of all are done.
+    pub(crate) fn at(&self, done: usize, all: usize) {
+        self.0.set_length(u64::try_from(all).unwrap_or(u64::MAX));
+        self.0.set_position(u64::try_from(done).unwrap_or(u64::MAX));
+    }
+
     /// What copying calls as it goes on.
     pub(crate) fn mover(&self) -> impl FnMut(munshi_store::care::Progress) + Send + 'static {
         let bar = self.0.clone();

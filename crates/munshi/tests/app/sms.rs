@@ -1,8 +1,9 @@
-//! `munshi sms read`: what a bank's message means.
+//! `munshi sms`: what a bank's message means, and a phone's messages into the books.
 
 use std::io::Write;
 use std::process::Stdio;
 
+use munshi_test_support::Engine;
 use serde_json::{Value, json};
 
 use crate::support::Installation;
@@ -63,4 +64,73 @@ fn a_file_of_lines_is_read_and_a_missing_one_is_told() {
     assert_eq!(answers(&output.stdout)[0]["kind"], json!("debit"));
     let missing = installation.command(&["sms", "read", "--jsonl", "/nowhere/sms.jsonl"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(5));
+}
+
+const BACKUP: &str = r#"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
+<smses count="4">
+  <sms address="VM-HDFCBK" date="1763000000000" type="1" body="Rs.340.00 debited from a/c **4471 to VPA ganesh@ybl (UPI Ref No 516588123401)" />
+  <sms address="VM-HDFCBK" date="1763000060000" type="1" body="448291 is your OTP for txn of INR 2,499.00 at AMAZON" />
+  <sms address="VM-HDFCBK" date="1763000120000" type="1" body="Rs.75.00 credited to your account" />
+  <sms address="VM-HDFCBK" date="soon" type="1" body="Rs.1.00 debited" />
+</smses>"#;
+
+fn a_phone_is_taken(engine: Engine) {
+    let installation = Installation::migrated(engine);
+    installation.json(&["tenant", "add", "shop"]);
+    let (file, report) = (installation.folder().join("sms.xml"), installation.folder().join("rows.jsonl"));
+    std::fs::write(&file, BACKUP).unwrap();
+    let (file, rows) = (file.to_str().unwrap(), report.to_str().unwrap());
+    let counts = |told: &Value| {
+        ["booked", "known", "questions", "nothing", "unreadable"].map(|name| told[name].clone())
+    };
+
+    let tried = installation.json(&["sms", "import", file, "--dry-run"]);
+    assert_eq!((counts(&tried), &tried["is_applied"]), ([1, 0, 1, 1, 1].map(Value::from), &json!(false)));
+    let taken = installation.json(&["sms", "import", file, "--report", rows]);
+    assert_eq!((counts(&taken), &taken["went_out"]), ([1, 0, 1, 1, 1].map(Value::from), &json!("340.00")));
+    let lines: Vec<Value> = std::fs::read_to_string(&report)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let outcomes: Vec<&str> = lines.iter().map(|line| line["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["booked", "nothing", "question", "unreadable"]);
+    let again = installation.json(&["sms", "import", file]);
+    assert_eq!(counts(&again), [0, 1, 1, 1, 1].map(Value::from));
+
+    let words = installation.run(&["sms", "import", file]).ok();
+    assert!(words.contains("0 payments booked") && words.contains("1 in the books already"), "{words}");
+    assert!(words.contains("row 3: ₹75.00 from ?") && words.contains("row 4: `soon` is no time"), "{words}");
+}
+
+#[test]
+fn a_phones_messages_are_booked_once_on_sqlite() {
+    a_phone_is_taken(Engine::Sqlite);
+}
+
+#[test]
+fn a_phones_messages_are_booked_once_on_postgres() {
+    a_phone_is_taken(Engine::Postgres);
+}
+
+#[test]
+fn a_file_that_holds_no_messages_is_told_with_what_to_do() {
+    let installation = Installation::sqlite();
+    installation.run(&["migrate"]).ok();
+    installation.json(&["tenant", "add", "shop"]);
+    let file = installation.folder().join("other");
+    for (text, wanted) in [
+        ("<html></html>", "this is no backup of messages"),
+        ("name,price\nsugar,45\n", "one of them `text`"),
+        ("\0\0\0", "this is no text"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let told = installation.run(&["sms", "import", file.to_str().unwrap()]).refused(1);
+        assert!(told.contains(wanted), "{told}");
+    }
+    let missing = installation.run(&["sms", "import", "/nowhere/sms.xml"]).refused(5);
+    assert!(missing.contains("can't be read"), "{missing}");
+    std::fs::write(&file, BACKUP).unwrap();
+    let asked = installation.run(&["sms", "import", file.to_str().unwrap(), "--ask"]).refused(2);
+    assert!(asked.contains("--ask asks at a terminal"), "{asked}");
 }

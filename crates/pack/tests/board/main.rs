@@ -92,6 +92,7 @@ impl Shop {
             channel: Channel::Web,
             language: None,
             message: message.to_owned(),
+            before: std::sync::Arc::default(),
             now: test.clock.now(),
             zone: Zone::default(),
         }

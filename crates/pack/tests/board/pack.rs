@@ -243,10 +243,11 @@ impl Check for Sober {
         Ok(is_again.then(concern).into_iter().collect())
     }
 
-    fn after(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, result: &Value) -> Result<Option<String>> {
+    fn after(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, result: &Value) -> Result<Option<Objection>> {
         let id = result["notice"]["id"].as_str().unwrap_or_default();
         let is_missing = tool == "pin_notice" && !all(tx)?.iter().any(|notice| notice.id.to_string() == id);
-        Ok(is_missing.then(|| "the notice is no longer there".to_owned()))
+        let (what, phrase) = ("the notice is no longer there".to_owned(), "board-unreadable".to_owned());
+        Ok(is_missing.then(|| Objection { what, phrase, slots: Vec::new(), replaces: false }))
     }
 
     fn reply(&self, _: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ground::Given;
 use super::refusal::{Code, Refusal};
+use super::taint::Names;
 use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, refuse};
 use crate::error::Result;
 
@@ -113,7 +114,8 @@ fn reasons(ask: &Ask<'_>, draft: &Draft, ground: &mut dyn Ground) -> Result<Vec<
     let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
     let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
-    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments, |name| tool.names(name));
+    let names = Names { is_named: &|name| tool.names(name), counts_paise: &|name| tool.counts_paise(name) };
+    let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments, names);
     let found = [
         (draft.autonomy < Autonomy::Act, Reason::Proposes),
         (asked, Reason::Policy),

@@ -112,6 +112,12 @@ impl Known {
         named_in(&self.spec.parameters, argument)
     }
 
+    /// Whether an argument of the call itself counts paise, by its declared form: whole numbers of money.
+    pub(super) fn counts_paise(&self, argument: &str) -> bool {
+        let property = self.spec.parameters.get("properties").and_then(|all| all.get(argument));
+        property.is_some_and(|property| property["type"] == "integer" && property["format"] == "money")
+    }
+
     /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.
     pub fn scope(&self, arguments: &Value) -> String {
         let mut filled = String::with_capacity(self.spec.scope.len());

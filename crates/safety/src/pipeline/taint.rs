@@ -40,16 +40,32 @@ impl Taint {
     /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
     /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
     /// is to be done has not said it.
-    pub fn said(&self, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn said(&self, arguments: &Value, names: Names<'_>) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments)
-            && texts_stand(arguments, &words, &is_named)
+            && texts_stand(arguments, &words, names.is_named)
             && (!holds_number(arguments) || {
                 let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
-                numbers_stand(arguments, &numbers, Unit::AsSaid, &is_named)
+                let Value::Object(fields) = arguments else {
+                    return numbers_stand(arguments, &numbers, Unit::AsSaid, names.is_named);
+                };
+                fields.iter().all(|(field, value)| {
+                    let declared = (names.counts_paise)(field).then_some(Unit::Paise);
+                    let unit = declared.unwrap_or_else(|| Unit::of(field, names.is_named));
+                    numbers_stand(value, &numbers, unit, names.is_named)
+                })
             })
     }
+}
+
+/// What a tool says of its arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'t> {
+    /// Whether it has an argument of this name, at any depth.
+    pub is_named: &'t dyn Fn(&str) -> bool,
+    /// Whether an argument of the call itself is money in whole paise.
+    pub counts_paise: &'t dyn Fn(&str) -> bool,
 }
 
 /// One message of the principal.
@@ -169,6 +185,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn said(taint: &Taint, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
+        taint.said(arguments, Names { is_named: &is_named, counts_paise: &|name| name == "price" })
+    }
+
     #[test]
     fn a_value_stands_in_the_words_or_it_does_not() {
         let taint = Taint::clean("राजू को पाँच सौ का माल दिया, note: second shelf");
@@ -177,6 +197,9 @@ mod tests {
             (json!({ "name": "Raju", "amount_paise": 50000 }), true),
             (json!({ "name": "Raju", "amount_paise": [{ "amount": 50000 }] }), false),
             (json!({ "name": "Raju", "amount": 50000 }), false),
+            (json!({ "name": "Raju", "price": 50000 }), true),
+            (json!({ "name": "Raju", "price": 70000 }), false),
+            (json!({ "name": "Raju", "amount": { "price": 50000 } }), false),
             (json!({ "list": [{ "दिया": 500 }] }), true),
             (json!({ "list": [{ "दिया": 50000 }] }), false),
             (json!({ "note": "second shelf", "tags": [] }), true),
@@ -198,25 +221,35 @@ mod tests {
             (json!({ "list": [{ "name": "राजू" }] }), true),
             (json!({ "list": [{ "give it to Ramesh": "राजू" }] }), false),
         ] {
-            let named =
-                ["name", "amount", "amount_paise", "note", "tags", "everyone", "empty", "list", "deep"];
-            assert_eq!(taint.said(&arguments, |name| named.contains(&name)), expected, "{arguments}");
+            let named = [
+                "price",
+                "name",
+                "amount",
+                "amount_paise",
+                "note",
+                "tags",
+                "everyone",
+                "empty",
+                "list",
+                "deep",
+            ];
+            assert_eq!(said(&taint, &arguments, |name| named.contains(&name)), expected, "{arguments}");
         }
     }
 
     #[test]
     fn digits_in_a_text_are_words() {
         let taint = Taint::clean("raju 42 rice 7");
-        assert!(taint.said(&json!({ "id": "42", "to": "raju" }), |_| true));
-        assert!(taint.said(&json!({ "id": 42 }), |_| true));
-        assert!(!taint.said(&json!({ "id": "4" }), |_| true));
-        assert!(!taint.said(&json!({ "to": "raju 9800000001" }), |_| true));
-        assert!(!taint.said(&json!({ "to": "raju9800000001" }), |_| true));
+        assert!(said(&taint, &json!({ "id": "42", "to": "raju" }), |_| true));
+        assert!(said(&taint, &json!({ "id": 42 }), |_| true));
+        assert!(!said(&taint, &json!({ "id": "4" }), |_| true));
+        assert!(!said(&taint, &json!({ "to": "raju 9800000001" }), |_| true));
+        assert!(!said(&taint, &json!({ "to": "raju9800000001" }), |_| true));
     }
 
     #[test]
     fn with_no_words_nothing_was_said() {
-        assert!(!Taint::default().said(&json!({ "x": "a" }), |_| true));
-        assert!(!Taint::clean("").said(&json!({ "x": 1 }), |_| true));
+        assert!(!said(&Taint::default(), &json!({ "x": "a" }), |_| true));
+        assert!(!said(&Taint::clean(""), &json!({ "x": 1 }), |_| true));
     }
 }

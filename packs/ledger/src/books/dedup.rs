@@ -98,6 +98,40 @@ fn is_same_party(tx: &mut Tx<'_>, one: Option<ContactId>, other: Option<ContactI
     Ok(contacts::get(tx, one)?.id == other)
 }
 
+/// The entry of the very same payment, if it stands.
+pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
+    by_fingerprint(tx, fingerprint)
+}
+
+/// Entries that stand by which the same amount went the same way around a time, the nearest first.
+pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
+    let party = act.party().map(|party| contacts::get(tx, party)).transpose()?.map(|party| party.id);
+    let plan = act.plan(party)?;
+    let mut near: Vec<Entry> = tx
+        .all(
+            "SELECT e.id FROM ledger_entries e
+             WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4 AND e.flow = $5
+               AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+             ORDER BY e.happened_at DESC, e.number DESC LIMIT 200",
+            params![plan.amount, at.minus(around), at.plus(around), plan.flow],
+            |row| row.get::<LedgerEntryId>(0),
+        )?
+        .into_iter()
+        .map(|id| entry::get(tx, id))
+        .collect::<Result<_>>()?;
+    near.sort_by_key(|entry| entry.happened_at.as_micros().abs_diff(at.as_micros()));
+    Ok(near)
+}
+
+/// The fingerprints an entry was seen by beside its own.
+pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<String>> {
+    Ok(tx.all(
+        "SELECT fingerprint FROM ledger_sightings WHERE tenant_id = $1 AND entry_id = $2 ORDER BY fingerprint",
+        params![entry],
+        |row| row.get(0),
+    )?)
+}
+
 /// Writes down that a payment was seen again, so that its other fingerprint is known from now on.
 pub fn saw(
     tx: &mut Tx<'_>,
@@ -142,7 +176,7 @@ fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Entr
 }
 
 /// What two writings of the same words share: letters and digits, whatever stands between them.
-pub(super) fn words_key(words: &str) -> Option<Vec<u8>> {
+pub(crate) fn words_key(words: &str) -> Option<Vec<u8>> {
     let plain = fold::spelling(words);
     let parts: Vec<&[u8]> = plain
         .split(|letter: char| letter.is_whitespace() || letter.is_ascii_punctuation() && letter != '.')

@@ -30,12 +30,23 @@ impl Payment {
             }
         }
         let hash = Sha256::digest(parts.join("\n"));
-        hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+        let made_of = if self.reference.is_some() { BY_REFERENCE } else { BY_THE_REST };
+        let digits = hash.iter().take(12).map(|byte| format!("{byte:02x}"));
+        std::iter::once(made_of.to_string()).chain(digits).collect()
+    }
+
+    /// Whether a fingerprint was made of the payment's own number: two such that differ are two payments.
+    pub fn is_by_reference(fingerprint: &str) -> bool {
+        fingerprint.starts_with(BY_REFERENCE)
     }
 }
 
+/// What a fingerprint begins with.
+const BY_REFERENCE: char = 'r';
+const BY_THE_REST: char = 's';
+
 /// Letters and digits in small letters; zeros before a number are no part of it.
-fn bare(text: &str) -> String {
+pub(crate) fn bare(text: &str) -> String {
     let letters: String =
         text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     letters.trim_start_matches('0').to_owned()

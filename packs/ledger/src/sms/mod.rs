@@ -30,6 +30,7 @@ mod roles;
 mod sender;
 mod veto;
 
+pub(crate) use fingerprint::bare;
 pub use reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
 
 /// What the message means.

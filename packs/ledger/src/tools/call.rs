@@ -36,6 +36,8 @@ pub(crate) struct Call<'c> {
     pub(crate) zone: Zone,
     pub(crate) by: Option<PersonId>,
     words: String,
+    /// A check wanted it confirmed, and a person did.
+    pub(crate) is_confirmed: bool,
 }
 
 impl Desk {
@@ -44,6 +46,8 @@ impl Desk {
             acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
         let rests_on = act.map(|act| act.rests_on);
         let words = rests_on.as_ref().map(|on| on.taint.own_words.join("\n")).unwrap_or_default();
+        // An act with concerns comes here only by somebody's yes.
+        let is_confirmed = rests_on.as_ref().is_some_and(|on| !on.concerns.is_empty());
         let caller = rests_on.map(|on| on.caller);
         Ok(Call {
             desk: self,
@@ -54,6 +58,7 @@ impl Desk {
             by: caller.as_ref().and_then(|caller| caller.principal.person),
             zone: caller.map(|caller| caller.zone).unwrap_or_default(),
             words: words.chars().take(MOST_WORDS).collect(),
+            is_confirmed,
         })
     }
 }

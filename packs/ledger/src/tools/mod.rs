@@ -37,6 +37,7 @@ use book::Book;
 pub(crate) use book::What;
 pub(crate) use call::{Desk, amount, day as other_day, text};
 pub(crate) use merge::pair;
+pub(crate) use message::other_side;
 pub(crate) use person::{Whom, whom};
 use stock::{Move, Way};
 

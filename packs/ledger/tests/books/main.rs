@@ -10,6 +10,7 @@ mod demo;
 mod faults;
 mod files;
 mod keeping;
+mod messages;
 mod properties;
 mod stock;
 mod support;

@@ -5,7 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
+mod after;
 mod support;
+mod walk;
 
 use munshi_test_support::TestDb;
 
@@ -55,5 +57,15 @@ days! {
     a_day_in_english = "en";
     a_day_in_hindi = "hi";
     a_day_in_hindi_in_latin_letters = "hi-latn";
+    a_day_in_bengali = "bn";
+    a_day_in_bengali_in_latin_letters = "bn-latn";
+    a_day_in_gujarati = "gu";
+    a_day_in_kannada = "kn";
+    a_day_in_malayalam = "ml";
+    a_day_in_marathi = "mr";
+    a_day_in_odia = "or";
+    a_day_in_punjabi = "pa";
     a_day_in_tamil = "ta";
+    a_day_in_tamil_in_latin_letters = "ta-latn";
+    a_day_in_telugu = "te";
 }

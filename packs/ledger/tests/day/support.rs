@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Engine, Parts, Received, Settings};
+use munshi_agent::{Engine, Outcome, Parts, Received, Settings};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
 use munshi_ledger::{Ledger, books};
@@ -44,15 +44,23 @@ impl Shop {
 
     /// The reply to what the owner says, with all of its lines.
     pub(crate) async fn say(&self, text: &str) -> String {
-        let received = self.send(text).await;
-        let outcome = self.engine.outcome(received.tenant, received.run);
-        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
+        let outcome = self.hear(self.said.fetch_add(1, Ordering::SeqCst), text).await;
         assert!(outcome.violations.is_empty(), "{:?} in {}", outcome.violations, outcome.text);
         outcome.text
     }
 
     pub(crate) async fn send(&self, text: &str) -> Received {
-        let number = self.said.fetch_add(1, Ordering::SeqCst);
+        self.receive(self.said.fetch_add(1, Ordering::SeqCst), text).await
+    }
+
+    /// What comes of a message that the channel numbers so; the same number is the same message once more.
+    pub(crate) async fn hear(&self, number: u32, text: &str) -> Outcome {
+        let received = self.receive(number, text).await;
+        let outcome = self.engine.outcome(received.tenant, received.run);
+        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+    }
+
+    async fn receive(&self, number: u32, text: &str) -> Received {
         let message = Inbound {
             channel: Channel::Web,
             to: To::Address("handle:kirana-counter".parse().unwrap()),
@@ -65,6 +73,14 @@ impl Shop {
             reply_to: None,
         };
         self.engine.receive(message).await.unwrap()
+    }
+
+    /// The same shop with another engine, as after a restart.
+    pub(crate) async fn restarted(self, test: &TestDb) -> Self {
+        let clock: Arc<dyn Clock> = test.clock.clone();
+        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
+        let engine = engine(test, clock, House::install_all(&[pack]).unwrap()).await;
+        Self { engine, ..self }
     }
 
     pub(crate) async fn assert_sound(&self) {

@@ -5,10 +5,14 @@
 //! - `figures`: days, accounts, contacts, stock
 //! - `entries`: numbers and amounts of entries, and what cancels them
 //! - `habits`: what is usual
+//! - [`around`]: one entry and what is kept of it, after it was booked
 
+mod around;
 mod entries;
 mod figures;
 mod habits;
+
+pub use around::around;
 
 use std::fmt;
 

@@ -1,0 +1,191 @@
+//! `munshi sms import FILE`: a phone's messages all at once, each booked, known, asked about or left, with a report.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use munshi_ledger::messages::{Import, Line, Mode, Report, Taken, import, phone};
+use munshi_ledger::sms::Direction;
+use munshi_types::{Ids, Money};
+use serde::Serialize;
+
+use crate::commands::tenant::Of;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::output::shown::count;
+use crate::output::table::harmless;
+use crate::output::{Painter, as_line};
+use crate::wiring::database::Database;
+
+/// So many rows of each kind are shown to a person; `--report` has all.
+const SHOWN: usize = 10;
+/// So many letters of a message are shown.
+const LETTERS: usize = 120;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The messages: an Android backup in XML, or CSV or lines of JSON with text, sender and date
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    of: Of,
+    /// Only say what would be booked
+    #[arg(long)]
+    dry_run: bool,
+    /// At a terminal: ask about what is not sure, one message after another, and book what you say yes to
+    #[arg(long, conflicts_with = "dry_run")]
+    ask: bool,
+    /// Write what came of every row to this file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+/// What is answered: the sums, and the rows that a person should look at.
+#[derive(Debug, Serialize)]
+struct Answer<'r> {
+    #[serde(flatten)]
+    count: munshi_ledger::messages::Count,
+    rows: usize,
+    is_applied: bool,
+    reasons: &'r std::collections::BTreeMap<&'static str, u64>,
+    open: Vec<&'r Line>,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let bytes = read(&arguments.file)?;
+    if arguments.ask && !std::io::stdin().is_terminal() {
+        return Err(Failure::usage("--ask asks at a terminal, and there is none")
+            .hint("leave it out: what is not sure is in the report"));
+    }
+    let database = Database::for_one_question(&context.config()?)?;
+    context.block_on(async {
+        let db = database.open().await?;
+        let tenant = arguments.of.find_open(&db).await?;
+        let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(failed)?;
+        let mode = if arguments.dry_run { Mode::Rehearse } else { Mode::Apply };
+        let into = Import {
+            db,
+            tenant: tenant.id,
+            zone: tenant.zone,
+            ids: Ids::system(),
+            now: context.now(),
+            mode,
+            agreed: Arc::default(),
+        };
+        let mut report = taken(context, &into, rows.clone()).await?;
+        if arguments.ask {
+            let agreed = ask(&report)?;
+            if !agreed.is_empty() {
+                let again = rows.into_iter().filter(|row| agreed.contains(&row.number)).collect();
+                let into = Import { agreed: Arc::new(agreed), ..into };
+                report.put(taken(context, &into, again).await?).map_err(failed)?;
+            }
+        }
+        if let Some(path) = &arguments.report {
+            write(path, &report)?;
+        }
+        context.output.answer(&answer(&report), |_, paint| words(&report, paint))
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| Failure::not_found(format!("{} can't be read: {error}", path.display())))
+}
+
+fn failed(error: munshi_ledger::Error) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+async fn taken(context: &Context, into: &Import, rows: Vec<phone::Row>) -> Result<Report> {
+    let bar = context.output.bar("Reading messages");
+    let all = rows.len();
+    import(into, rows, |done| bar.at(done, all)).await.map_err(failed)
+}
+
+/// Asks about every open question; gives the rows that were agreed to.
+fn ask(report: &Report) -> Result<Vec<u64>> {
+    let mut agreed = Vec::new();
+    let unheard = |error| Failure::failed(format!("the answer can't be read: {error}"));
+    for line in report.lines.iter().filter(|line| matches!(line.taken, Taken::Question { .. })) {
+        let mut err = std::io::stderr();
+        let asked = write!(err, "{}\nBook it? [y/N] ", shown(line));
+        asked.and_then(|()| err.flush()).map_err(unheard)?;
+        let mut typed = String::new();
+        std::io::stdin().lock().read_line(&mut typed).map_err(unheard)?;
+        if matches!(typed.trim().to_lowercase().as_str(), "y" | "yes") {
+            agreed.push(line.row);
+        }
+    }
+    Ok(agreed)
+}
+
+fn write(path: &Path, report: &Report) -> Result<()> {
+    let mut text = String::new();
+    for line in &report.lines {
+        text.push_str(&as_line(line)?);
+        text.push('\n');
+    }
+    fs::write(path, text)
+        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))
+}
+
+fn is_open(line: &Line) -> bool {
+    matches!(line.taken, Taken::Question { .. } | Taken::Unreadable { .. })
+}
+
+fn answer(report: &Report) -> Answer<'_> {
+    Answer {
+        count: report.count,
+        rows: report.lines.len(),
+        is_applied: report.is_applied,
+        reasons: &report.reasons,
+        open: report.lines.iter().filter(|line| is_open(line)).collect(),
+    }
+}
+
+fn words(report: &Report, paint: Painter) -> String {
+    let counted = &report.count;
+    let rupees = |amount: Money| format!("₹{amount}");
+    let would = if report.is_applied { "booked" } else { "would be booked" };
+    let mut text = paint.good(&format!("{} {would}", count(counted.booked, "payment")));
+    let _ = write!(text, ": {} came in, {} went out", rupees(counted.came_in), rupees(counted.went_out));
+    let _ = write!(text, "\n{} in the books already", counted.known);
+    let _ = write!(text, "\n{} to be asked about", counted.questions);
+    let _ = write!(text, "\n{} of no payment", counted.nothing);
+    for (why, times) in &report.reasons {
+        let _ = write!(text, "\n  {}", paint.dim(&format!("{times} × {why}")));
+    }
+    let _ = write!(text, "\n{} that can't be read", counted.unreadable);
+    let open: Vec<&Line> = report.lines.iter().filter(|line| is_open(line)).collect();
+    for line in open.iter().take(SHOWN) {
+        let _ = write!(text, "\n\n{}", paint.doubtful(&shown(line)));
+    }
+    if open.len() > SHOWN {
+        let _ = write!(
+            text,
+            "\n\n{}",
+            paint.dim(&format!("and {} more: --report FILE has all rows", open.len() - SHOWN))
+        );
+    }
+    text
+}
+
+/// A row that a person should look at.
+fn shown(line: &Line) -> String {
+    let text = line.text.as_deref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text: String = text.unwrap_or_default().chars().take(LETTERS).collect();
+    let what = match &line.taken {
+        Taken::Question { kind, amount, counterparty, why } => {
+            let way = if *kind == Direction::Credit { "from" } else { "to" };
+            let who = counterparty.as_deref().unwrap_or("?");
+            format!("₹{amount} {way} {who}? {why}")
+        }
+        Taken::Unreadable { why } => why.clone(),
+        Taken::Booked { .. } | Taken::Known { .. } | Taken::Nothing { .. } => String::new(),
+    };
+    let end = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(&text)) };
+    format!("row {}: {}{end}", line.row, harmless(&what))
+}

@@ -1,0 +1,59 @@
+//! What is put before a person of a bank's message: what was read in it, and whether the books may have it already.
+
+use munshi_lang::format;
+use munshi_pack::Scene;
+use munshi_safety::pipeline::Concern;
+use munshi_store::Tx;
+
+use crate::books::{Entry, EntryKey};
+use crate::error::Result;
+use crate::messages::{self, Arrived, Looked, Question, is_sure};
+use crate::sms::Direction;
+use crate::tools::other_side;
+
+pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec<Concern>> {
+    let arrived = Arrived {
+        key: EntryKey::of(&[b"looked at"]),
+        text,
+        sender: None,
+        at: scene.now,
+        told: messages::Told::ByPerson,
+        by: None,
+    };
+    Ok(match messages::look(tx, &scene.zone, &arrived)? {
+        Looked::Known(known) => vec![about("ledger-sms-seen", &known)],
+        Looked::Payment(question) => asked(&question),
+        // The tool says why there is nothing.
+        Looked::Nothing(_) => Vec::new(),
+    })
+}
+
+fn asked(question: &Question) -> Vec<Concern> {
+    let payment = &question.payment;
+    let phrase = match payment.direction {
+        Direction::Credit => "ledger-sms-in",
+        Direction::Debit => "ledger-sms-out",
+    };
+    let name = question.party.as_ref().map_or_else(|| other_side(payment), |party| party.name.as_str());
+    let slots =
+        vec![("amount".to_owned(), format::rupees(payment.amount)), ("name".to_owned(), name.to_owned())];
+    let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
+    if !is_sure(payment) {
+        found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
+    }
+    found.extend(question.like.as_ref().map(like));
+    found
+}
+
+/// That an entry may be the same payment.
+pub(super) fn like(entry: &Entry) -> Concern {
+    about("ledger-sms-like", entry)
+}
+
+fn about(phrase: &str, entry: &Entry) -> Concern {
+    let slots = vec![
+        ("amount".to_owned(), format::rupees(entry.amount)),
+        ("number".to_owned(), entry.number.to_string()),
+    ];
+    Concern { phrase: phrase.to_owned(), slots }
+}

@@ -1,0 +1,193 @@
+//! Messages of banks as entries: the one way in for what is forwarded in a chat and for a phone's messages all at once.
+//!
+//! A payment that is read surely and is new is booked. What the books have already is noted as seen once more. What is not
+//! sure is a question with the reading proposed, and is booked only when a person has said yes to it.
+//!
+//! # Layout
+//! - [`take`]: one message; [`Outcome`]: what came of it
+//! - `same`: whether the books have the payment already, from another message or from the owner's own words
+//! - `moment`: when it happened; `party`: whose it is
+//! - [`phone`]: a phone's messages from a file; [`import`](fn@import): all of them, with a report
+
+mod import;
+mod moment;
+mod party;
+pub mod phone;
+mod same;
+
+pub use import::{Count, Import, Line, Mode, Report, Taken, import};
+
+use munshi_store::Tx;
+use munshi_types::{PersonId, Timestamp, Zone};
+
+use crate::books::dedup;
+use crate::books::{self, Act, Contact, Entry, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::error::Result;
+use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Sms};
+use moment::Moment;
+use same::{Met, Telling};
+
+/// One message as it came.
+#[derive(Clone, Debug)]
+pub struct Arrived<'a> {
+    /// Under which it is booked: the same for the same message.
+    pub key: EntryKey,
+    pub text: &'a str,
+    pub sender: Option<&'a str>,
+    /// When the phone got it, or when it was forwarded.
+    pub at: Timestamp,
+    pub told: Told,
+    pub by: Option<PersonId>,
+}
+
+/// What the time of a message is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The phone's own, to the second.
+    ByPhone,
+    /// Somebody forwarded it, some time after.
+    ByPerson,
+}
+
+/// Whether a person has seen the reading and said yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    Open,
+    /// To the reading; and, where the books may have the payment already, that it is another one.
+    Given,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Booked(Box<Booked>),
+    /// The books have it.
+    Known(Box<Entry>),
+    Question(Box<Question>),
+    Nothing(Nothing),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Booked {
+    pub entry: Entry,
+    pub payment: Payment,
+    pub party: Option<Contact>,
+}
+
+/// What a person has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub payment: Payment,
+    pub party: Option<Contact>,
+    /// The entry that may be this payment; none where the reading itself is in doubt.
+    pub like: Option<Entry>,
+}
+
+/// Books the payment that a message tells of, once.
+pub fn take(
+    tx: &mut Tx<'_>,
+    writing: &Writing<'_>,
+    arrived: &Arrived<'_>,
+    consent: Consent,
+) -> Result<Outcome> {
+    let Seen { payment, moment, party } = match see(tx, writing.zone, arrived)? {
+        Ok(seen) => seen,
+        Err(nothing) => return Ok(Outcome::Nothing(nothing)),
+    };
+    if let Some(own) = entry::by_key(tx, arrived.key)? {
+        return Ok(Outcome::Known(Box::new(own)));
+    }
+    let fingerprint = payment.fingerprint();
+    let act = act(&payment, party.as_ref());
+    let telling = Telling {
+        payment: &payment,
+        act: &act,
+        fingerprint: &fingerprint,
+        words: arrived.text,
+        moment,
+        zone: writing.zone,
+    };
+    let like = match same::meet(tx, &telling)? {
+        Met::Same(known) => {
+            dedup::saw(tx, known.id, &fingerprint, Source::Sms, writing.now)?;
+            return Ok(Outcome::Known(Box::new(known)));
+        }
+        Met::Maybe(like) => Some(like),
+        Met::New => None,
+    };
+    if consent == Consent::Open && (like.is_some() || !is_sure(&payment)) {
+        return Ok(Outcome::Question(Box::new(Question { payment, party, like })));
+    }
+    let said = Said {
+        by: arrived.by,
+        reference: payment.reference.clone(),
+        fingerprint: Some(fingerprint),
+        ..Said::new(Source::Sms, arrived.text, moment.at)
+    };
+    let booked = books::book(tx, writing, &NewEntry { key: arrived.key, act, said })?;
+    Ok(Outcome::Booked(Box::new(Booked { entry: booked.entry, payment, party })))
+}
+
+/// What would come of a message, without booking anything; a question is one though it may be answered later.
+pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<Looked> {
+    let Seen { payment, moment, party } = match see(tx, zone, arrived)? {
+        Ok(seen) => seen,
+        Err(nothing) => return Ok(Looked::Nothing(nothing)),
+    };
+    let (fingerprint, act) = (payment.fingerprint(), act(&payment, party.as_ref()));
+    let telling = Telling {
+        payment: &payment,
+        act: &act,
+        fingerprint: &fingerprint,
+        words: arrived.text,
+        moment,
+        zone,
+    };
+    let met = same::meet(tx, &telling)?;
+    Ok(match met {
+        Met::Same(known) => Looked::Known(Box::new(known)),
+        Met::Maybe(like) => Looked::Payment(Box::new(Question { payment, party, like: Some(like) })),
+        Met::New => Looked::Payment(Box::new(Question { payment, party, like: None })),
+    })
+}
+
+/// What [`look`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looked {
+    Known(Box<Entry>),
+    Payment(Box<Question>),
+    Nothing(Nothing),
+}
+
+/// A message that tells of a payment.
+struct Seen {
+    payment: Payment,
+    moment: Moment,
+    party: Option<Contact>,
+}
+
+fn see(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<std::result::Result<Seen, Nothing>> {
+    let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
+    let sms = Sms { text: arrived.text, sender: arrived.sender, day: Some(local.date()) };
+    let mut payment = match sms::read(&sms) {
+        sms::Reading::Payment(payment) => *payment,
+        sms::Reading::Nothing(why) => return Ok(Err(why)),
+    };
+    let moment = Moment::of(&payment, arrived, zone);
+    moment::complete(&mut payment, arrived, &local);
+    let party = party::of(tx, &payment)?;
+    Ok(Ok(Seen { payment, moment, party }))
+}
+
+/// Whether it is booked without asking. The books are in rupees.
+pub(crate) fn is_sure(payment: &Payment) -> bool {
+    payment.certainty == Certainty::Sure && payment.currency == Currency::INR
+}
+
+/// Money of the bank, of somebody known or of nobody yet.
+fn act(payment: &Payment, party: Option<&Contact>) -> Act {
+    let (party, amount, means) = (party.map(|party| party.id), payment.amount, Means::Bank);
+    match payment.direction {
+        Direction::Credit => Act::PaymentReceived { party, amount, means },
+        Direction::Debit => Act::PaymentMade { party, amount, means },
+    }
+}

@@ -1,0 +1,211 @@
+//! Messages of banks as entries: one payment is one entry, whoever tells of it, and what is not sure is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_ledger::books::*;
+use munshi_ledger::messages::{
+    self, Arrived, Consent, Import, Mode, Outcome, Report, Taken, Told, import, phone,
+};
+use munshi_store::MIGRATIONS;
+use munshi_test_support::on_both_engines;
+use munshi_types::Timestamp;
+
+use crate::support::{Shop, rupees};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn bank(amount: &str, name: &str, reference: &str) -> String {
+    format!("Rs.{amount} credited to a/c **4471 on 15-11-26 from VPA {name} (UPI Ref No {reference})")
+}
+
+/// The app's own message of a payment, which has no number.
+fn app(amount: &str, name: &str) -> String {
+    format!("You received Rs.{amount} from {name} in your a/c XX4471 via UPI")
+}
+
+async fn take(shop: &Shop, text: &str, at: Timestamp, consent: Consent) -> Outcome {
+    let (text, key) = (text.to_owned(), shop.key());
+    shop.write(move |tx, writing| {
+        let arrived = Arrived { key, text: &text, sender: None, at, told: Told::ByPhone, by: None };
+        messages::take(tx, writing, &arrived, consent)
+    })
+    .await
+    .unwrap()
+}
+
+fn kind(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Booked(_) => "booked",
+        Outcome::Known(_) => "known",
+        Outcome::Question(_) => "question",
+        Outcome::Nothing(_) => "nothing",
+    }
+}
+
+async fn seen(shop: &Shop, text: &str) -> &'static str {
+    kind(&take(shop, text, shop.now(), Consent::Open).await)
+}
+
+fn by_upi(party: Option<ContactId>, amount: i64) -> Act {
+    Act::PaymentReceived { party, amount: rupees(amount), means: Means::Bank }
+}
+
+async fn imported(shop: &Shop, text: &str, mode: Mode, agreed: &[u64]) -> Report {
+    let rows = phone::read(text.as_bytes(), &shop.zone.to_jiff()).unwrap();
+    let into = Import {
+        db: shop.db.clone(),
+        tenant: shop.tenant,
+        zone: shop.zone.clone(),
+        ids: shop.ids.clone(),
+        now: shop.now(),
+        mode,
+        agreed: Arc::new(agreed.to_vec()),
+    };
+    import(&into, rows, |_| {}).await.unwrap()
+}
+
+fn counted(report: &Report) -> (u64, u64, u64, u64, u64) {
+    let count = report.count;
+    (count.booked, count.known, count.questions, count.nothing, count.unreadable)
+}
+
+on_both_engines! {
+    with [MIGRATIONS, munshi_ledger::MIGRATIONS];
+
+    async fn a_number_tells_one_payment_from_another(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "booked");
+        shop.clock.advance(MINUTE);
+        // The wallet tells of it in other words, with the same number.
+        let wallet = "Received Rs.500 from ramesh@ybl on 15-11-26. UPI Ref 516588123401. -Paytm";
+        assert_eq!(seen(&shop, wallet).await, "known");
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123402")).await, "booked", "another number");
+        assert_eq!(seen(&shop, &bank("501.00", "ramesh@ybl", "516588123401")).await, "booked", "another amount");
+        assert_eq!(shop.standing().await.bank, rupees(1501));
+        shop.assert_sound().await;
+    }
+
+    async fn a_message_without_a_number_is_known_by_the_rest(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "booked");
+        shop.clock.advance(2 * MINUTE);
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "known", "the same name, soon after");
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "known", "its number was noted");
+        let other = "You received Rs.500 from sita@ybl in your a/c XX4471 via UPI";
+        assert_eq!(seen(&shop, other).await, "question", "another name may be another's or the same");
+        let elsewhere = "You received Rs.500 from sita@ybl in your a/c XX9902 via UPI";
+        assert_eq!(seen(&shop, elsewhere).await, "booked", "another account is another payment");
+        shop.clock.advance(60 * MINUTE);
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "booked", "the same words an hour later");
+        shop.assert_sound().await;
+    }
+
+    async fn what_the_owner_said_is_the_payment_the_bank_tells_of(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let rajan = shop.contact("Rajan").await;
+        shop.book(by_upi(Some(rajan), 500)).await;
+        shop.clock.advance(20 * MINUTE);
+        let message = "Rs.500.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588123401)";
+        assert_eq!(seen(&shop, message).await, "known");
+        assert_eq!(shop.balance(rajan).await, rupees(-500));
+        // A second one of the same sum with a number of its own is another.
+        let second = "Rs.500.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588999999)";
+        assert_eq!(seen(&shop, second).await, "booked");
+        shop.assert_sound().await;
+    }
+
+    async fn what_leaves_something_open_is_asked_about(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let (rajan, asha) = (shop.contact("Rajan").await, shop.contact("Asha").await);
+        let cash = Act::PaymentReceived { party: Some(rajan), amount: rupees(500), means: Means::Cash };
+        let said = shop.book(cash).await;
+        let message = "Rs.500.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588123401)";
+        let Outcome::Question(question) = take(&shop, message, shop.now(), Consent::Open).await else { panic!("cash is no bank") };
+        assert_eq!(question.like.unwrap().id, said.id);
+        shop.book(by_upi(None, 70)).await;
+        let stranger = bank("70.00", "q8812@ybl", "516588000001");
+        assert_eq!(seen(&shop, &stranger).await, "question", "nobody known may be anybody");
+        assert_eq!(kind(&take(&shop, &stranger, shop.now(), Consent::Given).await), "booked", "the owner says it is another");
+        shop.book(by_upi(Some(asha), 90)).await;
+        let rajans = "Rs.90.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588000002)";
+        assert_eq!(seen(&shop, rajans).await, "booked", "Asha's is not Rajan's");
+        assert_eq!(seen(&shop, "Rs.80.00 credited to your account").await, "question", "it names nothing to know it by");
+        shop.assert_sound().await;
+    }
+
+    async fn a_payment_stands_on_the_day_it_was_made(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let early = "Rs.500.00 credited to a/c **4471 on 03-11-26 from VPA ramesh@ybl (UPI Ref No 516588123401)";
+        let Outcome::Booked(booked) = take(&shop, early, shop.now(), Consent::Open).await else { panic!("not booked") };
+        assert_eq!(booked.entry.day.to_string(), "2026-11-03");
+        let ahead = "Rs.600.00 credited to a/c **4471 on 03-12-26 from VPA ramesh@ybl (UPI Ref No 516588123402)";
+        let Outcome::Booked(booked) = take(&shop, ahead, shop.now(), Consent::Open).await else { panic!("not booked") };
+        assert_eq!(booked.entry.happened_at, shop.now(), "what lies ahead was misread");
+    }
+
+    async fn a_telephone_number_in_an_address_finds_its_contact(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let new = NewContact { name: "Rajan".into(), phone: Some("9876543210".into()), ..NewContact::default() };
+        let rajan = shop.write(move |tx, writing| contacts::add(tx, writing.ids, writing.now, &new)).await.unwrap().id;
+        assert_eq!(seen(&shop, &bank("500.00", "9876543210@ybl", "516588123401")).await, "booked");
+        assert_eq!(shop.balance(rajan).await, rupees(-500));
+    }
+
+    async fn a_phone_is_taken_once_however_often(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let now = shop.now().as_micros() / 1000;
+        let line = |minutes: i64, text: &str, sender: &str| {
+            serde_json::json!({ "text": text, "sender": sender, "date": now - minutes * 60_000 }).to_string()
+        };
+        let mut lines: Vec<String> = (0..250)
+            .map(|number| line(10_000 - number * 30, &format!("Rs.{}.00 debited from a/c **4471 to VPA shop{number}@ybl (UPI Ref No 5165881{number:05})", 100 + number), "VM-HDFCBK"))
+            .collect();
+        lines.push(line(50, "448291 is your OTP for txn of INR 2,499.00 at AMAZON", "VM-HDFCBK"));
+        lines.push(line(40, "hi, when do you open?", "+919812345678"));
+        lines.push(line(30, "USD 20.00 spent on card XX1234 at OPENAI", "VM-HDFCBK"));
+        lines.push("{\"sender\":\"VM-HDFCBK\"}".to_owned());
+        lines.push("not json".to_owned());
+        lines.push(lines[7].clone());
+        lines.reverse();
+        let text = lines.join("\n");
+
+        let text = text.replacen("not json", "{not json", 1);
+        let rehearsed = imported(&shop, &text, Mode::Rehearse, &[]).await;
+        assert!(!rehearsed.is_applied);
+        assert_eq!(shop.standing().await.entries, 0, "a rehearsal writes nothing");
+        let mut said = Vec::new();
+        let first = {
+            let rows = phone::read(text.as_bytes(), &shop.zone.to_jiff()).unwrap();
+            let into = Import { db: shop.db.clone(), tenant: shop.tenant, zone: shop.zone.clone(), ids: shop.ids.clone(),
+                now: shop.now(), mode: Mode::Apply, agreed: Arc::default() };
+            import(&into, rows, |done| said.push(done)).await.unwrap()
+        };
+        assert_eq!(counted(&first), (250, 1, 1, 2, 2), "{:?}", first.reasons);
+        assert_eq!((counted(&rehearsed), rehearsed.lines.clone()), (counted(&first), first.lines.clone()), "a rehearsal tells the truth");
+        assert_eq!((said.last(), said.len() > 1), (Some(&256), true), "progress is told: {said:?}");
+        assert_eq!(first.lines.len(), 256, "every row has its outcome");
+        assert!(first.lines.is_sorted_by_key(|line| line.row));
+        assert_eq!(first.count.went_out, rupees((0..250).map(|number| 100 + number).sum()));
+
+        let again = imported(&shop, &text, Mode::Apply, &[]).await;
+        assert_eq!(counted(&again), (0, 251, 1, 2, 2), "nothing is booked twice");
+        let question = again.lines.iter().find(|line| matches!(line.taken, Taken::Question { .. })).unwrap();
+        assert!(question.text.as_deref().unwrap().contains("OPENAI"));
+        assert_eq!(shop.standing().await.entries, 250);
+        shop.assert_sound().await;
+    }
+
+    async fn a_question_of_an_import_is_booked_when_it_was_answered(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let text = "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"Rs.75.00 credited to your account\"\n";
+        let first = imported(&shop, text, Mode::Apply, &[]).await;
+        assert_eq!(counted(&first), (0, 0, 1, 0, 0), "{:?}", first.lines);
+        let row = first.lines[0].row;
+        let mut first = first;
+        first.put(imported(&shop, text, Mode::Apply, &[row]).await).unwrap();
+        assert_eq!(counted(&first), (1, 0, 0, 0, 0));
+        assert_eq!(counted(&imported(&shop, text, Mode::Apply, &[]).await), (0, 1, 0, 0, 0));
+        shop.assert_sound().await;
+    }
+}

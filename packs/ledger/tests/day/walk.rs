@@ -1,0 +1,190 @@
+//! Whatever an owner says, in whatever order, said again and after restarts: books balance, nothing is written without what
+//! its rule asks for, and a file of the books gives them back.
+
+use munshi_ledger::books::import::{Files, Mode, import};
+use munshi_ledger::books::*;
+use munshi_ledger::{Error, Result};
+use munshi_safety::approvals::{self, State};
+use munshi_store::Tx;
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{ActId, Money, Zone};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::support::Shop;
+
+const STEPS: usize = 40;
+/// The profile's own limit, above which the owner is asked.
+const LARGE: i64 = 10_000;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Say(String),
+    /// The channel delivers the last message once more.
+    Again,
+    Restart,
+    /// Time goes by, so that the same again is not doubted.
+    Later,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let who = prop::sample::select(vec!["Ramesh", "Sunita", "Gupta", "Meena"]);
+    let amount = prop_oneof![6 => 1..3_000i64, 2 => 9_990..10_020i64, 1 => 20_000..90_000i64];
+    let said = (who, amount, 0..12u8).prop_map(|(who, amount, kind)| {
+        Step::Say(match kind {
+            0 => format!("sale of {amount}"),
+            1 | 2 => format!("gave {who} {amount} on credit"),
+            3 | 4 => format!("{who} paid {amount}"),
+            5 => format!("paid {amount} to {who}"),
+            6 => format!("paid rent {amount}"),
+            7 => format!("no it was {amount}"),
+            8 => "undo the last entry".to_owned(),
+            9 => format!("{who} ko {amount} udhaar diya"),
+            10 => format!("how much does {who} owe"),
+            _ => format!(
+                "Rs.{amount}.00 credited to a/c **4471 on 15-11-26 by {who} (UPI Ref No 5165{amount:08})"
+            ),
+        })
+    });
+    prop_oneof![
+        10 => said,
+        3 => Just(Step::Say("yes".to_owned())),
+        1 => Just(Step::Say("no".to_owned())),
+        2 => Just(Step::Again),
+        1 => Just(Step::Restart),
+        1 => Just(Step::Later),
+    ]
+}
+
+async fn read<T: Send + 'static>(
+    shop: &Shop,
+    look: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+) -> T {
+    shop.db.read(shop.tenant, look).await.unwrap()
+}
+
+async fn entries(shop: &Shop) -> i64 {
+    read(shop, |tx| Ok(balances::standing(tx)?.entries)).await
+}
+
+/// Every entry of more than the limit has a yes of its own, and every message of a bank too; credit is in the owner's
+/// own words.
+async fn assert_agreed(shop: &Shop) {
+    let found = read(shop, |tx| {
+        let mut found = Vec::new();
+        let mut number = 1;
+        while let Some(entry) = entry::by_number(tx, number)? {
+            let approval = approvals::of_act(tx, ActId::from_uuid(entry.key.as_uuid()))
+                .map_err(|error| Error::File(error.to_string()))?;
+            found.push((entry, approval.map(|approval| approval.state)));
+            number += 1;
+        }
+        Ok(found)
+    });
+    for (entry, state) in found.await {
+        if entry.reverses.is_some() || entry.corrects.is_some() {
+            continue;
+        }
+        let is_large = entry.amount > Money::from_rupees(LARGE).unwrap();
+        if is_large || entry.source == Source::Sms {
+            assert_eq!(
+                state,
+                Some(State::Granted),
+                "entry {} of {} was not agreed to",
+                entry.number,
+                entry.amount
+            );
+        }
+        if entry.kind == Kind::CreditGiven {
+            assert!(
+                entry.said_by.is_some() && !entry.words.is_empty(),
+                "entry {}: whose word is it?",
+                entry.number
+            );
+        }
+    }
+}
+
+/// The books written to files and taken by another tenant are the same.
+async fn assert_copied(test: &TestDb, shop: &Shop) {
+    let files = |tx: &mut Tx<'_>| {
+        let mut texts = [Vec::new(), Vec::new(), Vec::new()];
+        export::contacts(tx, &mut texts[0])?;
+        export::items(tx, &mut texts[1])?;
+        export::entries(tx, &mut texts[2])?;
+        Ok(texts.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    };
+    let own = read(shop, files).await;
+    let other = test.tenant("another-shop").await;
+    let ([contacts, items, entries], ids) = (own.clone(), test.ids.clone());
+    let now = munshi_types::Clock::now(test.clock.as_ref());
+    let taken = test.db.write(other, move |tx| {
+        let zone = Zone::default();
+        let writing = Writing { ids: &ids, now, zone: &zone };
+        import(tx, &writing, &Files { contacts: &contacts, items: &items, entries: &entries }, Mode::Apply)
+    });
+    let report = taken.await.unwrap();
+    assert!(report.is_applied, "{:?}", report.errors);
+    let copy: [String; 3] = test.db.read(other, files).await.unwrap();
+    assert_eq!(copy, own);
+    let standing = |tx: &mut Tx<'_>| -> Result<_> { Ok((balances::standing(tx)?, verify(tx)?)) };
+    assert_eq!(
+        test.db.read(other, standing).await.unwrap(),
+        test.db.read(shop.tenant, standing).await.unwrap()
+    );
+}
+
+/// How many entries one message may make at most: a correction is two.
+const MOST: i64 = 2;
+
+async fn walk(test: &TestDb, seed: u8) {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let (mut shop, mut last) = (Shop::open(test).await, (0, "hello".to_owned()));
+    let mut told = Vec::new();
+    for number in 1..=STEPS {
+        let step = step().new_tree(&mut runner).unwrap().current();
+        told.push(format!("{step:?}"));
+        let before = entries(&shop).await;
+        match step {
+            Step::Say(text) => {
+                last = (u32::try_from(number).unwrap(), text);
+                test.clock.advance(std::time::Duration::from_secs(20));
+                shop.hear(last.0, &last.1).await;
+                let made = entries(&shop).await - before;
+                assert!((0..=MOST).contains(&made), "{made} entries of one message: {told:#?}");
+            }
+            Step::Again => {
+                shop.hear(last.0, &last.1).await;
+                assert_eq!(entries(&shop).await, before, "said once, written twice: {told:#?}");
+            }
+            Step::Restart => shop = shop.restarted(test).await,
+            Step::Later => test.clock.advance(std::time::Duration::from_secs(1_800)),
+        }
+        let finding = read(&shop, verify).await;
+        assert_eq!(finding, None, "{told:#?}");
+    }
+    assert!(entries(&shop).await > 3, "nothing was tried: {told:#?}");
+    assert_agreed(&shop).await;
+    assert_copied(test, &shop).await;
+}
+
+on_both_engines! {
+    with [
+        munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
+        munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, munshi_ledger::MIGRATIONS,
+    ];
+
+    async fn one_walk(test: TestDb) {
+        walk(&test, 1).await;
+    }
+
+    async fn another_walk(test: TestDb) {
+        walk(&test, 7).await;
+    }
+
+    async fn a_third_walk(test: TestDb) {
+        walk(&test, 42).await;
+    }
+}
