@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::pause::Pause;
 use super::{End, Turn, meter};
+use crate::act_words;
 use crate::brought::{Handing, call_id};
 use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
@@ -97,7 +98,7 @@ impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
     pub(crate) fn ask_first(&mut self, approvals: &[Approval]) {
         for approval in approvals {
-            let words = self.confirming(approval).unwrap_or_else(|| approval.words.clone());
+            let words = self.confirming(approval).unwrap_or_else(|| self.asked_about(approval));
             self.reply.say(&words);
         }
         let phrase = if approvals.iter().all(|approval| self.may_say_yes(approval)) {
@@ -124,6 +125,21 @@ impl Turn {
         is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 
+    /// Whether the reply ends with our own question whether to go on, as the offline model asks it before what it is not
+    /// sure of.
+    fn asks_to_go_on(&self) -> bool {
+        let question = self.phrase("ask-go-ahead", &[]);
+        !question.is_empty() && self.reply.text().trim_end().ends_with(question.trim_end())
+    }
+
+    /// What is asked about, in the person's own language as far as the tool has words in it.
+    pub(super) fn asked_about(&self, approval: &Approval) -> String {
+        let tool = self.tool(&approval.tool);
+        let voice = self.prepared.tongue.voice;
+        let told = tool.and_then(|tool| act_words::in_words(&tool.known.spec, &approval.arguments, voice));
+        told.unwrap_or_else(|| approval.words.clone())
+    }
+
     /// What the person may want to say next.
     fn suggestions(&self, end: &End) -> Vec<String> {
         // Nobody has been answered yet.
@@ -134,8 +150,9 @@ impl Turn {
             !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
         };
         let waits = match (end, self.entities.asked()) {
-            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::Approval,
+            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::YesOrNo,
             (End::Replied, Some(asked)) => Waits::Choice(asked),
+            (End::Replied, None) if self.asks_to_go_on() => Waits::YesOrNo,
             _ => Waits::Nothing,
         };
         let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
