@@ -218,7 +218,7 @@ export class View {
     this.byRun.delete(run);
     if (!item) return;
     item.classList.remove("live");
-    if (!item.raw) {
+    if (!item.raw && !item.querySelector(".things")) {
       item.remove();
       return;
     }
@@ -239,11 +239,16 @@ export class View {
     });
   }
 
-  // Pictures, QR codes and links that came with a reply.
+  // Pictures, QR codes and links that came with a reply: more may come with each tool, and the same again with the stored
+  // message.
   things(item, attachments) {
-    if (!attachments.length || item.querySelector(".things")) return;
-    const made = attachments.map((one) => this.thing(one)).filter(Boolean);
-    if (made.length) item.querySelector(".text").after(el("div", { class: "things" }, ...made));
+    item.shown = item.shown || new Set();
+    const fresh = attachments.filter((one) => !item.shown.has(JSON.stringify(one)));
+    fresh.forEach((one) => item.shown.add(JSON.stringify(one)));
+    const made = fresh.map((one) => this.thing(one)).filter(Boolean);
+    if (!made.length) return;
+    if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));
+    item.querySelector(".things").append(...made);
   }
 
   attach(run, attachments) {
@@ -270,7 +275,7 @@ export class View {
       const words = safeLink(one.text) ? link(one.text, label) : label;
       return el("figure", {}, code, el("figcaption", {}, words));
     }
-    if (one.kind === "image" && /^image\/(png|jpeg|webp|gif|svg\+xml)$/.test(one.media_type)) {
+    if (one.kind === "image") {
       const image = el("img", { src: `data:${one.media_type};base64,${one.data}`, alt: title });
       return el("figure", {}, image, title ? el("figcaption", {}, title) : null);
     }
