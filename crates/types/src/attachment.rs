@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// The field of a tool's result that holds them.
 pub const FIELD: &str = "attachments";
+/// Where an answer has the tool's own result.
+const RESULT: &str = "result";
 /// More of one result are not shown.
 const MOST: usize = 8;
 
@@ -43,6 +45,22 @@ pub fn of_result(result: &Value) -> Vec<Attachment> {
     given.filter_map(|one| serde_json::from_value(one.clone()).ok()).take(MOST).collect()
 }
 
+/// Those of an answer that a turn has noted, which holds the tool's result under `result`.
+pub fn of_answer(answer: &Value) -> Vec<Attachment> {
+    of_result(&answer[RESULT])
+}
+
+/// The answer as a model is told it: that there are pictures, and not their bytes, which it could not read and somebody
+/// would pay for.
+pub fn without_bytes(answer: &Value) -> Value {
+    let mut told = answer.clone();
+    let given = told.get_mut(RESULT).and_then(|result| result.get_mut(FIELD)).and_then(Value::as_array_mut);
+    for one in given.into_iter().flatten().filter_map(Value::as_object_mut) {
+        one.remove("data");
+    }
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +80,19 @@ mod tests {
         assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
         let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
         assert_eq!(of_result(&many).len(), MOST);
+    }
+
+    #[test]
+    fn a_model_is_told_of_pictures_without_their_bytes() {
+        let picture = json!({ "kind": "image", "media_type": "image/png", "data": "aGk=", "title": "The blue one" });
+        let answer = json!({ "ok": true, "result": { "total": 5, "attachments": [picture] } });
+        assert_eq!(of_answer(&answer).len(), 1);
+        let told = without_bytes(&answer);
+        assert!(!told.to_string().contains("aGk=") && told["result"]["attachments"][0]["title"] == "The blue one");
+        assert_eq!(told["result"]["total"], 5);
+        for plain in [json!({ "ok": false, "code": "x" }), json!(4), json!({ "result": [1] })] {
+            assert_eq!(without_bytes(&plain), plain);
+            assert!(of_answer(&plain).is_empty());
+        }
     }
 }

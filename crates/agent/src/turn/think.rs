@@ -7,7 +7,7 @@ use munshi_llm::chat::{Assembler, StopReason};
 use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
 use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
 use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
-use munshi_types::Id;
+use munshi_types::{Id, attachment};
 use munshi_types::tier::Channel;
 
 use super::Turn;
@@ -270,7 +270,7 @@ fn spoke(said: &messages::Message) -> Spoke {
 fn step(exchange: &Exchange) -> Step {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
-            CallOutcome::Ended { ok, result } => (!ok, result.to_string()),
+            CallOutcome::Ended { ok, result } => (!ok, attachment::without_bytes(result).to_string()),
             CallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
             CallOutcome::Open | CallOutcome::Waiting { .. } => {
                 (true, r#"{"ok":false,"code":"running"}"#.to_owned())
