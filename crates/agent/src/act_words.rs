@@ -15,7 +15,8 @@ const LONGEST: usize = 200;
 /// The act as the tool's own phrase, with every value that was given. None where no phrase in this language and script
 /// says as much without a gap: then the plain words are what there is.
 pub fn in_words(spec: &ToolSpec, arguments: &Value, voice: Voice) -> Option<String> {
-    let given: Vec<(&str, &Value)> = arguments.as_object()?.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    let given: Vec<(&str, &Value)> =
+        arguments.as_object()?.iter().map(|(name, value)| (name.as_str(), value)).collect();
     let given: Vec<(&str, &Value)> = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
     let is_given = |name: &str| given.iter().any(|(known, _)| *known == name);
     let phrases = spec.phrases.get(&voice.language)?.iter();
@@ -84,7 +85,10 @@ mod tests {
             ToolSpec::read("credit_given".parse().unwrap(), "Writes credit down.", "ledger.credit.add");
         spec.parameters = json!({ "properties": { "amount": { "type": "integer", "format": "money" } } });
         for (language, phrases) in [
-            (Language::English, vec!["credit", "gave {person} {amount} on credit", "gave {person} {amount} of {item}"]),
+            (
+                Language::English,
+                vec!["credit", "gave {person} {amount} on credit", "gave {person} {amount} of {item}"],
+            ),
             (Language::Hindi, vec!["{person} ko {amount} udhaar diya", "{person} को {amount} उधार दिया"]),
         ] {
             spec.phrases.insert(language, phrases.into_iter().map(str::to_owned).collect());
@@ -99,7 +103,10 @@ mod tests {
         let hindi = |form| Voice::new(Language::Hindi, form);
         assert_eq!(say(hindi(Form::Native)).unwrap(), "Ramesh को ₹5,00,000 उधार दिया");
         assert_eq!(say(hindi(Form::Latin)).unwrap(), "Ramesh ko ₹5,00,000 udhaar diya");
-        assert_eq!(say(Voice::new(Language::English, Form::Latin)).unwrap(), "gave Ramesh ₹5,00,000 on credit");
+        assert_eq!(
+            say(Voice::new(Language::English, Form::Latin)).unwrap(),
+            "gave Ramesh ₹5,00,000 on credit"
+        );
         assert_eq!(say(Voice::new(Language::Tamil, Form::Native)), None, "it has no words in Tamil");
         // What a phrase has no place for stands behind it.
         let more = json!({ "person": "Ra\nmesh\u{202e}", "amount": 100, "note": "2026-11-15", "many": 1200 });
@@ -111,7 +118,10 @@ mod tests {
     fn nothing_is_told_with_a_gap_in_it() {
         let english = Voice::new(Language::English, Form::Latin);
         assert_eq!(in_words(&spec(), &json!({ "amount": 100 }), english).unwrap(), "credit, ₹1");
-        assert_eq!(in_words(&spec(), &json!({ "amount": 100 }), Voice::new(Language::Hindi, Form::Native)), None);
+        assert_eq!(
+            in_words(&spec(), &json!({ "amount": 100 }), Voice::new(Language::Hindi, Form::Native)),
+            None
+        );
         assert_eq!(in_words(&spec(), &json!("x"), english), None);
     }
 }

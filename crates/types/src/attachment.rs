@@ -84,11 +84,14 @@ mod tests {
 
     #[test]
     fn a_model_is_told_of_pictures_without_their_bytes() {
-        let picture = json!({ "kind": "image", "media_type": "image/png", "data": "aGk=", "title": "The blue one" });
+        let picture =
+            json!({ "kind": "image", "media_type": "image/png", "data": "aGk=", "title": "The blue one" });
         let answer = json!({ "ok": true, "result": { "total": 5, "attachments": [picture] } });
         assert_eq!(of_answer(&answer).len(), 1);
         let told = without_bytes(&answer);
-        assert!(!told.to_string().contains("aGk=") && told["result"]["attachments"][0]["title"] == "The blue one");
+        assert!(
+            !told.to_string().contains("aGk=") && told["result"]["attachments"][0]["title"] == "The blue one"
+        );
         assert_eq!(told["result"]["total"], 5);
         for plain in [json!({ "ok": false, "code": "x" }), json!(4), json!({ "result": [1] })] {
             assert_eq!(without_bytes(&plain), plain);

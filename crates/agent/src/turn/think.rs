@@ -7,8 +7,8 @@ use munshi_llm::chat::{Assembler, StopReason};
 use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
 use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
 use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
-use munshi_types::{Id, attachment};
 use munshi_types::tier::Channel;
+use munshi_types::{Id, attachment};
 
 use super::Turn;
 use crate::error::Result;

@@ -53,7 +53,15 @@ async fn who(test: &TestDb, token: &Token) -> Option<OperatorId> {
 
 async fn link(test: &TestDb, purpose: Purpose) -> Token {
     let (ids, now) = (test.ids.clone(), test.clock.now());
-    door!(test, |tx| links::make(tx, &ids, &SystemRandom, &NewLink { purpose: &purpose, made_by: "asha", life: links::LIFE }, now)).unwrap().1
+    door!(test, |tx| links::make(
+        tx,
+        &ids,
+        &SystemRandom,
+        &NewLink { purpose: &purpose, made_by: "asha", life: links::LIFE },
+        now
+    ))
+    .unwrap()
+    .1
 }
 
 async fn use_up(test: &TestDb, token: &Token) -> bool {

@@ -117,7 +117,9 @@ fn what_waits_for_the_line_is_sent_as_it_was_written() {
     for text in wanted {
         say(&browser, text);
     }
-    browser.until("document.querySelectorAll('.own.waiting').length === 5 && !document.querySelector('.notice').hidden");
+    browser.until(
+        "document.querySelectorAll('.own.waiting').length === 5 && !document.querySelector('.notice').hidden",
+    );
     line.mend();
     browser.until(&format!("{BUBBLES} === 12 && {STILL}"));
     browser.reload();
@@ -138,7 +140,9 @@ fn who_makes_an_account_keeps_what_they_opened() {
     browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
     // The link of the terminal makes the first account, and one is signed in.
     browser.go(server.ready["first_link"].as_str().unwrap());
-    for (field, text) in [("email", "asha@shop.example"), ("name", "Asha"), ("password", "correct horse battery")] {
+    for (field, text) in
+        [("email", "asha@shop.example"), ("name", "Asha"), ("password", "correct horse battery")]
+    {
         browser.run("document.getElementById(arguments[0]).value = arguments[1]", &json!([field, text]));
     }
     browser.click("main form button");

@@ -171,8 +171,7 @@ export class Chat {
   }
 
   again(id) {
-    const item = this.outgoing().find((one) => one.id === id);
-    if (item) this.deliver(item);
+    this.outgoing().filter((one) => one.id === id).forEach((item) => this.deliver(item));
   }
 
   // One after another, as they were written: what waited for the line is not overtaken by what was written later.
@@ -307,8 +306,8 @@ export class Chat {
     if (!this.live.size) this.view.doing(null);
     this.view.suggest(live.suggestions || []);
     this.tabs?.postMessage("ended");
-    // Whoever has spoken for the first time is somebody now: what else they may do is known only to the server.
-    if (!this.thread?.messages.length) this.refresh();
+    // Whoever has spoken for the first time is somebody now, and words may have answered a question: the server knows.
+    if (!this.thread?.messages.length || this.view.asking().length) this.refresh();
   }
 
   async ask(id) {

@@ -12,7 +12,6 @@ function question(words, { label, hint, submit, wrong }, act) {
     try {
       await act(box.value);
     } catch (error) {
-      if (error.code) console.warn(`munshi: ${error.message}`);
       fault.textContent = error.status === 429 ? words["too-many"] : error.code ? wrong : words.offline;
       button.disabled = false;
     }

@@ -67,6 +67,8 @@ export class View {
     this.text.setAttribute("placeholder", words.placeholder);
     this.sender.setAttribute("aria-label", words.send);
     this.newest.setAttribute("aria-label", words.new);
+    // Questions that stand there already are asked in the words of now.
+    [...this.asks.children].forEach((box) => this.ask(box.asked));
     this.opening.replaceChildren(
       el("span", { class: `face tone-${tone(this.name)}`, "aria-hidden": "true" }, initial(this.name)),
       el("p", { class: "hello" }, words.hello),
@@ -243,9 +245,8 @@ export class View {
   // message.
   things(item, attachments) {
     item.shown = item.shown || new Set();
-    const fresh = attachments.filter((one) => !item.shown.has(JSON.stringify(one)));
-    fresh.forEach((one) => item.shown.add(JSON.stringify(one)));
-    const made = fresh.map((one) => this.thing(one)).filter(Boolean);
+    const isNew = (key) => !item.shown.has(key) && item.shown.add(key);
+    const made = attachments.filter((one) => isNew(JSON.stringify(one))).map((one) => this.thing(one)).filter(Boolean);
     if (!made.length) return;
     if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));
     item.querySelector(".things").append(...made);
@@ -282,7 +283,10 @@ export class View {
     return null;
   }
 
+  // Where a question waits for this person it has its own two buttons, and nothing else is offered beside them.
   suggest(texts) {
+    this.offered = texts;
+    if (this.asks.querySelector(".answers")) texts = [];
     this.keeping(() => {
       const button = (text) => el("button", { type: "button", dir: "auto", onclick: () => this.pick(text) }, text);
       this.suggestions.replaceChildren(...texts.map(button));
@@ -315,12 +319,15 @@ export class View {
     } else lines.push(el("p", { class: "quiet" }, this.words["waiting-approval"]));
     const label = approval.yours ? this.words["ask-go-ahead"] : this.words["waiting-approval"];
     const box = el("section", { class: "ask", "aria-label": label, "data-approval": approval.id }, ...lines);
+    box.asked = approval;
     this.keeping(() => this.asks.append(box));
+    this.suggest(this.offered || []);
     this.aloud.textContent = `${approval.words} ${label}`;
   }
 
   asked(id) {
     this.asks.querySelector(`[data-approval="${CSS.escape(id)}"]`)?.remove();
+    this.suggest(this.offered || []);
   }
 
   asking() {

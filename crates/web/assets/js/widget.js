@@ -51,7 +51,7 @@ class MunshiChat extends HTMLElement {
     } catch (error) {
       this.#inner.replaceChildren();
       console.warn(`munshi-chat: ${error.message}`);
-      if (tries > 9 || (error.status && error.status < 500)) return;
+      if (tries > 9 || error.status < 500) return;
       await pause(1000 * 2 ** tries);
       this.#begin(tries + 1);
     }

@@ -118,7 +118,9 @@ mod tests {
         ];
         let mut asked = 0;
         for page in pages {
-            for (call, prefix) in [("say(\"", OWN), ("with(\"", OWN), ("counted(\"", OWN), ("shared(\"", SHARED)] {
+            for (call, prefix) in
+                [("say(\"", OWN), ("with(\"", OWN), ("counted(\"", OWN), ("shared(\"", SHARED)]
+            {
                 for part in page.split(call).skip(1) {
                     let name = format!("{prefix}{}", part.split('"').next().unwrap());
                     assert!(book.names().any(|known| known == name), "{name}");

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_agent::{Event, act_words};
 use munshi_agent::marks::Marks;
 use munshi_agent::messages::Message as Stored;
+use munshi_agent::{Event, act_words};
 use munshi_lang::Voice;
 use munshi_safety::approvals::{Approval, State};
 use munshi_types::tier::LanguageCode;

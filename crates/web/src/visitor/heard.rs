@@ -180,7 +180,10 @@ mod tests {
             ok: true,
             result,
         };
-        assert_eq!(ear().hear(result(json!({ "ok": true, "result": { "count": 4, "internal": "x" } }))), None);
+        assert_eq!(
+            ear().hear(result(json!({ "ok": true, "result": { "count": 4, "internal": "x" } }))),
+            None
+        );
         let given = json!({ "attachments": [{ "kind": "link", "url": "https://a.example", "title": "A" }] });
         let with = ear().hear(result(json!({ "ok": true, "result": given })));
         assert_eq!(with.unwrap().name(), "attached");

@@ -118,6 +118,8 @@ on_both! {
             Turn::text("It is wiped."),
             Turn::call("wipe", &json!({ "text": "more" })),
             Turn::text("Then not."),
+            Turn::call("wipe", &json!({ "text": "the rest" })),
+            Turn::text("Gone."),
         ];
         let house = Installation::open(&test, script).await;
         let served = Served::of(&house).await;
@@ -151,6 +153,13 @@ on_both! {
             browser.until(&format!("{STILL} && !document.querySelector('.ask') && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('Then not.')"));
             assert_eq!(world.wiped.lock().unwrap().len(), 1, "a no is a no");
             assert_eq!(browser.text("document.activeElement.tagName"), "TEXTAREA");
+            // An answer in words is one too, and nothing is offered twice meanwhile.
+            say(&browser, "wipe the rest");
+            browser.until(&format!("{STILL} && document.querySelector('.ask .answers')"));
+            assert_eq!(browser.value("document.querySelector('.suggestions').hidden"), json!(true));
+            say(&browser, "yes");
+            browser.until(&format!("{STILL} && !document.querySelector('.ask') && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('Gone.')"));
+            assert_eq!(world.wiped.lock().unwrap().len(), 2);
         })
         .await;
     }

@@ -173,7 +173,13 @@ impl Installation {
             invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,
         };
-        Self::with_account(test, test.db.clone(), (shop, other), parts, (budgets(), target, account, vec![phone]))
+        Self::with_account(
+            test,
+            test.db.clone(),
+            (shop, other),
+            parts,
+            (budgets(), target, account, vec![phone]),
+        )
     }
 
     /// The same with another way to sign in.
@@ -182,7 +188,13 @@ impl Installation {
         let model = Arc::new(Scripted::new([]));
         let target = Target::new("one", Wire::OpenAi, "", "m");
         let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
-        Self::with_account(test, test.db.clone(), (shop, other), parts, (budgets(), target, account, Vec::new()))
+        Self::with_account(
+            test,
+            test.db.clone(),
+            (shop, other),
+            parts,
+            (budgets(), target, account, Vec::new()),
+        )
     }
 
     fn with_account(

@@ -41,7 +41,9 @@ fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_ide
         let Purpose::Invitation { email, place } = purpose else { continue };
         let (tenant, role) = match place {
             Place::Everywhere => (None, None),
-            Place::Workspace { tenant, role } => (tenants::find(tx, tenant)?.map(|found| found.name), Some(role)),
+            Place::Workspace { tenant, role } => {
+                (tenants::find(tx, tenant)?.map(|found| found.name), Some(role))
+            }
         };
         items.push(Item { email, tenant, role, made_by, ends_at });
     }

@@ -66,6 +66,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    Shown::of(&config, &token, link.ends_at)
-        .answer(context, &format!("Send this link to {}; `munshi operator withdraw` takes it back.", arguments.email))
+    Shown::of(&config, &token, link.ends_at).answer(
+        context,
+        &format!("Send this link to {}; `munshi operator withdraw` takes it back.", arguments.email),
+    )
 }

@@ -35,10 +35,11 @@ struct Item {
 pub(crate) async fn show_account(who: SignedIn) -> Result<Response, Fault> {
     let mut workspaces = Vec::new();
     for (at, one) in who.workspaces().await?.into_iter().enumerate() {
-        let doors = if at < LOOKED_INTO { doors::of_tenant(&who.api, &one.tenant).await? } else { Vec::new() };
+        let doors =
+            if at < LOOKED_INTO { doors::of_tenant(&who.api, &one.tenant).await? } else { Vec::new() };
         workspaces.push(Item { name: one.tenant.name, role: one.role, doors });
     }
-    let commands = [("apply", "munshi apply tenants/NAME"), ("add", "munshi tenant add NAME")];
+    let commands = [("apply", "“munshi apply tenants/NAME”"), ("add", "“munshi tenant add NAME”")];
     let commands = commands.map(|(slot, text)| (slot, Fill::Text(text)));
     let page = AccountPage {
         frame: Frame::of(&who, "", None).await?,

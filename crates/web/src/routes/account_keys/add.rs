@@ -108,10 +108,9 @@ fn days(text: &str) -> Result<Option<u32>, ApiError> {
         "" => Ok(None),
         text => {
             let days: Option<u32> = text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
-            days.map(Some)
-                .ok_or_else(|| {
-                    invalid("A key is good for 1 to 3650 days; leave it empty for no end.").phrase("days-wrong")
-                })
+            days.map(Some).ok_or_else(|| {
+                invalid("A key is good for 1 to 3650 days; leave it empty for no end.").phrase("days-wrong")
+            })
         }
     }
 }

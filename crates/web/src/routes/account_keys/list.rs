@@ -11,8 +11,8 @@ use munshi_types::Timestamp;
 
 use crate::account::fault::Fault;
 use crate::account::frame::{Frame, Told, sent};
-use crate::account::words::Words;
 use crate::account::signed_in::{SignedIn, Workspace};
+use crate::account::words::Words;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;

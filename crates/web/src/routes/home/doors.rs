@@ -50,7 +50,14 @@ impl Door {
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
         let text = || text.to_owned();
-        Self { place: text(), name: text(), whose: text(), whom: "start-for-all", about: text(), face: Face::of(&text()) }
+        Self {
+            place: text(),
+            name: text(),
+            whose: text(),
+            whom: "start-for-all",
+            about: text(),
+            face: Face::of(&text()),
+        }
     }
 }
 

@@ -50,11 +50,15 @@ mod tests {
     #[test]
     fn one_goes_back_to_pages_of_ours_alone() {
         let sent = |from: &'static str| {
-            let pairs = [(HOST, HeaderValue::from_static("shop.example")), (REFERER, HeaderValue::from_static(from))];
+            let pairs =
+                [(HOST, HeaderValue::from_static("shop.example")), (REFERER, HeaderValue::from_static(from))];
             back(&HeaderMap::from_iter(pairs))
         };
         assert_eq!(sent("https://shop.example/account/keys").as_deref(), Some("/account/keys"));
-        assert_eq!(sent("https://shop.example/account/sign-in?next=%2Fa").as_deref(), Some("/account/sign-in?next=%2Fa"));
+        assert_eq!(
+            sent("https://shop.example/account/sign-in?next=%2Fa").as_deref(),
+            Some("/account/sign-in?next=%2Fa")
+        );
         assert_eq!(sent("https://evil.example/account"), None);
         assert_eq!(sent("/account"), None);
         assert_eq!(back(&HeaderMap::new()), None);

@@ -136,7 +136,8 @@ impl LinkPage {
                     Place::Workspace { role, .. } => {
                         let (role, name) = (self.words.role(&role), opened.place.unwrap_or_default());
                         let fills = [("place", name.as_str()), ("role", &role), ("email", &email)];
-                        self.words.filled("invited-about", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+                        self.words
+                            .filled("invited-about", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
                     }
                 };
                 let own = who.filter(|who| who.operator.email == email);

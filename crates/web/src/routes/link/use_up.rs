@@ -109,7 +109,8 @@ fn first(
 fn made(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result<Operator, ApiError> {
     match operators::add(tx, &api.ids, new, api.clock.now())? {
         Added::Made(operator) => Ok(operator),
-        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.").phrase("has-account")),
+        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.")
+            .phrase("has-account")),
     }
 }
 

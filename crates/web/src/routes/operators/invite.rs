@@ -40,11 +40,7 @@ pub(crate) async fn invite_operator(posted: Posted<Invite>) -> Result<Response, 
     }
 }
 
-async fn invited(
-    who: &SignedIn,
-    workspace: &Workspace,
-    form: &Invite,
-) -> Result<(Token, Timestamp), Fault> {
+async fn invited(who: &SignedIn, workspace: &Workspace, form: &Invite) -> Result<(Token, Timestamp), Fault> {
     let unknown = |error: munshi_identity::RoleError| ApiError::new(Code::Invalid, error.to_string());
     let role: Role = form.role.parse().map_err(unknown)?;
     may_give(workspace, role)?;
@@ -56,8 +52,7 @@ async fn invited(
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let by = links::by_operator(operator);
         let new = NewLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
-        let (link, token) =
-            links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
+        let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         tell_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
         Ok((token, link.ends_at))
     };

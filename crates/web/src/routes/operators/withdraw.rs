@@ -29,7 +29,8 @@ pub(crate) async fn withdraw_invitation(
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let open = links::invitations(tx, tenant, telling.now)?;
         let found = open.into_iter().find(|link| link.id == id).ok_or_else(missing)?;
-        if matches!(found.purpose, Purpose::Invitation { place: Place::Workspace { role, .. }, .. } if role < own) {
+        if matches!(found.purpose, Purpose::Invitation { place: Place::Workspace { role, .. }, .. } if role < own)
+        {
             return Err(ApiError::new(Code::Forbidden, "That invitation is to more than you have.")
                 .hint("Ask an owner of the workspace."));
         }

@@ -20,11 +20,7 @@ struct PasswordPage {
 
 pub(crate) async fn show_password(who: SignedIn, uri: Uri) -> Result<Response, Fault> {
     let done = uri.query() == Some("done=1");
-    let told = if done {
-        Told::done(who.words.say("password-changed"))
-    } else {
-        None
-    };
+    let told = if done { Told::done(who.words.say("password-changed")) } else { None };
     page(&who, told, StatusCode::OK).await
 }
 

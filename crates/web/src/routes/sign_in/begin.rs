@@ -99,12 +99,7 @@ async fn candidate(
     api.db.platform(OPERATORS).write(unit).await
 }
 
-async fn waiting(
-    api: &Api,
-    words: Words,
-    written: (&str, &str),
-    wait: Duration,
-) -> Result<Response, Fault> {
+async fn waiting(api: &Api, words: Words, written: (&str, &str), wait: Duration) -> Result<Response, Fault> {
     let seconds = usize::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(usize::MAX);
     let told = match seconds {
         90.. => words.counted("wait-minutes", &seconds.div_ceil(60)),

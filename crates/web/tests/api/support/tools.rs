@@ -73,13 +73,18 @@ impl Look for Show {
             { "kind": "image", "media_type": "image/png", "title": "The blue one", "data": DOT },
             { "kind": "link", "url": "javascript:alert(1)", "title": "Evil" },
         ]);
-        let wanted = all.as_array().into_iter().flatten().filter(|one| what.contains(one["kind"].as_str().unwrap_or("?")));
+        let wanted = all
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|one| what.contains(one["kind"].as_str().unwrap_or("?")));
         Ok(Done::with(json!({ "attachments": wanted.collect::<Vec<_>>() })))
     }
 }
 
 /// One blue dot.
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==";
+const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==";
 
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
