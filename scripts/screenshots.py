@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Pictures of the pages, to be looked at: scripts/browser.sh run scripts/screenshots.py http://127.0.0.1:8400 [FOLDER]
+"""Pictures of the pages, to be looked at:
+scripts/browser.sh run scripts/screenshots.py http://127.0.0.1:8400 [FOLDER [FIRST_LINK]]
 
-The server must be one that has just been made: what comes ready is opened on the way."""
+The server must be one that has just been made: what comes ready is opened on the way, and with the link that it has shown
+the first account is made."""
 import base64
 import http.server
 import json
@@ -15,6 +17,7 @@ import urllib.request
 DRIVER = "http://" + os.environ["MUNSHI_TEST_BROWSER"]
 BASE = sys.argv[1].rstrip("/")
 FOLDER = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "target/screenshots")
+FIRST_LINK = sys.argv[3] if len(sys.argv) > 3 else None
 
 
 def ask(method, path, body=None):
@@ -112,6 +115,9 @@ def main():
     for text in ["Ramesh ko 500 udhaar diya", "Sunita paid 250", "who owes me money?"]:
         desk.say(text)
     desk.shoot("chat-desktop")
+    desk.say("Ramesh ko 500000 udhaar diya")
+    desk.shoot("chat-question-desktop")
+    desk.say("haan")
     desk.say("रमेश को 300 उधार दिया")
     desk.say("आज का हिसाब बताओ")
     desk.shoot("chat-hindi-desktop")
@@ -143,6 +149,11 @@ def main():
     dark.say("Do you have a blue kurta in size M?")
     dark.shoot("chat-dark")
     dark.close()
+    for language in ("hi", "ta"):
+        phone = Browser(360, 740, False, language + "-IN", mobile=True)
+        phone.open("/")
+        phone.shoot("start-" + language + "-phone", whole=True)
+        phone.close()
     site = host_page(0)
     for name, size, mobile, is_dark in [("widget-desktop", (1100, 780), False, False), ("widget-phone", (360, 740), True, False), ("widget-dark", (1100, 780), False, True)]:
         guest = Browser(*size, mobile=mobile, dark=is_dark)
@@ -153,6 +164,45 @@ def main():
         time.sleep(1.5)
         guest.shoot(name)
         guest.close()
+    desk.close()
+    if FIRST_LINK:
+        account()
+
+
+def account():
+    """The pages of an operator, from the first link on."""
+    desk = Browser(1100, 860)
+    desk.open(FIRST_LINK)
+    desk.shoot("account-first-desktop", whole=True)
+    for field, text in (("email", "asha@shop.example"), ("name", "Asha"), ("password", "correct horse battery")):
+        desk.run("document.getElementById(arguments[0]).value = arguments[1]", field, text)
+    desk.run("document.querySelector('main form').requestSubmit()")
+    desk.until("return location.pathname === '/account'")
+    desk.shoot("account-desktop", whole=True)
+    for page, field, text in (("keys", "name", "till"), ("operators", "email", "vik@shop.example")):
+        desk.open("/account/" + page)
+        desk.run("document.getElementById(arguments[0]).value = arguments[1]; document.querySelector('main form').requestSubmit()", field, text)
+        desk.until("return document.querySelector('.once')")
+        desk.shoot(f"account-{page}-desktop", whole=True)
+    cookies = [one for one in ask("GET", desk.at + "/cookie") if one["name"] == "munshi_sign_in"]
+    for name, dark, language in (("phone", False, "en-IN"), ("dark-phone", True, "en-IN"), ("hindi-phone", False, "hi-IN"), ("tamil-phone-dark", True, "ta-IN")):
+        phone = Browser(360, 740, dark, language, mobile=True)
+        phone.open("/account/sign-in")
+        phone.shoot("account-sign-in-" + name, whole=True)
+        for cookie in cookies:
+            ask("POST", phone.at + "/cookie", {"cookie": {key: cookie[key] for key in ("name", "value", "path", "httpOnly")}})
+        for page in ("", "/keys", "/operators", "/password", "/sign-ins"):
+            phone.open("/account" + page)
+            phone.shoot("account" + page.replace("/", "-") + "-" + name, whole=True)
+        phone.close()
+    for name, page in (("dark", "/keys"), ("hindi", "/operators")):
+        wide = Browser(1100, 860, name == "dark", "hi-IN" if name == "hindi" else "en-IN")
+        wide.open("/account/sign-in")
+        for cookie in cookies:
+            ask("POST", wide.at + "/cookie", {"cookie": {key: cookie[key] for key in ("name", "value", "path", "httpOnly")}})
+        wide.open("/account" + page)
+        wide.shoot("account" + page.replace("/", "-") + "-" + name + "-desktop", whole=True)
+        wide.close()
     desk.close()
 
 

@@ -23,8 +23,9 @@
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - `vectors`: vectors for texts, in the name of a binding
 //! - [`brought`]: the conversation and the tools of a program that keeps them itself
-//! - [`suggest`]: what the person may want to say next
+//! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
+pub mod act_words;
 mod arrive;
 pub mod brought;
 pub mod cancel;

@@ -46,8 +46,8 @@ pub struct Hints<'h> {
 pub enum Waits<'h> {
     #[default]
     Nothing,
-    /// An approval that this person may give.
-    Approval,
+    /// What yes or no answers: an approval that this person may give, or whether to go on.
+    YesOrNo,
     Choice(&'h Asked),
 }
 
@@ -56,7 +56,7 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
     let mut list = List { said: key(hints.message), texts: Vec::new() };
     let core = |name: &str| book.say(name, hints.voice, &[]);
     match hints.waits {
-        Waits::Approval => return Ok(vec![core("say-yes")?, core("say-no")?]),
+        Waits::YesOrNo => return Ok(vec![core("say-yes")?, core("say-no")?]),
         Waits::Choice(asked) if asked.choices().len() == 1 => {
             return Ok(vec![core("say-yes")?, core("say-no")?]);
         }

@@ -1,4 +1,5 @@
-//! One-time links: they let somebody in once, within a quarter of an hour.
+//! One-time links: they let somebody in once. Those that open something at once end within a quarter of an hour; an
+//! invitation waits some days for whoever it was sent to, and can be taken back.
 //!
 //! Looking at one uses nothing up, since programs that guard a mailbox look at links too. What is kept is a hash.
 
@@ -13,8 +14,10 @@ use crate::operators;
 use crate::role::Role;
 use crate::token::Token;
 
-/// A link is good for so long.
+/// A link for the first operator, or for another password, is good for so long.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
+/// An invitation is, unless the settings say otherwise.
+pub const INVITATION_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Used and ended links are kept for so long, for whoever looks into abuse.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -60,17 +63,30 @@ impl Link {
     }
 }
 
+/// A link to be made.
+#[derive(Clone, Debug)]
+pub struct NewLink<'a> {
+    pub purpose: &'a Purpose,
+    /// Who makes it: [`by_operator`], or whoever has the machine.
+    pub made_by: &'a str,
+    pub life: Duration,
+}
+
+/// What the links of an operator are made by.
+pub fn by_operator(operator: OperatorId) -> String {
+    format!("operator {operator}")
+}
+
 /// Makes a link. One for the first operator, or for the same person and purpose, ends those before it: of several, only
 /// the last that was handed out is good.
 pub fn make(
     tx: &mut PlatformTx<'_>,
     ids: &Ids,
     random: &dyn Random,
-    purpose: &Purpose,
-    made_by: &str,
+    new: &NewLink<'_>,
     now: Timestamp,
 ) -> Result<(Link, Token)> {
-    let columns = Columns::of(purpose)?;
+    let columns = Columns::of(new.purpose)?;
     end_before(tx, &columns, now)?;
     let (id, token): (LinkId, _) = (ids.next(), Token::random(random));
     tx.execute(
@@ -87,9 +103,9 @@ pub fn make(
             columns.operator,
             columns.tenant,
             columns.role,
-            made_by,
+            new.made_by,
             now,
-            now.plus(LIFE)
+            now.plus(new.life)
         ],
     )?;
     let link = find(tx, &token)?.ok_or_else(|| Error::Invalid("the link can't be kept".to_owned()))?;
@@ -166,6 +182,20 @@ pub fn use_up(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<boo
     Ok(rows > 0)
 }
 
+/// Every invitation that is open, to whatever place, the newest first.
+pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Link>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
+             FROM one_time_links
+             WHERE kind = 'invitation' AND used_at IS NULL AND ends_at > $1
+             ORDER BY made_at DESC, id DESC LIMIT 1000",
+        ),
+        params![now],
+        read,
+    )?)
+}
+
 /// Invitations to a tenant that are open, the newest first.
 pub fn invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, now: Timestamp) -> Result<Vec<Link>> {
     Ok(tx.all(
@@ -191,10 +221,46 @@ pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Time
     Ok(rows > 0)
 }
 
+/// Takes back every open invitation of an e-mail, wherever it leads; gives those that were open.
+pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Result<Vec<Link>> {
+    let email = operators::spelled(email)?;
+    let mut open = all_invitations(tx, now)?;
+    open.retain(
+        |link| matches!(&link.purpose, Purpose::Invitation { email: invited, .. } if *invited == email),
+    );
+    tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $2
+             WHERE kind = 'invitation' AND email = $1 AND used_at IS NULL AND ends_at > $2",
+        ),
+        params![email, now],
+    )?;
+    Ok(open)
+}
+
+/// Ends the open invitations that an operator has made, to one tenant or to all: what they may not do any more, nobody
+/// does in their name.
+pub(crate) fn end_made_by(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: Option<TenantId>,
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $3
+             WHERE kind = 'invitation' AND made_by = $1 AND (workspace = $2 OR $2 IS NULL)
+               AND used_at IS NULL AND ends_at > $3",
+        ),
+        params![by_operator(operator), tenant, now],
+    )?;
+    Ok(())
+}
+
 /// Removes what ended a week ago; for the nightly job.
 pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
     Ok(tx
-        .execute(across_tenants("DELETE FROM one_time_links WHERE made_at < $1"), params![now.minus(KEPT)])?)
+        .execute(across_tenants("DELETE FROM one_time_links WHERE ends_at < $1"), params![now.minus(KEPT)])?)
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Link> {

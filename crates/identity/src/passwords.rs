@@ -48,6 +48,19 @@ pub struct Passwords {
     nobody: PasswordHash,
 }
 
+/// Why something can't be a password, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    #[error("a password has at least 10 letters: a few words in a row are easy to remember")]
+    Short,
+    #[error("a password has at most 1,024 letters")]
+    Long,
+    #[error("this password is a pattern that is quickly found: use more different letters")]
+    Pattern,
+    #[error("this password is one of the first that are tried: choose another")]
+    Common,
+}
+
 impl Password {
     /// The same letters typed on another keyboard are the same password.
     pub fn new(text: &str) -> Self {
@@ -56,24 +69,23 @@ impl Password {
     }
 
     /// Whether it may be somebody's password from now on; the words say what to do.
-    pub fn fit_for(&self, email: &str, name: &str) -> Result<()> {
-        let unfit = |what: &str| Err(Error::Invalid(what.to_owned()));
+    pub fn fit_for(&self, email: &str, name: &str) -> Result<(), Unfit> {
         let letters = self.0.chars().count();
         if letters < SHORTEST {
-            return unfit("a password has at least 10 letters: a few words in a row are easy to remember");
+            return Err(Unfit::Short);
         }
         if letters > LONGEST || self.0.len() > 4 * LONGEST {
-            return unfit("a password has at most 1,024 letters");
+            return Err(Unfit::Long);
         }
         let different: std::collections::BTreeSet<char> = self.0.chars().collect();
         if different.len() < FEWEST_DIFFERENT {
-            return unfit("this password is a pattern that is quickly found: use more different letters");
+            return Err(Unfit::Pattern);
         }
         let (said, own) = (self.0.to_lowercase(), email.to_lowercase());
         let part = own.split('@').next().unwrap_or_default();
         let same = [own.as_str(), part, &name.to_lowercase()].iter().any(|word| *word == said);
         if same || is_run(&said) {
-            return unfit("this password is one of the first that are tried: choose another");
+            return Err(Unfit::Common);
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// The field of a tool's result that holds them.
 pub const FIELD: &str = "attachments";
+/// Where an answer has the tool's own result.
+const RESULT: &str = "result";
 /// More of one result are not shown.
 const MOST: usize = 8;
 
@@ -85,5 +87,19 @@ mod tests {
         assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
         let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
         assert_eq!(of_result(&many).len(), MOST);
+    }
+
+    #[test]
+    fn a_model_is_told_of_pictures_without_their_bytes() {
+        let picture =
+            json!({ "kind": "image", "media_type": "image/png", "data": "aGk=", "title": "The blue one" });
+        let answer = json!({ "ok": true, "result": { "total": 5, "attachments": [picture] } });
+        assert_eq!(of_result(&answer).len(), 1);
+        let told = json!({ "ok": true, "result": { "total": 5, "attachments": ["The blue one"] } });
+        assert_eq!(without_content(&answer), told);
+        for plain in [json!({ "ok": false, "code": "x" }), json!(4), json!({ "result": [1] })] {
+            assert_eq!(without_content(&plain), plain);
+            assert!(of_result(&plain).is_empty());
+        }
     }
 }

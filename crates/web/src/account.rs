@@ -8,6 +8,7 @@
 //! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
 //! - [`proofs`]: who is signed in, and whom a host vouches for, at the door for people
 //! - `telling`: what the audit hears; `frame`: what every page shows; `fault`: a no as a page
+//! - `words`: what the pages say, in the language of whoever reads them
 
 pub(crate) mod caller;
 pub(crate) mod come_in;
@@ -21,6 +22,7 @@ pub(crate) mod origin;
 pub mod proofs;
 pub(crate) mod signed_in;
 pub(crate) mod telling;
+pub(crate) mod words;
 
 use munshi_identity::passwords::Passwords;
 
@@ -32,6 +34,8 @@ pub struct Account {
     /// Where people open this in a browser, such as `https://munshi.example`, without a slash at its end. None where it is
     /// not known: then it is whatever they wrote.
     pub public_url: Option<String>,
+    /// How long an invitation waits.
+    pub invitation_life: std::time::Duration,
     /// Sign-in with another service, where one is set up.
     pub oidc: Option<Oidc>,
 }

@@ -8,6 +8,7 @@ use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 
+use crate::account::words::Words;
 use crate::error::ApiError;
 
 /// Only what we sent ourselves runs or is loaded. Pictures may stand in the page itself.
@@ -57,15 +58,21 @@ impl Face {
 #[derive(Template)]
 #[template(path = "nobody.html")]
 pub(crate) struct Nobody {
+    words: Words,
     message: String,
     hint: String,
 }
 
 impl Nobody {
     /// In words for the person who followed an address.
-    pub(crate) fn page(error: &ApiError) -> Response {
-        let page = Self { message: error.message.to_string(), hint: error.hint.to_string() };
-        (error.code().status(), Page(page)).into_response()
+    pub(crate) fn page(error: &ApiError, words: Words) -> Response {
+        let status = error.code().status();
+        let (message, hint) = match (words.is_english(), status.is_server_error()) {
+            (true, _) => (error.message.to_string(), error.hint.to_string()),
+            (false, true) => (words.say("resting"), String::new()),
+            (false, false) => (words.say("nobody-here"), words.say("nobody-here-hint")),
+        };
+        (status, Page(Self { words, message, hint })).into_response()
     }
 }
 
@@ -80,7 +87,8 @@ mod tests {
 
     #[test]
     fn no_field_of_a_page_becomes_markup() {
-        let nobody = Nobody { message: HOSTILE.to_owned(), hint: HOSTILE.to_owned() };
+        let words = Words::of(&axum::http::HeaderMap::new());
+        let nobody = Nobody { words, message: HOSTILE.to_owned(), hint: HOSTILE.to_owned() };
         let pages = [
             nobody.render().unwrap(),
             ChatPage::sample(HOSTILE).render().unwrap(),

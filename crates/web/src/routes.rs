@@ -40,8 +40,11 @@ mod health {
     pub(super) mod check;
 }
 pub(crate) mod home {
-    pub(super) mod doors;
+    pub(crate) mod doors;
     pub(crate) mod show;
+}
+mod language {
+    pub(super) mod choose;
 }
 mod keys {
     pub(super) mod add;
@@ -207,6 +210,7 @@ fn account() -> Routes {
         .route("/account/operators/{id}/role", post(operators::change::change_operator))
         .route("/account/operators/{id}/link", post(operators::recover::recover_operator))
         .route("/account/invitations/{id}/withdraw", post(operators::withdraw::withdraw_invitation))
+        .route("/account/language", get(language::choose::choose_language))
         .route("/account/oidc/start", get(oidc::start::start_oidc))
         .route("/account/oidc/back", get(oidc::finish::finish_oidc))
 }

@@ -86,7 +86,7 @@ fn follow_ups_come_first_in_the_persons_language_and_script() {
 fn a_question_that_waits_offers_its_answers() {
     let (tools, book) = (tools(), Phrasebook::core().unwrap());
     let mut waiting = hints(HINDI, &tools, &["balance"], &[]);
-    waiting.waits = Waits::Approval;
+    waiting.waits = Waits::YesOrNo;
     assert_eq!(suggest(&waiting, &book).unwrap(), ["हाँ जी, कर दीजिए", "नहीं, मत कीजिए"]);
     let choices = vec![
         Choice::new(1, "Ramesh Kumar"),

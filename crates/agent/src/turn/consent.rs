@@ -108,7 +108,7 @@ impl Turn {
     fn ask_which(&mut self, pending: &[Approval], answer: Answer) {
         let mut words = self.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
-            words.push_str(&format!("\n{}. {}", at + 1, approval.words));
+            words.push_str(&format!("\n{}. {}", at + 1, self.asked_about(approval)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);

@@ -5,6 +5,7 @@
 //! turns that end otherwise. Nothing here is written but in the transactions of acts ([`journal`]) and of the reply.
 
 mod act;
+mod asking;
 mod check;
 mod choose;
 mod close;

@@ -2,9 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_identity::Role;
-use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Needs, Reason};
 use munshi_tiers::prompt::{Section, Spoken};
 use munshi_tools::Tool;
 use munshi_types::MessageId;
@@ -94,41 +91,6 @@ impl Turn {
         End::Halted(halt)
     }
 
-    /// Whoever can say yes themselves is asked; others are told that somebody is.
-    pub(crate) fn ask_first(&mut self, approvals: &[Approval]) {
-        for approval in approvals {
-            let words = self.confirming(approval).unwrap_or_else(|| approval.words.clone());
-            self.reply.say(&words);
-        }
-        let phrase = if approvals.iter().all(|approval| self.may_say_yes(approval)) {
-            "ask-go-ahead"
-        } else {
-            "waiting-approval"
-        };
-        let words = self.phrase(phrase, &[]);
-        self.reply.say(&words);
-    }
-
-    /// What the packs found, in their phrases, where nothing else is asked about: those name what would be written, in
-    /// the person's language. So they do of a message that a pack read by itself, where no model had a hand in it.
-    fn confirming(&self, approval: &Approval) -> Option<String> {
-        let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
-        let is_all = approval
-            .question
-            .reasons
-            .iter()
-            .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
-        let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
-        let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
-        Some(said.collect::<Vec<_>>().join("\n"))
-    }
-
-    pub(crate) fn may_say_yes(&self, approval: &Approval) -> bool {
-        let principal = &self.prepared.principal;
-        let is_own = approval.question.needs == Needs::Asker && principal.person == approval.asked_by;
-        is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
-    }
-
     /// What the person may want to say next.
     fn suggestions(&self, end: &End) -> Vec<String> {
         // Nobody has been answered yet.
@@ -139,8 +101,9 @@ impl Turn {
             !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
         };
         let waits = match (end, self.entities.asked()) {
-            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::Approval,
+            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::YesOrNo,
             (End::Replied, Some(asked)) => Waits::Choice(asked),
+            (End::Replied, None) if self.asks_to_go_on() => Waits::YesOrNo,
             _ => Waits::Nothing,
         };
         let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();

@@ -168,6 +168,32 @@ on_both! {
         assert_eq!((shop.notes().await, shop.number(salt).await), (1, 1));
     }
 
+    async fn what_is_asked_about_is_told_in_the_persons_language(test: TestDb) {
+        let script = [Turn::call("drop", &arguments("चाय")), Turn::call("drop", &arguments("नमक"))];
+        let shop = Shop::open(&test, script).await;
+        let one = shop.ask("1", "चाय हटा दीजिए").await;
+        waits(&one);
+        assert!(one.text.starts_with("चाय हटाओ") && !one.text.contains("Does drop"), "{}", one.text);
+        test.clock.advance(Duration::from_secs(5));
+        waits(&shop.ask("2", "नमक हटा दीजिए").await);
+        let which = shop.ask("3", "हाँ").await;
+        assert!(which.text.contains("\n1. चाय हटाओ\n2. नमक हटाओ"), "{}", which.text);
+        assert!(!which.text.contains("Does drop"), "{}", which.text);
+    }
+
+    async fn a_question_whether_to_go_on_has_its_yes_and_no_to_tap(test: TestDb) {
+        let english = munshi_lang::Voice::all().find(|voice| voice.code() == "en").unwrap();
+        let mut book = munshi_lang::Phrasebook::core().unwrap();
+        munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+        let say = |name: &str| book.say(name, english, &[]).unwrap();
+        let asked = format!("You sold tea for ₹20. {}", say("ask-go-ahead"));
+        let shop = Shop::open(&test, [Turn::text(&asked), Turn::text("We open at nine.")]).await;
+        let outcome = shop.ask("1", "i sold some tea, maybe").await;
+        assert_eq!(outcome.suggestions, [say("say-yes"), say("say-no")]);
+        let other = shop.ask("2", "when do you open").await;
+        assert!(!other.suggestions.contains(&say("say-yes")), "{:?}", other.suggestions);
+    }
+
     async fn a_question_can_be_withdrawn(test: TestDb) {
         let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;

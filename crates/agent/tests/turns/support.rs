@@ -181,7 +181,9 @@ fn registry(world: &Arc<World>) -> Registry {
     let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
     add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count(world.clone()))));
     add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes)));
-    let careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
+    let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
+    let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
+    careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());
     add(&mut registry, careful, house(), Body::Write(Arc::new(Notes)));
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
     add(&mut registry, grave, foreign(), far(Effect::Keyed));

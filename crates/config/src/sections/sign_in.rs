@@ -1,4 +1,4 @@
-use crate::kinds::{Endpoint, Sayings, SecretKey, TextOrNone, choice};
+use crate::kinds::{Count, Endpoint, Sayings, SecretKey, TextOrNone, choice};
 use crate::section::section;
 
 choice! {
@@ -15,6 +15,8 @@ choice! {
 section! {
     /// How operators sign in. A password always works; another service can say who they are besides (OpenID Connect).
     SignIn in "sign_in" {
+        /// How many days an invitation waits. It works once, and can be taken back.
+        invitation_days: Count<1, 90> = 7,
         /// The service, as it writes itself, such as `https://accounts.example.com`. Empty for none.
         /// It has to know this address as a way back: the public address and `/account/oidc/back`.
         oidc_issuer: Endpoint = "",

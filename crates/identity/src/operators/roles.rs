@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Operator, rows};
 use crate::error::Result;
 use crate::role::Role;
+use crate::{links, persons};
 
 /// A keeper has more tenants than a list shows; the first by name are.
 const MOST: u32 = 500;
@@ -95,7 +96,7 @@ pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>>
 }
 
 /// Gives a role in a tenant, in place of the one before; gives back that. If it changed, whoever has it signs in again:
-/// what a browser was let in for is not what it may do now.
+/// what a browser was let in for is not what it may do now. Who stands lower than before has invited nobody.
 pub fn give(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
@@ -114,23 +115,59 @@ pub fn give(
         ),
         params![tenant, operator, role.as_str(), now],
     )?;
+    if before.is_some_and(|before| before < role) {
+        links::end_made_by(tx, operator, Some(tenant), now)?;
+    }
     if before.is_some() {
         crate::sign_ins::end_all(tx, operator)?;
     }
+    stand(tx, operator, tenant, Some(role))?;
     Ok(before)
 }
 
-/// Takes a role away, and ends the sign-ins that were made with it; gives back what it was.
-pub fn take(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<Option<Role>> {
+/// Takes a role away, and ends the sign-ins and invitations that were made with it; gives back what it was.
+pub fn take(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    now: Timestamp,
+) -> Result<Option<Role>> {
     let before = given(tx, operator, tenant)?;
     if before.is_some() {
         tx.execute(
             across_tenants("DELETE FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
             params![tenant, operator],
         )?;
+        links::end_made_by(tx, operator, Some(tenant), now)?;
         crate::sign_ins::end_all(tx, operator)?;
+        stand(tx, operator, tenant, None)?;
     }
     Ok(before)
+}
+
+/// Whom the operator is among the tenant's people has the same role, and none where they have none any more.
+pub(super) fn stand(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    role: Option<Role>,
+) -> Result<()> {
+    Ok(tx.as_tenant(tenant, |tx| persons::operator_stands(tx, operator, role))?)
+}
+
+/// Holds those who own a tenant until the transaction ends, and gives how many they are: of two who take the role from
+/// each other at once, the second sees what the first has done.
+pub fn hold_owners(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<usize> {
+    let owners: Vec<OperatorId> = tx.all(
+        across_tenants((
+            "SELECT operator_id FROM operator_roles WHERE tenant_id = $1 AND role = 'owner' ORDER BY operator_id",
+            "SELECT operator_id FROM operator_roles WHERE tenant_id = $1 AND role = 'owner' ORDER BY operator_id
+             FOR UPDATE",
+        )),
+        params![tenant],
+        |row| row.get(0),
+    )?;
+    Ok(owners.len())
 }
 
 fn role_at(row: &Row<'_>) -> munshi_store::Result<Role> {

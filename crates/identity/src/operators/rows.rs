@@ -3,9 +3,10 @@
 use munshi_store::{PlatformTx, Row, across_tenants, params};
 use munshi_types::{Ids, OperatorId, Timestamp, is_unseen};
 
-use super::Operator;
+use super::{Operator, roles};
 use crate::address::Address;
 use crate::error::{Error, Result};
+use crate::links;
 use crate::passwords::PasswordHash;
 
 /// Longer ones don't fit a list.
@@ -181,9 +182,14 @@ pub fn tie(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str)
     Ok(rows > 0)
 }
 
-/// Closes an account for good: its sign-ins end, its links and roles go, its e-mail is free again. False where there is
-/// none.
+/// Closes an account for good: its sign-ins end, its links, invitations and roles go, its e-mail is free again. False
+/// where there is none.
 pub fn remove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
+    let Some(operator) = find(tx, id)? else { return Ok(false) };
+    // A keeper was owner wherever they looked, without a row that says so.
+    for workspace in roles::workspaces(tx, &operator)? {
+        roles::stand(tx, id, workspace.tenant.id, None)?;
+    }
     let rows = tx.execute(
         across_tenants(
             "UPDATE operators SET removed_at = $2, password = NULL WHERE id = $1 AND removed_at IS NULL",
@@ -195,7 +201,10 @@ pub fn remove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result
     }
     tx.execute(across_tenants("DELETE FROM sign_ins WHERE operator_id = $1"), params![id])?;
     tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
-    tx.execute(across_tenants("DELETE FROM operator_roles WHERE operator_id = $1"), params![id])?;
+    for (tenant, _) in roles::roles_of(tx, id)? {
+        roles::take(tx, id, tenant, now)?;
+    }
+    links::end_made_by(tx, id, None, now)?;
     tx.execute(
         across_tenants("UPDATE one_time_links SET ends_at = $2 WHERE operator_id = $1 AND ends_at > $2"),
         params![id, now],

@@ -2,10 +2,13 @@
 
 mod meet;
 mod merge;
+mod operator;
 mod reached;
 
 pub use meet::{Met, find_or_add, hold};
 pub use merge::{Merged, merge};
+pub use operator::of_operator;
+pub(crate) use operator::operator_stands;
 pub use reached::{MOST_REACHED, Reached, changes, reached, reached_one};
 
 use munshi_store::{Cursor, Error, Json, Page, PageRequest, Result, Row, Tx, params};

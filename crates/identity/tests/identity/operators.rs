@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::links::{self, NewLink, Place, Purpose};
 use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
 use munshi_identity::sign_ins::{self, From, How};
-use munshi_identity::{Error, Role, Token};
+use munshi_identity::{Address, Error, Person, Role, Token, persons};
 use munshi_store::{PlatformTx, tenants};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
@@ -53,7 +53,15 @@ async fn who(test: &TestDb, token: &Token) -> Option<OperatorId> {
 
 async fn link(test: &TestDb, purpose: Purpose) -> Token {
     let (ids, now) = (test.ids.clone(), test.clock.now());
-    door!(test, |tx| links::make(tx, &ids, &SystemRandom, &purpose, "asha", now)).unwrap().1
+    door!(test, |tx| links::make(
+        tx,
+        &ids,
+        &SystemRandom,
+        &NewLink { purpose: &purpose, made_by: "asha", life: links::LIFE },
+        now
+    ))
+    .unwrap()
+    .1
 }
 
 async fn use_up(test: &TestDb, token: &Token) -> bool {
@@ -142,7 +150,7 @@ on_both_engines! {
         assert_eq!(door!(test, |tx| roles::members(tx, shop)).unwrap().len(), 1);
         assert!(door!(test, |tx| roles::members(tx, clinic)).unwrap().is_empty());
         let token = sign_in(&test, id).await;
-        assert_eq!(door!(test, |tx| roles::take(tx, id, shop)).unwrap(), Some(Role::Viewer));
+        assert_eq!(door!(test, |tx| roles::take(tx, id, shop, now)).unwrap(), Some(Role::Viewer));
         assert!(who(&test, &token).await.is_none() && role(&asha, shop).await.is_none());
         test.db.platform(tenants::TENANTS).write(move |tx| tenants::set_status(tx, shop, TenantStatus::Archived)).await.unwrap();
         assert_eq!(role(&farid, shop).await, None);
@@ -202,6 +210,105 @@ on_both_engines! {
         assert!(door!(test, |tx| links::withdraw(tx, shop, id, now)).unwrap() && !use_up(&test, &open).await);
         let later = now.plus(Duration::from_secs(8 * 24 * 3600));
         assert!(door!(test, |tx| links::sweep(tx, later)).unwrap() >= 5);
+    }
+
+    async fn an_invitation_waits_for_days_and_ends_with_the_right_to_make_it(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let asha = operator(&test, new("asha@shop.example")).await.id;
+        let now = test.clock.now();
+        for tenant in [shop, clinic] {
+            door!(test, |tx| roles::give(tx, asha, tenant, Role::Owner, now)).unwrap();
+        }
+        let by = links::by_operator(asha);
+        let made = |email: &'static str, tenant: TenantId| {
+            let (ids, by, now, door) = (test.ids.clone(), by.clone(), test.clock.now(), test.db.platform(OPERATORS));
+            async move {
+                let unit = move |tx: &mut PlatformTx<'_>| {
+                    let purpose = invitation(email, tenant);
+                    links::make(tx, &ids, &SystemRandom, &NewLink { purpose: &purpose, made_by: &by, life: links::INVITATION_LIFE }, now)
+                };
+                door.write(unit).await.unwrap().1
+            }
+        };
+        let (one, two) = (made("b@c.example", shop).await, made("b@c.example", clinic).await);
+        test.clock.advance(links::INVITATION_LIFE - Duration::from_secs(1));
+        let now = test.clock.now();
+        // What is still open is never swept away, however old it is.
+        assert_eq!(door!(test, |tx| links::sweep(tx, now)).unwrap(), 0);
+        assert_eq!(door!(test, |tx| links::all_invitations(tx, now)).unwrap().len(), 2);
+        door!(test, |tx| roles::give(tx, asha, shop, Role::Admin, now)).unwrap();
+        assert!(!use_up(&test, &one).await, "who made it may not any more");
+        assert!(use_up(&test, &two).await, "elsewhere they may");
+        let (three, four) = (made("d@e.example", shop).await, made("f@g.example", clinic).await);
+        assert_eq!(door!(test, |tx| links::withdraw_all(tx, "D@E.example", now)).unwrap().len(), 1);
+        assert!(!use_up(&test, &three).await, "taken back by its e-mail");
+        door!(test, |tx| operators::remove(tx, asha, now)).unwrap();
+        assert!(!use_up(&test, &four).await, "who made it is gone");
+        let after = now.plus(Duration::from_secs(8 * 24 * 3600));
+        assert_eq!(door!(test, |tx| links::sweep(tx, after)).unwrap(), 4);
+    }
+
+    async fn whom_an_operator_is_has_their_role_and_loses_it_with_them(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let asha = operator(&test, new("asha@shop.example")).await;
+        let (ids, now, id) = (test.ids.clone(), test.clock.now(), asha.id);
+        // Somebody has said that this e-mail is theirs: they get nothing by it.
+        let said = Person::new(&ids, "Somebody", now);
+        let (posing, email) = (said.id, Address::email("asha@shop.example").unwrap());
+        test.db.write(shop, move |tx| { persons::put(tx, &said)?; persons::add_address(tx, posing, &email) }).await.unwrap();
+        door!(test, |tx| roles::give(tx, id, shop, Role::Owner, now)).unwrap();
+        let is = |role: Role| {
+            let (ids, asha, db) = (ids.clone(), asha.clone(), test.db.clone());
+            async move { db.write(shop, move |tx| persons::of_operator(tx, &ids, &asha, role, now)).await.unwrap() }
+        };
+        let person = is(Role::Owner).await;
+        assert_eq!((person.role, person.id == posing), (Some(Role::Owner), false));
+        assert_eq!(is(Role::Owner).await.id, person.id, "the same each time");
+        let role = |id: munshi_types::PersonId| {
+            let db = test.db.clone();
+            async move { db.read(shop, move |tx| persons::find(tx, id)).await.unwrap().unwrap().role }
+        };
+        assert_eq!(role(posing).await, None);
+        door!(test, |tx| roles::give(tx, id, shop, Role::Staff, now)).unwrap();
+        assert_eq!(role(person.id).await, Some(Role::Staff), "with the operator's");
+        door!(test, |tx| roles::take(tx, id, shop, now)).unwrap();
+        assert_eq!(role(person.id).await, None);
+        // Who is known here by the same e-mail in the same role is the same.
+        let known = Person { role: Some(Role::Staff), ..test.db.read(shop, move |tx| persons::find(tx, posing)).await.unwrap().unwrap() };
+        test.db.write(shop, move |tx| persons::put(tx, &known)).await.unwrap();
+        assert_eq!(is(Role::Staff).await.id, posing);
+        assert_eq!(is(Role::Viewer).await.id, person.id, "in another role they are not");
+    }
+
+    async fn of_two_owners_at_once_one_stays(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let second = test.open_again().await;
+        for round in 0..5 {
+            let now = test.clock.now();
+            let mut owners = Vec::new();
+            for number in 0..2 {
+                let id = operator(&test, new(&format!("o{round}{number}@shop.example"))).await.id;
+                door!(test, |tx| roles::give(tx, id, shop, Role::Owner, now)).unwrap();
+                owners.push(id);
+            }
+            let mut racing = tokio::task::JoinSet::new();
+            for (db, id) in [(test.db.clone(), owners[0]), (second.clone(), owners[1])] {
+                racing.spawn(async move {
+                    let unit = move |tx: &mut PlatformTx<'_>| -> Result<bool, Error> {
+                        let may = roles::hold_owners(tx, shop)? > 1;
+                        if may {
+                            roles::give(tx, id, shop, Role::Staff, now)?;
+                        }
+                        Ok(may)
+                    };
+                    db.platform(OPERATORS).write(unit).await.unwrap()
+                });
+            }
+            assert_eq!(racing.join_all().await.into_iter().filter(|won| *won).count(), 1, "round {round}");
+            for id in owners {
+                door!(test, |tx| roles::take(tx, id, shop, now)).unwrap();
+            }
+        }
     }
 
     async fn of_two_uses_at_once_one_wins(test: TestDb) {

@@ -2,11 +2,12 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::{Config, NewcomerRole};
 use munshi_identity::hosts::{Hosts, Source};
-use munshi_identity::links::{self, Purpose};
+use munshi_identity::links::{self, NewLink, Purpose};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::passwords::Passwords;
 use munshi_identity::{Role, Token};
@@ -21,12 +22,20 @@ use zeroize::Zeroizing;
 use crate::commands::serve::reachable;
 use crate::failure::{Failure, Result};
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<Account> {
     Ok(Account {
         passwords: Passwords::new(Arc::new(SystemRandom))?,
         public_url: public_url(config),
+        invitation_life: invitation_life(config),
         oidc: oidc(config, vault).await?,
     })
+}
+
+/// How long an invitation waits, as the settings say.
+pub(crate) fn invitation_life(config: &Config) -> Duration {
+    DAY.saturating_mul(u32::try_from(config.sign_in.invitation_days).unwrap_or(u32::MAX))
 }
 
 pub(crate) fn public_url(config: &Config) -> Option<String> {
@@ -117,8 +126,8 @@ pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Op
         if operators::any(tx)? {
             return Ok(None);
         }
-        let (_, token) =
-            links::make(tx, &Ids::system(), &SystemRandom, &Purpose::First, "munshi serve", now)?;
+        let new = NewLink { purpose: &Purpose::First, made_by: "munshi serve", life: links::LIFE };
+        let (_, token) = links::make(tx, &Ids::system(), &SystemRandom, &new, now)?;
         Ok(Some(token))
     };
     let token = db.platform(OPERATORS).write(unit).await?;

@@ -35,7 +35,7 @@ pub(crate) mod models;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;
-mod ready;
+pub(crate) mod ready;
 pub(crate) mod server;
 mod starting;
 pub(crate) mod telemetry;

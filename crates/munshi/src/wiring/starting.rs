@@ -94,7 +94,7 @@ impl Start {
         Ok(self.db.write(tenant, unit).await?)
     }
 
-    /// Where the owner would look first: what is theirs before what is everybody's.
+    /// Where it is talked to first: what is for everybody before what is for those who belong to it.
     async fn place(&self, tenant: &TenantName) -> Result<Option<String>, ApiError> {
         let mut bindings: Vec<(Audience, String)> = Vec::new();
         for tier in

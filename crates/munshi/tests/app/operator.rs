@@ -56,6 +56,14 @@ fn operators_come_and_go(engine: Engine) {
         "--tenant",
         "shop",
     ]);
+    // An invitation waits for days, is listed, and can be taken back.
+    let listed = installation.json(&["operator", "list", "--invited"]);
+    assert_eq!((&listed[0]["tenant"], &listed[0]["role"]), (&json!("shop"), &json!("staff")));
+    installation.json(&["operator", "invite", "vik@house.example", "--keeper"]);
+    let keeper = installation.json(&["operator", "list", "--invited"]);
+    assert_eq!((keeper.as_array().unwrap().len(), &keeper[0]["tenant"]), (2, &json!(null)));
+    assert_eq!(installation.json(&["operator", "withdraw", "Vik@house.example"])["withdrawn"], 1);
+    installation.run(&["operator", "withdraw", "vik@house.example", "--json"]).refused_as(5, "not_found");
     let (status, answer) =
         post(&server, &path(invited["link"].as_str().unwrap()), "name=Asha&password=correct+horse+battery");
     assert_eq!(status, 303, "{answer}");

@@ -85,6 +85,14 @@ fn ctrl_c_stops_the_answer_and_not_the_program() {
 }
 
 #[test]
+fn keys_that_are_pressed_while_an_answer_comes_are_not_lost() {
+    let model = Speaking::start(REPLY, Duration::from_millis(60));
+    let (installation, _) = shop_of(Engine::Sqlite, &model);
+    play(&installation, "left");
+    play(&installation, "ahead");
+}
+
+#[test]
 fn what_is_offered_is_taken_by_its_number() {
     let installation = kirana(Engine::Sqlite);
     play(&installation, "offered");
@@ -131,7 +139,7 @@ fn piped_it_answers_line_by_line_on_postgres() {
 fn who_is_meant_is_told_where_nobody_can_be_asked() {
     let installation = Installation::sqlite();
     let ran = lines(&installation, &["chat"], "hi\n");
-    assert!(ran.code == 5 && ran.err.contains("kirana"), "{ran:?}");
+    assert!(ran.code == 5 && ran.err.contains("kirana") && ran.err.contains("rangoli"), "{ran:?}");
     let installation = kirana(Engine::Sqlite);
     installation.json(&["apply", &format!("{}/../../tenants/saathi", env!("CARGO_MANIFEST_DIR"))]);
     let ran = lines(&installation, &["chat"], "hi\n");

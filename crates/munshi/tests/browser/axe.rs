@@ -26,6 +26,55 @@ fn findings(browser: &Browser, axe: &str) -> Vec<String> {
     all
 }
 
+/// Signs in with the link of the first start.
+fn signed_in(shop: &Shop) -> Browser {
+    let browser = Browser::open(shop.server.ready["first_link"].as_str().unwrap());
+    for (field, text) in
+        [("email", "asha@shop.example"), ("name", "Asha"), ("password", "correct horse battery")]
+    {
+        browser.run("document.getElementById(arguments[0]).value = arguments[1]", &json!([field, text]));
+    }
+    browser.click("main form button");
+    browser.until("location.pathname === '/account'");
+    browser
+}
+
+#[test]
+fn nothing_of_an_account_is_in_anybodys_way() {
+    let axe = std::fs::read_to_string(environment::axe()).unwrap();
+    let shop = Shop::open("Meera", "We open at nine.", Duration::from_millis(1));
+    let none = Vec::<String>::new();
+    let stranger = Browser::open(&shop.url("/account/sign-in"));
+    assert_eq!(findings(&stranger, &axe), none, "the sign-in while nobody has an account");
+    stranger.go(&shop.url("/account/link/x"));
+    assert_eq!(findings(&stranger, &axe), none, "a link that is not good");
+    stranger.go(shop.server.ready["first_link"].as_str().unwrap());
+    assert_eq!(findings(&stranger, &axe), none, "the first account");
+    let browser = signed_in(&shop);
+    stranger.go(&shop.url("/account/sign-in"));
+    assert_eq!(findings(&stranger, &axe), none, "the sign-in");
+    browser.go(&shop.url("/account/keys"));
+    browser.run("document.getElementById('name').value = 'till'", &json!([]));
+    browser.click("main form button");
+    browser.until("document.querySelector('.once')");
+    assert_eq!(findings(&browser, &axe), none, "a key that was made");
+    browser.go(&shop.url("/account/operators"));
+    browser.run("document.getElementById('email').value = 'vik@shop.example'", &json!([]));
+    browser.click("main form button");
+    browser.until("document.querySelector('.once')");
+    assert_eq!(findings(&browser, &axe), none, "an invitation");
+    for language in ["en", "hi"] {
+        browser.go(&shop.url(&format!("/account/language?language={language}")));
+        for page in ["", "/password", "/sign-ins", "/operators", "/keys", "/link/x"] {
+            browser.go(&shop.url(&format!("/account{page}")));
+            assert_eq!(browser.text("document.documentElement.lang"), language, "{page}");
+            assert_eq!(findings(&browser, &axe), none, "/account{page} in {language}");
+        }
+        browser.go(&shop.url("/"));
+        assert_eq!(findings(&browser, &axe), none, "the start page in {language}");
+    }
+}
+
 #[test]
 fn nothing_is_in_anybodys_way() {
     let axe = std::fs::read_to_string(environment::axe()).unwrap();

@@ -104,6 +104,69 @@ fn a_line_that_is_cut_comes_back() {
 }
 
 #[test]
+fn what_waits_for_the_line_is_sent_as_it_was_written() {
+    let shop = Shop::open("Meera", "Yes.", Duration::from_millis(1));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let line = runtime.block_on(Proxy::to(shop.server.address));
+    let browser = Browser::open(&format!("http://{}/c/shop", line.address));
+    browser.until("document.querySelector('.chat.ready')");
+    say(&browser, "hello");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    line.cut();
+    let wanted = ["one", "two", "three", "four", "five"];
+    for text in wanted {
+        say(&browser, text);
+    }
+    browser.until(
+        "document.querySelectorAll('.own.waiting').length === 5 && !document.querySelector('.notice').hidden",
+    );
+    line.mend();
+    browser.until(&format!("{BUBBLES} === 12 && {STILL}"));
+    browser.reload();
+    browser.until(&format!("{BUBBLES} === 12"));
+    let said = browser.value("[...document.querySelectorAll('.own .text')].map((one) => one.textContent)");
+    assert_eq!(said, json!(["hello", "one", "two", "three", "four", "five"]));
+}
+
+#[test]
+fn who_makes_an_account_keeps_what_they_opened() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let url = |path: &str| format!("http://{}{path}", server.address);
+    let browser = Browser::open(&url("/"));
+    browser.click("[data-open=kirana]");
+    browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
+    say(&browser, "Ramesh ko 500 udhaar diya");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    // The link of the terminal makes the first account, and one is signed in.
+    browser.go(server.ready["first_link"].as_str().unwrap());
+    for (field, text) in
+        [("email", "asha@shop.example"), ("name", "Asha"), ("password", "correct horse battery")]
+    {
+        browser.run("document.getElementById(arguments[0]).value = arguments[1]", &json!([field, text]));
+    }
+    browser.click("main form button");
+    browser.until("location.pathname === '/account'");
+    assert!(browser.text("document.querySelector('h1').textContent").contains("Asha"));
+    browser.click("a[href='/c/kirana-counter']");
+    browser.until("document.querySelector('.chat.ready')");
+    assert_eq!(browser.value(BUBBLES), json!(2), "what was said is still there");
+    say(&browser, "Sunita paid 250");
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    assert!(browser.text(REPLY).contains("₹250"), "{}", browser.text(REPLY));
+    // In another browser they belong to the business by their account.
+    let other = Browser::open(&url("/account/sign-in?next=%2Fc%2Fkirana-counter"));
+    for (field, text) in [("email", "asha@shop.example"), ("password", "correct horse battery")] {
+        other.run("document.getElementById(arguments[0]).value = arguments[1]", &json!([field, text]));
+    }
+    other.click("main form button[type=submit]");
+    other.until("document.querySelector('.chat.ready')");
+    say(&other, "who owes me money?");
+    other.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    assert!(other.text(REPLY).contains("Ramesh"), "{}", other.text(REPLY));
+}
+
+#[test]
 fn what_was_not_sent_is_still_there() {
     let shop = slow();
     let browser = shop.chat();

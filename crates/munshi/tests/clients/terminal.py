@@ -186,6 +186,31 @@ def stopped():
     terminal.ends()
 
 
+def left():
+    """Ctrl-D while an answer comes is not lost: one leaves when it is over."""
+    terminal = Terminal("chat", "counter", "--person", "Asha")
+    terminal.line("tell me")
+    terminal.expect("Ramesh owes")
+    terminal.type(CTRL_D)
+    told = terminal.expect("all there is to say")
+    assert "^D" not in told, told
+    terminal.ends()
+
+
+def ahead():
+    """What is typed while an answer comes is the next line, and does not stand between its words."""
+    terminal = Terminal("chat", "counter", "--person", "Asha")
+    terminal.line("tell me")
+    terminal.expect("Ramesh owes")
+    terminal.type("/cost\r")
+    told = terminal.expect("all there is to say")
+    assert "/cost" not in told, told
+    terminal.expect("1 answer")
+    terminal.prompt()
+    terminal.type(CTRL_D)
+    terminal.ends()
+
+
 def offered():
     """What is offered is taken by its number."""
     terminal = Terminal("chat", "counter")

@@ -7,7 +7,7 @@ import { offerLink } from "./link.js";
 
 const LONGEST = 15000;
 
-function store(kind, name) {
+export function store(kind, name) {
   try {
     return JSON.parse(kind.getItem(name));
   } catch {
@@ -15,7 +15,7 @@ function store(kind, name) {
   }
 }
 
-function keepIn(kind, name, value) {
+export function keepIn(kind, name, value) {
   try {
     if (value === null) kind.removeItem(name);
     else kind.setItem(name, JSON.stringify(value));
@@ -45,7 +45,7 @@ export class Chat {
     this.names = { draft: `munshi:${place}:draft`, out: `munshi:${place}:out`, voice: "munshi:voice" };
     this.live = new Map();
     this.last = new Map();
-    this.paused = 0;
+    this.queue = Promise.resolve();
     this.setWords(words, voice);
     this.tabs = "BroadcastChannel" in window ? new BroadcastChannel(`munshi:${place}`) : null;
     this.tabs?.addEventListener("message", () => this.refresh());
@@ -97,7 +97,10 @@ export class Chat {
 
   // The thread as the server has it. What is shown already is not shown twice.
   async refresh(isFirst = false) {
-    if (this.refreshing) return;
+    if (this.refreshing) {
+      this.stale = true;
+      return;
+    }
     this.refreshing = true;
     try {
       for (let tries = 0; ; tries += 1) {
@@ -114,11 +117,17 @@ export class Chat {
       }
     } finally {
       this.refreshing = false;
+      if (this.stale) {
+        this.stale = false;
+        this.refresh();
+      }
     }
   }
 
+  // What the server says is for whoever built the page; people hear it in their own words.
   refused(error) {
-    this.view.notice(error.message);
+    console.warn(`munshi: ${error.message}`);
+    this.view.notice(this.words.error);
   }
 
   show(thread, isFirst) {
@@ -162,13 +171,18 @@ export class Chat {
   }
 
   again(id) {
-    const item = this.outgoing().find((one) => one.id === id);
-    if (item) this.deliver(item);
+    this.outgoing().filter((one) => one.id === id).forEach((item) => this.deliver(item));
+  }
+
+  // One after another, as they were written: what waited for the line is not overtaken by what was written later.
+  deliver(item) {
+    this.view.say(item.id, item.text);
+    this.queue = this.queue.then(() => this.send(item));
+    return this.queue;
   }
 
   // Sends until it is taken. The same id is taken once, however often it has to be sent.
-  async deliver(item) {
-    this.view.say(item.id, item.text);
+  async send(item) {
     this.view.doing(this.words.thinking);
     for (let tries = 0; ; tries += 1) {
       try {
@@ -178,7 +192,8 @@ export class Chat {
         this.view.sent(item.id);
         this.view.notice("");
         this.tabs?.postMessage("sent");
-        return this.follow(response.headers.get("x-run-id"), response);
+        this.follow(response.headers.get("x-run-id"), response);
+        return;
       } catch (error) {
         const isOurs = error instanceof Refused && error.status < 500;
         if (isOurs || (error instanceof Refused && tries > 3)) return this.undelivered(item, error);
@@ -191,8 +206,8 @@ export class Chat {
 
   undelivered(item, error) {
     this.view.doing(null);
-    const words = error.status === 429 ? this.words["too-many"] : error.status < 500 ? error.message : this.words.failed;
-    this.view.failed(item.id, words);
+    console.warn(`munshi: ${error.message}`);
+    this.view.failed(item.id, this.words[{ 403: "members", 429: "too-many" }[error.status] || "failed"]);
   }
 
   // Waits longer each time, and no longer than until the network is back.
@@ -291,6 +306,8 @@ export class Chat {
     if (!this.live.size) this.view.doing(null);
     this.view.suggest(live.suggestions || []);
     this.tabs?.postMessage("ended");
+    // Whoever has spoken for the first time is somebody now, and words may have answered a question: the server knows.
+    if (!this.thread?.messages.length || this.view.asking().length) this.refresh();
   }
 
   async ask(id) {
@@ -307,8 +324,9 @@ export class Chat {
       this.tabs?.postMessage("answered");
       return true;
     } catch (error) {
-      this.view.notice(error instanceof Refused ? error.message : this.words.offline);
-      if (error.status === 409 || error.status === 404) this.view.asked(approval.id);
+      if (error instanceof Refused) this.refused(error);
+      else this.view.notice(this.words.offline);
+      if (error.status === 409 || error.status === 404) this.refresh();
       return false;
     }
   }

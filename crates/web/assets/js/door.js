@@ -12,7 +12,7 @@ export class Refused extends Error {
 }
 
 // On our own pages a cookie says who it is, and no script can read that. Elsewhere `keep` holds a token, and `proof`
-// gives the one that the host has signed.
+// gives the one that the host has signed: another, where the one before has gone stale.
 export class Door {
   constructor({ base = "", place, keep = null, proof = () => null }) {
     this.base = base;
@@ -21,9 +21,20 @@ export class Door {
     this.proof = proof;
   }
 
-  async ask(path, { method = "GET", body, headers = {}, accept = "application/json" } = {}) {
+  async ask(path, options = {}) {
+    const proof = await this.proof(false);
+    try {
+      return await this.once(path, options, proof);
+    } catch (refused) {
+      const other = refused.status === 401 && (await this.proof(true));
+      if (!other || other === proof) throw refused;
+      return this.once(path, options, other);
+    }
+  }
+
+  async once(path, { method = "GET", body, headers = {}, accept = "application/json" }, proof) {
     const sent = { accept, ...headers };
-    const token = this.proof() || this.keep?.token;
+    const token = proof || this.keep?.token;
     if (token) sent.authorization = `Bearer ${token}`;
     if (body !== undefined) sent["content-type"] = "application/json";
     const response = await fetch(this.base + path, {

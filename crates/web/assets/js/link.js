@@ -1,7 +1,7 @@
 // A visitor proves a phone: the number, the code that comes there, done.
 import { el } from "./dom.js";
 
-function question(words, label, hint, submit, act) {
+function question(words, { label, hint, submit, wrong }, act) {
   const box = el("input", { required: true, "aria-label": label, placeholder: label, inputmode: "tel", autocomplete: "off", maxlength: "32" });
   const fault = el("p", { class: "fault", role: "alert" });
   const button = el("button", { type: "submit" }, submit);
@@ -12,7 +12,7 @@ function question(words, label, hint, submit, act) {
     try {
       await act(box.value);
     } catch (error) {
-      fault.textContent = error.code ? error.message : words.offline;
+      fault.textContent = error.status === 429 ? words["too-many"] : error.code ? wrong : words.offline;
       button.disabled = false;
     }
   };
@@ -28,12 +28,12 @@ export function offerLink(chat, before) {
     next.querySelector("input")?.focus();
   };
   const done = () => el("p", { class: "link", role: "status" }, words.linked);
-  const code = question(words, words.code, null, words.confirm, async (text) => {
+  const code = question(words, { label: words.code, hint: null, submit: words.confirm, wrong: words["code-wrong"] }, async (text) => {
     await door.confirm(text);
     show(code, done());
     chat.refresh();
   });
-  const phone = question(words, words.phone, words["link-hint"], words["send-code"], async (text) => {
+  const phone = question(words, { label: words.phone, hint: words["link-hint"], submit: words["send-code"], wrong: words["phone-wrong"] }, async (text) => {
     await door.link(text);
     show(phone, code);
   });

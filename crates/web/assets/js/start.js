@@ -49,7 +49,7 @@ function trying() {
     const box = document.getElementById("tried");
     const button = form.querySelector("[type=submit]");
     button.disabled = true;
-    telling(box, "", "Asking…");
+    telling(box, "", form.dataset.asking);
     try {
       const tried = await post("/start/key", { provider: provider.value, model: model.value, key: key.value });
       telling(box, tried.works ? "good" : "bad", tried.message, tried.hint);

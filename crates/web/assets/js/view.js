@@ -68,6 +68,8 @@ export class View {
     this.text.setAttribute("placeholder", words.placeholder);
     this.sender.setAttribute("aria-label", words.send);
     this.newest.setAttribute("aria-label", words.new);
+    // Questions that stand there already are asked in the words of now.
+    [...this.asks.children].forEach((box) => this.ask(box.asked));
     this.opening.replaceChildren(
       el("span", { class: `face tone-${tone(this.name)}`, "aria-hidden": "true" }, initial(this.name)),
       el("p", { class: "hello" }, words.hello),
@@ -219,7 +221,7 @@ export class View {
     this.byRun.delete(run);
     if (!item) return;
     item.classList.remove("live");
-    if (!item.raw) {
+    if (!item.raw && !item.querySelector(".things")) {
       item.remove();
       return;
     }
@@ -240,11 +242,15 @@ export class View {
     });
   }
 
-  // Pictures, QR codes and links that came with a reply.
+  // Pictures, QR codes and links that came with a reply: more may come with each tool, and the same again with the stored
+  // message.
   things(item, attachments) {
-    if (!attachments.length || item.querySelector(".things")) return;
-    const made = attachments.map((one) => this.thing(one)).filter(Boolean);
-    if (made.length) item.querySelector(".text").after(el("div", { class: "things" }, ...made));
+    item.shown = item.shown || new Set();
+    const isNew = (key) => !item.shown.has(key) && item.shown.add(key);
+    const made = attachments.filter((one) => isNew(JSON.stringify(one))).map((one) => this.thing(one)).filter(Boolean);
+    if (!made.length) return;
+    if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));
+    item.querySelector(".things").append(...made);
   }
 
   attach(run, attachments) {
@@ -275,14 +281,17 @@ export class View {
       const words = safeLink(one.text) ? link(one.text, label) : label;
       return el("figure", {}, code, el("figcaption", {}, words));
     }
-    if (one.kind === "image" && /^image\/(png|jpeg|webp|gif|svg\+xml)$/.test(one.media_type)) {
+    if (one.kind === "image") {
       const image = el("img", { src: `data:${one.media_type};base64,${one.data}`, alt: title });
       return el("figure", {}, image, title ? el("figcaption", {}, title) : null);
     }
     return null;
   }
 
+  // Where a question waits for this person it has its own two buttons, and nothing else is offered beside them.
   suggest(texts) {
+    this.offered = texts;
+    if (this.asks.querySelector(".answers")) texts = [];
     this.keeping(() => {
       const button = (text) => el("button", { type: "button", dir: "auto", onclick: () => this.pick(text) }, text);
       this.suggestions.replaceChildren(...texts.map(button));
@@ -315,12 +324,15 @@ export class View {
     } else lines.push(el("p", { class: "quiet" }, this.words["waiting-approval"]));
     const label = approval.yours ? this.words["ask-go-ahead"] : this.words["waiting-approval"];
     const box = el("section", { class: "ask", "aria-label": label, "data-approval": approval.id }, ...lines);
+    box.asked = approval;
     this.keeping(() => this.asks.append(box));
+    this.suggest(this.offered || []);
     this.aloud.textContent = `${approval.words} ${label}`;
   }
 
   asked(id) {
     this.asks.querySelector(`[data-approval="${CSS.escape(id)}"]`)?.remove();
+    this.suggest(this.offered || []);
   }
 
   asking() {

@@ -1,8 +1,8 @@
 // <munshi-chat binding="…">: the same conversation on anybody's page. All of it stands in a closed shadow root: the page's
 // styles do not reach in, ours do not leak out, and no inline style or script needs the page's leave.
-import { Chat, stores } from "./chat.js";
+import { Chat, keepIn, store, stores } from "./chat.js";
 import { Door } from "./door.js";
-import { el, icon, ICONS } from "./dom.js";
+import { el, icon, ICONS, pause } from "./dom.js";
 import { initial, tone, View } from "./view.js";
 
 const SCRIPT = document.currentScript?.src || "";
@@ -17,7 +17,7 @@ function dress(shadow) {
 }
 
 class MunshiChat extends HTMLElement {
-  static observedAttributes = ["accent", "theme", "open", "position"];
+  static observedAttributes = ["accent", "binding", "theme", "open", "position"];
 
   #shadow = this.attachShadow({ mode: "closed", delegatesFocus: true });
   #token = null;
@@ -41,10 +41,31 @@ class MunshiChat extends HTMLElement {
     dress(this.#shadow);
     this.#inner = el("div", { class: "munshi" });
     this.#shadow.append(this.#inner);
-    this.#build().catch(() => this.#inner.replaceChildren());
+    this.#begin();
+  }
+
+  // A page may be there before its line is: tried again for some minutes.
+  async #begin(tries = 0) {
+    try {
+      await this.#build();
+    } catch (error) {
+      this.#inner.replaceChildren();
+      console.warn(`munshi-chat: ${error.message}`);
+      if (tries > 9 || error.status < 500) return;
+      await pause(1000 * 2 ** tries);
+      this.#begin(tries + 1);
+    }
+  }
+
+  // What the host has signed. Where it has gone stale the host is told, and may have set another then.
+  #proof(isStale) {
+    if (isStale) this.dispatchEvent(new CustomEvent("munshi-token"));
+    const token = this.#token || this.getAttribute("token");
+    return typeof token === "function" ? token(isStale) : token;
   }
 
   attributeChangedCallback(name, _, value) {
+    if (name === "binding" && this.isConnected) this.connectedCallback();
     if (!this.#inner) return;
     if (name === "open" && this.#panel) this.#show(value !== null);
     else this.#theme();
@@ -78,31 +99,21 @@ class MunshiChat extends HTMLElement {
     const { browser } = stores();
     const name = `munshi:${this.#place}:visitor`;
     let held = null;
-    const read = () => {
-      try {
-        return browser.getItem(name);
-      } catch {
-        return null;
-      }
-    };
     return {
       get token() {
-        return held || read();
+        return held || store(browser, name);
       },
+      // A browser that keeps nothing knows it for as long as the page is open.
       set token(value) {
         held = value;
-        try {
-          browser.setItem(name, value);
-        } catch {
-          // Known for as long as the page is open.
-        }
+        keepIn(browser, name, value);
       },
     };
   }
 
   async #build() {
     const base = (this.getAttribute("server") || (SCRIPT && new URL(SCRIPT).origin) || "").replace(/\/$/, "");
-    const proof = () => this.#token || this.getAttribute("token");
+    const proof = (isStale) => this.#proof(isStale);
     this.#door = new Door({ base, place: this.#place, keep: this.#keep(), proof });
     const thread = await this.#door.thread();
     const voice = this.getAttribute("language") || thread.voice;

@@ -10,6 +10,8 @@ use axum::http::{HeaderMap, HeaderValue};
 pub(crate) const SIGN_IN: &str = "munshi_sign_in";
 /// That somebody has signed in here before.
 pub(crate) const BROWSER: &str = "munshi_browser";
+/// What pages are read in.
+pub(crate) const LANGUAGE: &str = "munshi_language";
 /// On the way to another service and back.
 pub(crate) const ELSEWHERE: &str = "munshi_elsewhere";
 

@@ -7,8 +7,9 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 
-use super::frame::sent;
-use crate::error::ApiError;
+use super::frame::{Told, sent};
+use super::words::Words;
+use crate::error::{ApiError, Code};
 
 /// An error whose words a person reads in their browser.
 #[derive(Debug)]
@@ -17,7 +18,8 @@ pub(crate) struct Fault(ApiError);
 #[derive(Template)]
 #[template(path = "account/fault.html")]
 struct FaultPage<'a> {
-    message: &'a str,
+    words: Words,
+    told: Told,
     hint: &'a str,
     /// Ours: then what they did is not to blame.
     ours: bool,
@@ -29,13 +31,12 @@ impl Fault {
     }
 
     /// The words alone, for a page that goes on around them.
-    pub(crate) fn words(&self) -> String {
-        self.0.message.clone().into_owned()
+    pub(crate) fn told(&self, words: Words) -> Option<Told> {
+        Some(told(&self.0, words))
     }
 
     /// Whether it is about what somebody wrote, and they can write it again.
     pub(crate) fn is_about_input(&self) -> bool {
-        use crate::error::Code;
         matches!(self.0.code(), Code::Invalid | Code::Conflict | Code::TooManyRequests)
     }
 }
@@ -49,22 +50,51 @@ impl<E: Into<ApiError>> From<E> for Fault {
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let status = self.status();
-        let page = FaultPage { message: &self.0.message, hint: &self.0.hint, ours: status.is_server_error() };
-        let mut response = sent(&page, status);
+        let mut response = status.into_response();
         if let Some(wait) = self.0.retry_after {
             let seconds = wait.as_millis().div_ceil(1000).max(1);
             if let Ok(value) = seconds.to_string().parse() {
                 response.headers_mut().insert(RETRY_AFTER, value);
             }
         }
-        if self.0.causes().is_some() {
-            // Logged at the edge, as every error is; the page stays what it is.
-            response.extensions_mut().insert(Shown(Arc::new(self.0)));
-        }
+        response.extensions_mut().insert(Shown(Arc::new(self.0)));
         response
     }
 }
 
-/// An error that was shown as a page already.
+/// An error to be shown as a page: at the edge, where it is logged and the reader's language is known.
 #[derive(Clone)]
 pub(crate) struct Shown(pub(crate) Arc<ApiError>);
+
+impl Shown {
+    /// Puts the page into the answer, keeping its status and headers such as `retry-after`.
+    pub(crate) fn page(&self, words: Words, mut response: Response) -> Response {
+        let status = response.status();
+        let (told, hint) = (told(&self.0, words), if words.is_english() { &*self.0.hint } else { "" });
+        let page = sent(&FaultPage { words, told, hint, ours: status.is_server_error() }, status);
+        let (parts, body) = page.into_parts();
+        response.headers_mut().extend(parts.headers);
+        *response.body_mut() = body;
+        response
+    }
+}
+
+/// In the reader's language as far as there are words for it; what it is exactly stands beside them in English.
+fn told(error: &ApiError, words: Words) -> Told {
+    let message = error.message.clone().into_owned();
+    if words.is_english() {
+        return Told { good: false, words: message, detail: String::new() };
+    }
+    if let Some(phrase) = error.phrase {
+        return Told { good: false, words: words.say(phrase), detail: String::new() };
+    }
+    let phrase = match error.code() {
+        Code::Forbidden => "forbidden",
+        Code::NotFound => "not-found",
+        Code::Conflict => "conflict",
+        Code::TooManyRequests => "too-many",
+        code if code.status().is_server_error() => "went-wrong",
+        _ => "invalid",
+    };
+    Told { good: false, words: words.say(phrase), detail: message }
+}

@@ -55,7 +55,7 @@ impl IntoResponse for NotTaken {
 }
 
 fn refused(words: &'static str) -> NotTaken {
-    let error = ApiError::new(Code::Forbidden, words);
+    let error = ApiError::new(Code::Forbidden, words).phrase("foreign-form");
     NotTaken::Fault(
         error.hint("Nothing was changed. Open the page here again and send the form from it.").into(),
     )

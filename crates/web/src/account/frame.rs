@@ -7,11 +7,13 @@ use axum::response::{IntoResponse, Response};
 use munshi_types::Timestamp;
 
 use super::signed_in::{SignedIn, Workspace};
+use super::words::Words;
 use crate::error::ApiError;
 use crate::pages::Page;
 
 /// Who is here, and where else they can go.
 pub(crate) struct Frame {
+    pub(crate) words: Words,
     pub(crate) name: String,
     pub(crate) email: String,
     /// What forms carry.
@@ -30,15 +32,17 @@ pub(crate) struct Frame {
 pub(crate) struct Told {
     pub(crate) good: bool,
     pub(crate) words: String,
+    /// More of it, in English, where `words` are in another language and say less; else empty.
+    pub(crate) detail: String,
 }
 
 impl Told {
     pub(crate) fn done(words: impl Into<String>) -> Option<Self> {
-        Some(Self { good: true, words: words.into() })
+        Some(Self { good: true, words: words.into(), detail: String::new() })
     }
 
     pub(crate) fn not_done(words: impl Into<String>) -> Option<Self> {
-        Some(Self { good: false, words: words.into() })
+        Some(Self { good: false, words: words.into(), detail: String::new() })
     }
 }
 
@@ -52,6 +56,7 @@ impl Frame {
             Vec::new()
         };
         Ok(Self {
+            words: who.words,
             name: who.operator.name.clone(),
             email: who.operator.email.clone(),
             form: who.form_token(),
@@ -69,6 +74,11 @@ impl Frame {
     /// Whether they look after who comes in.
     pub(crate) fn manages(&self) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| workspace.role <= munshi_identity::Role::Admin)
+    }
+
+    /// A moment by the clock of the open workspace.
+    pub(crate) fn moment(&self, at: Timestamp) -> String {
+        self.words.moment(at, self.workspace.as_ref().map(|workspace| &workspace.tenant))
     }
 
     pub(crate) fn is(&self, page: &str) -> bool {
@@ -90,9 +100,4 @@ pub(crate) fn sent<T: Template>(page: &T, status: StatusCode) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
-}
-
-/// A moment as people read it.
-pub(crate) fn moment(at: Timestamp) -> String {
-    at.to_jiff().strftime("%-d %b %Y, %H:%M UTC").to_string()
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use axum::http::HeaderMap;
 use munshi_identity::hosts::{HostError, HostVisitor, Hosts};
 use munshi_identity::operators::{OPERATORS, Operator, roles};
-use munshi_identity::{Address, Person, Role, Token, persons, sign_ins};
+use munshi_identity::{Address, Person, Token, persons, sign_ins};
 use munshi_store::{Db, PlatformTx, Tx};
 use munshi_types::{Clock, Ids, PersonId, TenantId};
 
@@ -59,7 +59,8 @@ impl Proofs for Proven {
         let read = move |tx: &mut PlatformTx<'_>| roles::role_in(tx, &asked, tenant);
         let Some((_, role)) = self.db.platform(OPERATORS).read(read).await? else { return Ok(None) };
         let (ids, now) = (self.ids.clone(), self.clock.now());
-        self.db.write(tenant, move |tx| person_of(tx, &ids, &operator, role, now)).await
+        let unit = move |tx: &mut Tx<'_>| persons::of_operator(tx, &ids, &operator, role, now);
+        Ok(Some(self.db.write(tenant, unit).await?.id))
     }
 
     async fn is_operator(&self, headers: &HeaderMap) -> Result<bool, ApiError> {
@@ -84,21 +85,6 @@ impl Proven {
 /// The host's own id comes first: by it they are known again.
 fn addresses(visitor: &HostVisitor) -> Vec<Address> {
     [visitor.address(), visitor.phone.clone(), visitor.email.clone()].into_iter().flatten().collect()
-}
-
-/// Whom an operator is among the tenant's people: the one with their e-mail, or somebody new with it. An e-mail was
-/// perhaps only said, so nobody becomes somebody who stands higher than they do.
-fn person_of(
-    tx: &mut Tx<'_>,
-    ids: &Ids,
-    operator: &Operator,
-    role: Role,
-    now: munshi_types::Timestamp,
-) -> Result<Option<PersonId>, ApiError> {
-    let Ok(email) = Address::email(&operator.email) else { return Ok(None) };
-    let person = persons::find_or_add(tx, ids, &[email], &operator.name, now)?.person;
-    let higher = person.role.is_some_and(|theirs| theirs < role);
-    Ok((!higher && person.left_at.is_none()).then_some(person.id))
 }
 
 fn refusal(error: HostError) -> ApiError {

@@ -13,6 +13,7 @@ use munshi_types::{Tenant, TenantId};
 use super::cookies::{self, SIGN_IN};
 use super::fault::Fault;
 use super::local;
+use super::words::Words;
 use crate::api::{Api, Inner};
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -26,6 +27,8 @@ pub(crate) struct SignedIn {
     pub(crate) api: Api,
     pub(crate) operator: Operator,
     pub(crate) sign_in: SignIn,
+    /// What pages say to them.
+    pub(crate) words: Words,
     token: Token,
 }
 
@@ -54,7 +57,7 @@ impl SignedIn {
                 tracing::warn!(%error, sign_in = %id, "that an operator was here could not be noted");
             }
         }
-        Ok(Some(Self { api: api.clone(), operator, sign_in, token }))
+        Ok(Some(Self { api: api.clone(), operator, sign_in, words: Words::of(headers), token }))
     }
 
     /// What a form of this browser carries, and no other's.

@@ -1,5 +1,6 @@
 //! What the audit hears of signing in and of who may: ids, never an e-mail, a password or a link.
 
+use munshi_identity::links;
 use munshi_identity::operators::{Operator, roles};
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::PlatformTx;
@@ -19,7 +20,7 @@ pub(crate) struct Telling {
 
 impl Telling {
     pub(crate) fn of(api: &Inner, operator: OperatorId) -> Self {
-        let actor = Actor::new(ActorKind::Operator, format!("operator {operator}"));
+        let actor = Actor::new(ActorKind::Operator, links::by_operator(operator));
         Self { actor, ids: api.ids.clone(), now: api.clock.now() }
     }
 
@@ -27,10 +28,6 @@ impl Telling {
     pub(crate) fn nobody(api: &Inner) -> Self {
         let actor = Actor::new(ActorKind::System, "sign-in");
         Self { actor, ids: api.ids.clone(), now: api.clock.now() }
-    }
-
-    pub(crate) fn who(&self) -> &str {
-        &self.actor.id
     }
 
     /// Last in the transaction: in the chain of the installation, and of those tenants whom it concerns.

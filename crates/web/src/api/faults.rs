@@ -1,5 +1,6 @@
 //! What goes wrong on the floors below, as an answer: one table.
 
+use munshi_identity::passwords::Unfit;
 use munshi_store::Error as Store;
 
 use crate::error::{ApiError, Code};
@@ -32,6 +33,18 @@ impl From<munshi_identity::Error> for ApiError {
             error @ E::Busy => Self::unavailable(error),
             error @ E::NameTaken(_) => Self::new(Code::Conflict, sentence(&error.to_string()))
                 .hint("Choose another name, or revoke that key first."),
+        }
+    }
+}
+
+impl From<Unfit> for ApiError {
+    fn from(why: Unfit) -> Self {
+        let error = Self::new(Code::Invalid, sentence(&why.to_string()));
+        match why {
+            Unfit::Short => error.phrase("password-short"),
+            Unfit::Pattern => error.phrase("password-pattern"),
+            Unfit::Common => error.phrase("password-common"),
+            Unfit::Long => error,
         }
     }
 }

@@ -16,7 +16,10 @@ pub(super) fn script(modules: &[&str], style: Option<&str>) -> String {
             continue;
         }
         out.push_str(line.strip_prefix("export ").unwrap_or(line));
-        out.push('\n');
+        // Where a line can't end a statement by itself, nothing is lost with its end.
+        if !line.ends_with([';', '{', ',', '(']) {
+            out.push('\n');
+        }
     }
     out.push_str("})();\n");
     out
@@ -36,7 +39,9 @@ pub(super) fn style(files: &[&str]) -> String {
             // Spaces that mean nothing; those around + and - in a sum do.
             let spaces = [(" {", "{"), ("{ ", "{"), ("; }", "}"), (": ", ":"), ("; ", ";"), (", ", ",")];
             out.push_str(&spaces.iter().fold(line.to_owned(), |text, (from, to)| text.replace(from, to)));
-            out.push('\n');
+            if !line.ends_with(['}', ';', '{']) {
+                out.push('\n');
+            }
         }
     }
     out
@@ -52,7 +57,7 @@ mod tests {
     fn modules_become_one_script() {
         let one = "// Why.\nimport { b } from \"./b.js\";\n\nexport function a() {\n  return b();\n}\n";
         let joined = script(&["export const b = () => 1;\n", one], None);
-        let wanted = "(()=>{\"use strict\";\nconst b = () => 1;\nfunction a() {\nreturn b();\n}\n})();\n";
+        let wanted = "(()=>{\"use strict\";\nconst b = () => 1;function a() {return b();}\n})();\n";
         assert_eq!(joined, wanted);
     }
 
@@ -60,7 +65,7 @@ mod tests {
     fn a_sheet_loses_its_comments_alone() {
         assert_eq!(
             style(&["/* why\n */\na .b { c: d; e: calc(1px + 2px); }\n\n  /* x */ f, g {}\n"]),
-            "a .b{c:d;e:calc(1px + 2px)}\nf,g{}\n"
+            "a .b{c:d;e:calc(1px + 2px)}f,g{}"
         );
     }
 
@@ -75,6 +80,8 @@ mod tests {
                     "a text goes over the line: {line}"
                 );
                 assert!(!line.starts_with("import ") || line.ends_with(';'), "{line}");
+                let is_joined = [";", "{", ",", "("].iter().any(|end| line.contains(&format!("{end} //")));
+                assert!(!is_joined, "a comment has a line of its own: {line}");
                 assert!(!line.contains("/*") && !line.contains("*/"), "only // is taken out: {line}");
                 assert!(!line.starts_with("export default") && !line.starts_with("export {"), "{line}");
                 assert!(!line.contains("innerHTML") && !line.contains("insertAdjacentHTML"), "{line}");

@@ -30,6 +30,8 @@ pub struct ApiError {
     pub(crate) retry_after: Option<Duration>,
     /// How many there may be, where a limit was reached.
     pub(crate) limit: Option<u32>,
+    /// The same as `message` among what the account's pages say, where they say it.
+    pub(crate) phrase: Option<&'static str>,
     #[source]
     pub(crate) cause: Option<Cause>,
 }
@@ -43,6 +45,7 @@ impl ApiError {
             hint: code.hint().into(),
             retry_after: waits.then_some(RETRY_AFTER_DEFAULT),
             limit: None,
+            phrase: None,
             cause: None,
         }
     }
@@ -76,6 +79,11 @@ impl ApiError {
     #[must_use]
     pub(crate) fn limit(self, count: u32) -> Self {
         Self { limit: Some(count), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn phrase(self, name: &'static str) -> Self {
+        Self { phrase: Some(name), ..self }
     }
 
     #[must_use]

@@ -14,6 +14,7 @@ use http_body_util::BodyExt;
 
 use super::RequestId;
 use crate::account::fault::Shown;
+use crate::account::words::Words;
 use crate::error::{ApiError, Code};
 use crate::json::{Json, shorten};
 use crate::openai;
@@ -28,9 +29,11 @@ pub(crate) async fn shape(
     next: Next,
 ) -> Response {
     let is_openai = matched.is_some_and(|path| openai::speaks(path.as_str()));
+    let words = Words::of(request.headers());
     let response = next.run(request).await;
-    if let Some(Shown(error)) = response.extensions().get::<Shown>() {
-        log(error);
+    if let Some(shown) = response.extensions().get::<Shown>().cloned() {
+        log(&shown.0);
+        return shown.page(words, response);
     }
     let error = match response.extensions().get::<Arc<ApiError>>() {
         Some(error) => error.clone(),

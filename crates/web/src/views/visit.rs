@@ -1,11 +1,14 @@
 //! A conversation as somebody at a page sees it.
 
-use munshi_agent::Event;
+use std::sync::Arc;
+
 use munshi_agent::marks::Marks;
 use munshi_agent::messages::Message as Stored;
+use munshi_agent::{Event, act_words};
+use munshi_lang::Voice;
 use munshi_safety::approvals::{Approval, State};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{ApprovalId, MessageId, RunId, Timestamp};
+use munshi_types::{ApprovalId, MessageId, RunId, Timestamp, ToolSpec};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -98,10 +101,13 @@ pub(crate) struct VisitApproval {
 }
 
 impl VisitApproval {
-    pub(crate) fn of(approval: &Approval, yours: bool) -> Self {
+    /// In a voice as far as the tool has words in it.
+    pub(crate) fn of(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Voice)) -> Self {
+        let spec = tools.iter().find(|spec| spec.name.as_str() == approval.tool);
+        let told = spec.and_then(|spec| act_words::in_words(spec, &approval.arguments, voice));
         Self {
             id: approval.id,
-            words: approval.words.clone(),
+            words: told.unwrap_or_else(|| approval.words.clone()),
             digest: approval.digest.to_string(),
             state: approval.state.into(),
             yours: yours && approval.state == State::Pending,

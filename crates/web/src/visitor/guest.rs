@@ -81,10 +81,19 @@ async fn proved(
     if !origin.is_own() {
         return Ok(Proved::Nothing);
     }
-    if let Some(person) = api.visits.proofs.signed_in(place.tenant, headers).await? {
-        return Ok(Proved::Person(person));
+    let browser = Token::of_cookie(headers).map_or(Proved::Nothing, Proved::Browser);
+    match api.visits.proofs.signed_in(place.tenant, headers).await? {
+        // Whoever opened the business in this browser goes on as who they were, with what they had said.
+        Some(_) if is_member(api, place, &browser).await? => Ok(browser),
+        Some(person) => Ok(Proved::Person(person)),
+        None => Ok(browser),
     }
-    Ok(Token::of_cookie(headers).map_or(Proved::Nothing, Proved::Browser))
+}
+
+async fn is_member(api: &Api, place: &Resolution, proved: &Proved) -> Result<bool, ApiError> {
+    let proved = proved.clone();
+    let person = api.db.read(place.tenant, move |tx| find(tx, &proved)).await?;
+    Ok(person.is_some_and(|person| person.role.is_some() && person.left_at.is_none()))
 }
 
 /// The other end of the line; where that is a proxy of ours, the last address it was told that is none.

@@ -126,8 +126,8 @@ impl Ear {
 }
 
 /// What a tool gave to be shown.
-pub(crate) fn shown(result: &Value) -> Vec<Shown> {
-    attachment::of_result(result).iter().filter_map(|one: &Attachment| Shown::of(one)).collect()
+pub(crate) fn shown(answer: &Value) -> Vec<Shown> {
+    attachment::of_result(answer).iter().filter_map(|one: &Attachment| Shown::of(one)).collect()
 }
 
 /// What a text in a language is answered in.
@@ -180,10 +180,12 @@ mod tests {
             ok: true,
             result,
         };
-        assert_eq!(ear().hear(result(json!({ "count": 4, "internal": "x" }))), None);
-        let with = ear().hear(result(
-            json!({ "attachments": [{ "kind": "link", "url": "https://a.example", "title": "A" }] }),
-        ));
+        assert_eq!(
+            ear().hear(result(json!({ "ok": true, "result": { "count": 4, "internal": "x" } }))),
+            None
+        );
+        let given = json!({ "attachments": [{ "kind": "link", "url": "https://a.example", "title": "A" }] });
+        let with = ear().hear(result(json!({ "ok": true, "result": given })));
         assert_eq!(with.unwrap().name(), "attached");
     }
 

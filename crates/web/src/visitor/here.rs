@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::{FORWARDED, HOST, VIA};
 use axum::http::request::Parts;
+use munshi_identity::operators::{self, OPERATORS};
 
 use super::origin::{Origin, host_of};
 use crate::app::App;
@@ -39,12 +40,21 @@ impl FromRequestParts<App> for Keeper {
             return Ok(Self);
         }
         Err(ApiError::new(Code::Forbidden, "This is for whoever looks after this installation.")
-            .hint("Open the page on the machine itself, as http://localhost, or sign in."))
+            .hint("Sign in as its keeper; while nobody has an account, open it on the machine itself as http://localhost."))
     }
 }
 
+/// Who sits here is believed while nobody has an account and nothing says that the installation is for others: some
+/// proxies add nothing to what they pass on, and then everybody seems to sit here.
 pub(crate) async fn is_keeper(app: &App, peer: Option<&Peer>, headers: &HeaderMap) -> Result<bool, ApiError> {
-    Ok(sits_here(peer, headers) || app.api()?.visits.proofs.is_operator(headers).await?)
+    let api = app.api()?;
+    if api.visits.proofs.is_operator(headers).await? {
+        return Ok(true);
+    }
+    if !sits_here(peer, headers) || api.account.public_url.is_some() {
+        return Ok(false);
+    }
+    Ok(!api.db.platform(OPERATORS).read(operators::any).await?)
 }
 
 #[cfg(test)]

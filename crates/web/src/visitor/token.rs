@@ -1,15 +1,20 @@
-//! What a browser is known by: `mv_` and forty-three letters of chance. The store has their hash alone, so that nobody who
-//! reads it can speak for a visitor.
+//! What a browser is known by: `mv_` and forty-three letters that nobody guesses. The store has their hash alone, so that
+//! nobody who reads it can speak for a visitor.
 
 use std::fmt;
 
-use axum::http::header::COOKIE;
 use axum::http::{HeaderMap, HeaderValue};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use munshi_identity::codes::CodeKey;
 use munshi_identity::{Address, AddressError};
 use munshi_types::Random;
 use sha2::{Digest, Sha256};
 
+use crate::account::cookies;
+
 const PREFIX: &str = "mv_";
+const PURPOSE: &str = "visitor";
 const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 /// 64 to the power of 43 is 2 to the power of 258.
 const SECRET: usize = 43;
@@ -29,6 +34,13 @@ impl Token {
         Self(PREFIX.chars().chain(letters).collect())
     }
 
+    /// Somebody new's, out of the id of their first message, which is of chance too. An answer that is lost on the line
+    /// takes the token with it; who sends the message again gets the same, and is the same.
+    pub(crate) fn of_first(key: &CodeKey, binding: &str, message: &str) -> Self {
+        let sealed = key.seal(PURPOSE, &[binding, message]);
+        Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(sealed)))
+    }
+
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let secret = text.strip_prefix(PREFIX)?;
         let fits = secret.len() == SECRET && secret.bytes().all(|byte| LETTERS.contains(&byte));
@@ -40,10 +52,9 @@ impl Token {
         text.starts_with(PREFIX)
     }
 
+    /// None where it was sent twice: one of them was planted by a neighbour under the same name.
     pub(crate) fn of_cookie(headers: &HeaderMap) -> Option<Self> {
-        let cookies = headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|cookie| cookie.split(';')).filter_map(|pair| pair.split_once('='));
-        pairs.find(|(name, _)| name.trim() == NAME).and_then(|(_, value)| Self::parse(value.trim()))
+        Self::parse(cookies::read(headers, NAME, false)?)
     }
 
     pub(crate) fn reveal(&self) -> &str {
@@ -83,6 +94,7 @@ impl fmt::Debug for Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::header::COOKIE;
     use munshi_types::SystemRandom;
 
     #[test]
@@ -98,6 +110,21 @@ mod tests {
         assert_eq!(Token::of_cookie(&headers), Some(token.clone()));
         assert!(token.cookie(Line::Secure).unwrap().to_str().unwrap().ends_with("; Secure"));
         assert!(!token.cookie(Line::Open).unwrap().to_str().unwrap().contains("Secure"));
+    }
+
+    #[test]
+    fn a_first_message_that_comes_again_has_the_same_token() {
+        let key = CodeKey::new(&[7; 32]);
+        let token = Token::of_first(&key, "b", "m");
+        assert_eq!(Token::parse(token.reveal()), Some(token.clone()));
+        assert_eq!(Token::of_first(&key, "b", "m"), token);
+        for other in [Token::of_first(&key, "b", "n"), Token::of_first(&key, "c", "m")] {
+            assert_ne!(other, token);
+        }
+        assert_ne!(Token::of_first(&CodeKey::new(&[8; 32]), "b", "m"), token, "another tenant's");
+        let twice = format!("munshi_visitor={0}; munshi_visitor={0}", token.reveal());
+        let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(twice).unwrap())]);
+        assert_eq!(Token::of_cookie(&headers), None);
     }
 
     #[test]

@@ -19,7 +19,8 @@ const CORE: [&str; 7] =
 
 /// Adds what pages say to a book of phrases.
 pub fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
-    book.add_files(&munshi_lang::phrase_files!("../../phrases"))
+    book.add_files(&munshi_lang::phrase_files!("../../phrases"))?;
+    book.add_files(&munshi_lang::phrase_files!("../../phrases/account"))
 }
 
 /// The core's phrases and ours. A test holds them to be whole.
@@ -43,6 +44,13 @@ pub(crate) fn all(voice: Voice) -> BTreeMap<String, String> {
     said.collect()
 }
 
+/// The message with which a one-time code goes to a phone.
+pub(crate) fn code(code: &str, voice: Voice) -> String {
+    let said = own().say("account-code", voice, &[("code", Fill::Text(code))]);
+    // A test holds it to be there.
+    said.unwrap_or_else(|_| code.to_owned())
+}
+
 pub(crate) fn voice(code: &str) -> Option<Voice> {
     Voice::all().find(|voice| voice.code() == code)
 }
@@ -50,15 +58,19 @@ pub(crate) fn voice(code: &str) -> Option<Voice> {
 /// What a page begins in: what the browser asks for where the persona speaks it, else the persona's first language.
 pub(crate) fn greeting(place: &Resolution, headers: &HeaderMap) -> Voice {
     let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let asked = asked.split(',').filter_map(|part| {
-        let tag = part.split(';').next().unwrap_or_default().trim();
-        tag.split('-').next().unwrap_or_default().to_ascii_lowercase().parse::<Language>().ok()
-    });
     let spoken: Vec<Voice> = place.human.body.speech.languages.iter().filter_map(voice_of).collect();
     let is_spoken = |language: &Language| spoken.iter().any(|voice| voice.language == *language);
-    let wanted = asked.into_iter().find(is_spoken).map(|language| Voice::new(language, Form::Native));
+    let wanted = self::asked(asked).find(is_spoken).map(|language| Voice::new(language, Form::Native));
     let english = Voice::new(Language::English, Form::Latin);
     wanted.or_else(|| spoken.first().copied()).unwrap_or(english)
+}
+
+/// The languages we speak of those a browser asks for, in its order.
+pub(crate) fn asked(header: &str) -> impl Iterator<Item = Language> {
+    header.split(',').filter_map(|part| {
+        let tag = part.split(';').next().unwrap_or_default().trim();
+        tag.split('-').next().unwrap_or_default().to_ascii_lowercase().parse().ok()
+    })
 }
 
 /// The languages of the menu, each under its own name.

@@ -27,8 +27,12 @@ mod account {
     mod rights;
 }
 mod approvals;
+mod browsers;
 mod chat;
 mod door;
+#[allow(dead_code, reason = "shared with the tests of the program")]
+#[path = "../../../munshi/tests/browser/driver.rs"]
+mod driver;
 mod hostile;
 mod keys;
 mod limits;

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Router;
+use munshi_agent::outbox::Sender;
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::{self, Hosts};
@@ -38,6 +39,7 @@ use munshi_test_support::models::{Scripted, Turn};
 use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
 use munshi_tools::Dispatcher;
 use munshi_types::{BindingId, Clock, Ids, PersonId, SystemRandom, TenantId, Zone};
+use munshi_web::account::proofs::Proven;
 use munshi_web::api::{Codes, Parts as ApiParts};
 use munshi_web::{Account, Api, App, Metrics, Options, Visits, router, routes};
 
@@ -48,7 +50,7 @@ const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the books of a
                      languages = [\"en\", \"hi\"]\nlock = \"open\"\n+++\n\nKind.\n";
 const TEAM: &str =
     "+++\nname = \"Counter\"\nrole = \"You work at the counter.\"\nmembers = [\"meera\"]\n+++\n\nServe.\n";
-const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\"]\n\
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"note\", \"wipe\", \"show\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 
 /// A tenant and those who work there.
@@ -62,6 +64,7 @@ pub(crate) struct Business {
 
 /// One process of the installation, with two tenants, `shop` and `other`.
 pub(crate) struct Installation {
+    pub(crate) app: App,
     pub(crate) shop: Business,
     pub(crate) other: Business,
     pub(crate) model: Arc<Scripted>,
@@ -148,9 +151,36 @@ impl Installation {
         let account = Account {
             passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
             public_url: None,
+            invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,
         };
-        Self::with_account(test, db, (shop, other), (model, provider, world), (budgets, target, account))
+        let parts = (model, provider, world);
+        Self::with_account(test, db, (shop, other), parts, (budgets, target, account, Vec::new()))
+    }
+
+    /// The same with a way to people's phones.
+    pub(crate) async fn reaching(
+        test: &TestDb,
+        script: impl IntoIterator<Item = Turn>,
+        phone: Arc<dyn Sender>,
+    ) -> Self {
+        let (shop, other) = (business(test, "shop").await, business(test, "other").await);
+        let model = Arc::new(Scripted::new(script));
+        let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
+        let target = Target::new("one", Wire::OpenAi, "", "m");
+        let account = Account {
+            passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
+            public_url: None,
+            invitation_life: munshi_identity::links::INVITATION_LIFE,
+            oidc: None,
+        };
+        Self::with_account(
+            test,
+            test.db.clone(),
+            (shop, other),
+            parts,
+            (budgets(), target, account, vec![phone]),
+        )
     }
 
     /// The same with another way to sign in.
@@ -159,7 +189,13 @@ impl Installation {
         let model = Arc::new(Scripted::new([]));
         let target = Target::new("one", Wire::OpenAi, "", "m");
         let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
-        Self::with_account(test, test.db.clone(), (shop, other), parts, (budgets(), target, account))
+        Self::with_account(
+            test,
+            test.db.clone(),
+            (shop, other),
+            parts,
+            (budgets(), target, account, Vec::new()),
+        )
     }
 
     fn with_account(
@@ -167,7 +203,7 @@ impl Installation {
         db: Db,
         (shop, other): (Business, Business),
         (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
-        (budgets, target, account): (Budgets, Target, Account),
+        (budgets, target, account, senders): (Budgets, Target, Account, Vec<Arc<dyn Sender>>),
     ) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let registry = Arc::new(tools::registry(&world));
@@ -175,6 +211,15 @@ impl Installation {
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
         let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
         let engine = engine(test, &db, (&office, registry, resolver.clone()), (provider, target));
+        let proofs = Proven {
+            db: db.clone(),
+            clock: clock.clone(),
+            ids: test.ids.clone(),
+            hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
+            public_url: account.public_url.clone(),
+        };
+        let house = Arc::new(pages::house());
+        let visits = Visits { proofs: Arc::new(proofs), house, ..Visits::default() };
         let parts = ApiParts {
             db: db.clone(),
             engine: engine.clone(),
@@ -184,17 +229,16 @@ impl Installation {
             codes: Arc::new(FixedCodes),
             account,
             hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
-            senders: Vec::new(),
+            senders,
             clock,
             random: Arc::new(SystemRandom),
             patience: Duration::from_secs(20),
             key_limit: munshi_web::api::limits::KEY,
         };
-        let visits = Visits { house: Arc::new(pages::house()), ..Visits::default() };
         let api = Api::receiving(parts, visits);
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
         let router = router(routes(), &app, &Options::default());
-        Self { shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }
+        Self { app, shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }
     }
 
     pub(crate) fn now(&self) -> munshi_types::Timestamp {

@@ -124,10 +124,10 @@ fn solved(challenge: &str) -> String {
 }
 
 /// The person behind a thread, made a member of the business.
-async fn promote(house: &Installation, role: Role) -> PersonId {
+pub(crate) async fn promote(house: &Installation, role: Role) -> PersonId {
     let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
         let id: PersonId = tx.one(
-            "SELECT person_id FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel'",
+            "SELECT person_id FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel' AND address LIKE 'web:%'",
             munshi_store::params![],
             |row| row.get(0),
         )?;
@@ -217,6 +217,86 @@ on_both! {
         assert_eq!(run_of(&again), run);
         let (status, body, _) = guest.tries(&house, &json!({ "text": "Else?", "message_id": own("1") })).await;
         assert_eq!((status, &body["error"]["code"]), (409, &json!("conflict")));
+    }
+
+    async fn a_first_message_whose_answer_was_lost_is_the_same_again(test: TestDb) {
+        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("At eight."), Turn::text("Yes?")]).await;
+        // The answer never arrives, and its cookie neither.
+        let here = || Browser::from("127.0.0.1:9");
+        let _lost = here().say(&house, "When do you open?", "1").await;
+        let (headers, told) = here().say(&house, "When do you open?", "1").await;
+        assert_eq!(text_of(&told), "We open at nine.");
+        let known = Browser::default().with("cookie", cookie(&headers));
+        let (_, thread) = known.get(&house, FRONT).await;
+        assert_eq!(thread["messages"].as_array().unwrap().len(), 2, "the thread is theirs: {thread}");
+        known.say(&house, "And when do you close?", "2").await;
+        assert_eq!(house.model.requests().len(), 2, "it was answered once");
+        // On another's page the token is handed over again, too.
+        let shop = Browser { address: here().address, ..Browser::on("shop.example") };
+        let body = json!({ "text": "Hello?", "message_id": own("3") });
+        let first = shop.tries(&house, &body).await.2["x-visitor"].clone();
+        assert_eq!(shop.tries(&house, &body).await.2["x-visitor"], first);
+        // With other words it is a mistake, and much later nobody comes in by it.
+        let other = json!({ "text": "Else?", "message_id": own("1") });
+        assert_eq!(here().tries(&house, &other).await.0, 409);
+        test.clock.advance(std::time::Duration::from_secs(11 * 60));
+        let late = json!({ "text": "When do you open?", "message_id": own("1") });
+        let (status, _, headers) = here().tries(&house, &late).await;
+        assert_eq!((status, headers.contains_key("set-cookie")), (409, false));
+    }
+
+    async fn what_a_tool_shows_comes_with_the_reply(test: TestDb) {
+        let script = [Turn::call("show", &json!({ "text": "qr link" })), Turn::call("show", &json!({ "text": "image" })), Turn::text("Here.")];
+        let house = opened(&test, script).await;
+        let (headers, told) = Browser::default().say(&house, "Show me the bill", "1").await;
+        let kinds = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
+        };
+        let attached: Vec<Vec<String>> = told.iter().filter(|event| event.data["type"] == "attached").map(|event| kinds(&event.data["attachments"])).collect();
+        assert_eq!(attached, [vec!["qr", "link"], vec!["image"]], "{told:?}");
+        let known = Browser::default().with("cookie", cookie(&headers));
+        let (_, thread) = known.get(&house, FRONT).await;
+        assert_eq!(kinds(&thread["messages"][1]["attachments"]), ["qr", "link", "image"], "{thread}");
+    }
+
+    async fn who_is_signed_in_belongs_to_the_business_as_far_as_they_do(test: TestDb) {
+        let house = opened(&test, [Turn::text("Hello."), Turn::text("To work."), Turn::text("As before.")]).await;
+        let asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        let sign_in = format!("munshi_sign_in={}", asha.cookies["munshi_sign_in"]);
+        let (shop, other) = ("/visit/shop-counter", "/visit/other-counter");
+        let inside = Browser::default().with("cookie", sign_in.clone()).with("sec-fetch-site", "same-origin");
+        assert_eq!(inside.get(&house, shop).await.1["open"], true);
+        assert_eq!(inside.get(&house, other).await.1["open"], false, "another's business");
+        let (_, told) = inside.say_at(&house, shop, "Good morning", "1").await;
+        assert_eq!(text_of(&told), "Hello.");
+        let elsewhere = inside.clone().with("sec-fetch-site", "cross-site");
+        assert_eq!(elsewhere.get(&house, shop).await.1["open"], false, "another's page");
+        // Who opened the business in this browser stays who they were when they sign in.
+        let (headers, _) = Browser::default().say(&house, "Hello!", "2").await;
+        let visitor = cookie(&headers);
+        let first = Browser::default().with("cookie", visitor.clone());
+        promote(&house, Role::Owner).await;
+        first.say_at(&house, shop, "I opened this", "3").await;
+        let both = inside.with("cookie", format!("{visitor}; {sign_in}"));
+        let (_, thread) = both.get(&house, shop).await;
+        assert_eq!(thread["messages"][0]["text"], "I opened this", "{thread}");
+    }
+
+    async fn who_sits_here_is_believed_until_somebody_has_an_account(test: TestDb) {
+        let house = opened(&test, []).await;
+        let here = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
+        let page = async |browser: &Browser| {
+            let body = house.send(browser.request("GET", "/", None)).await.into_body();
+            String::from_utf8_lossy(&http_body_util::BodyExt::collect(body).await.unwrap().to_bytes()).into_owned()
+        };
+        assert!(page(&here).await.contains("Meera"), "nobody has an account yet");
+        let keeper = house.keeper().await;
+        let shown = page(&here).await;
+        assert!(!shown.contains("Meera") && shown.contains("/account/sign-in"), "{shown}");
+        let (status, ..) = here.call(&house, "POST", "/start/open", Some(json!({ "tenant": "kirana" }))).await;
+        assert_eq!(status, 403);
+        let signed_in = here.with("cookie", format!("munshi_sign_in={}", keeper.cookies["munshi_sign_in"]));
+        assert!(page(&signed_in).await.contains("Meera"));
     }
 
     async fn pages_of_the_tenants_hosts_may_ask_and_no_others(test: TestDb) {

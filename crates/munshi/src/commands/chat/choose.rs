@@ -14,7 +14,7 @@ use crate::commands::ask::place::open_tenants;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
-use crate::wiring::{founding, packs};
+use crate::wiring::{founding, packs, ready};
 
 /// So many are offered; whoever has more names one.
 const MOST: usize = 30;
@@ -86,7 +86,8 @@ fn one_of(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
 /// A tenant that comes with the program, made for whoever has none yet.
 async fn ready_one(context: &Context, config: &Config) -> Result<Option<TenantName>> {
     let house = packs::house(context.clock.clone())?;
-    let tenants: Vec<ReadyTenant> = house.tenants.iter().map(|(_, tenant)| *tenant).collect();
+    let packs = house.tenants.iter().map(|(_, tenant)| *tenant);
+    let tenants: Vec<ReadyTenant> = packs.chain(ready::READY.iter().copied()).collect();
     if !std::io::stdin().is_terminal() {
         let names = tenants.iter().map(|tenant| tenant.name).collect::<Vec<_>>().join(", ");
         return Err(Failure::not_found("there is nobody to talk with yet").hint(format!(

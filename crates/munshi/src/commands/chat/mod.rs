@@ -3,12 +3,14 @@
 //! # Layout
 //! - `choose`: which binding, and the ready ones of an empty installation
 //! - `talk`: the conversation, message by message; `screen`: an answer as it comes; `wrap`: its lines
-//! - `input`: what is typed or piped; `editor`: the line editor; `past`: what was typed before
+//! - `input`: what is typed or piped; `editor`: the line editor; `past`: what was typed before; `keys`: what is pressed
+//!   while an answer comes
 //! - `slash`: commands within the conversation; `why`: why the last answer was as it was
 
 mod choose;
 mod editor;
 mod input;
+mod keys;
 mod past;
 mod screen;
 mod slash;

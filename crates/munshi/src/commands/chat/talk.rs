@@ -7,6 +7,7 @@ use munshi_types::Language;
 
 use super::editor::Colours;
 use super::input::{Input, Typed};
+use super::keys::Kept;
 use super::screen::Screen;
 use super::slash::{self, COMMANDS, Slash};
 use super::{past, why};
@@ -112,7 +113,9 @@ impl Talk<'_> {
             return self.told(failure, is_terminal);
         }
         let mut screen = Screen::new(self.context.output, self.desk.server());
+        let kept = if is_terminal { Kept::keep() } else { None };
         let asked = self.desk.ask(&self.who, &text, &mut screen).await;
+        drop(kept);
         match asked {
             Ok(told) => {
                 self.count(&told);

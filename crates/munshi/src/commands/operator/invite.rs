@@ -2,7 +2,7 @@
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::links::{self, NewLink, Place, Purpose};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::PlatformTx;
 use munshi_types::{Ids, SystemRandom, TenantId};
@@ -13,6 +13,7 @@ use crate::commands::tenant::Of;
 use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::wiring::account;
 use crate::wiring::database::Database;
 
 #[derive(Debug, Args)]
@@ -41,6 +42,7 @@ struct What {
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
+    let life = account::invitation_life(&config);
     let (link, token) = context.block_on(async {
         let db = database.open().await?;
         let place = match arguments.what.role {
@@ -56,13 +58,16 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let purpose = Purpose::Invitation { email: arguments.email.clone(), place };
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let by = telling.actor.id.clone();
-            let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &purpose, &by, telling.now)?;
+            let new = NewLink { purpose: &purpose, made_by: &by, life };
+            let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
             let payload = json!({ "kind": "invitation", "place": place });
             telling.tell(tx, &tenants, "link.made", link.id.to_string(), payload)?;
             Ok((link, token))
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    Shown::of(&config, &token, link.ends_at)
-        .answer(context, &format!("Send this link to {}.", arguments.email))
+    Shown::of(&config, &token, link.ends_at).answer(
+        context,
+        &format!("Send this link to {}; `munshi operator withdraw` takes it back.", arguments.email),
+    )
 }

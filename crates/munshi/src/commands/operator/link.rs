@@ -1,7 +1,7 @@
 //! `munshi operator link [EMAIL]`
 
 use clap::Args;
-use munshi_identity::links::{self, Purpose};
+use munshi_identity::links::{self, NewLink, Purpose};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_store::PlatformTx;
 use munshi_types::{Ids, SystemRandom, TenantId};
@@ -32,7 +32,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let (purpose, about) = purpose(tx, email.as_deref())?;
             let by = telling.actor.id.clone();
-            let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &purpose, &by, telling.now)?;
+            let new = NewLink { purpose: &purpose, made_by: &by, life: links::LIFE };
+            let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
             telling.tell(tx, &[], "link.made", link.id.to_string(), json!({ "purpose": purpose }))?;
             Ok((link, token, about))
         };

@@ -7,6 +7,7 @@ use munshi_store::{PlatformTx, tenants};
 use munshi_types::TenantName;
 use serde::Serialize;
 
+use super::invitations;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Painter;
@@ -19,6 +20,9 @@ pub(crate) struct Arguments {
     /// Only those of this tenant, and keepers
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
+    /// Who is invited and has not come yet
+    #[arg(long)]
+    invited: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,6 +39,9 @@ struct Given {
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    if arguments.invited {
+        return invitations::run(context, arguments.tenant.as_ref());
+    }
     let database = Database::for_one_question(&context.config()?)?;
     let mut items = context.block_on(async {
         let db = database.open().await?;

@@ -1,10 +1,12 @@
 //! `munshi operator …`: who looks after tenants through the web.
 
+mod invitations;
 mod invite;
 mod link;
 mod list;
 mod remove;
 mod role;
+mod withdraw;
 
 use clap::Subcommand;
 use munshi_config::Config;
@@ -18,6 +20,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::output::shown::moment;
 use crate::wiring::account;
 
 #[derive(Debug, Subcommand)]
@@ -26,7 +29,9 @@ pub(crate) enum Command {
     Link(link::Arguments),
     /// Make a one-time link with which somebody comes to look after a tenant
     Invite(invite::Arguments),
-    /// List operators and what they look after
+    /// Take back the invitations of an e-mail
+    Withdraw(withdraw::Arguments),
+    /// List operators and what they look after, or who is invited
     List(list::Arguments),
     /// Give an operator another role in a tenant, or none
     Role(role::Arguments),
@@ -38,6 +43,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<()> {
     match command {
         Command::Link(arguments) => link::run(context, &arguments),
         Command::Invite(arguments) => invite::run(context, &arguments),
+        Command::Withdraw(arguments) => withdraw::run(context, &arguments),
         Command::List(arguments) => list::run(context, &arguments),
         Command::Role(arguments) => role::run(context, &arguments),
         Command::Remove(arguments) => remove::run(context, &arguments),
@@ -60,7 +66,8 @@ impl Shown {
     fn answer(&self, context: &Context, about: &str) -> Result<()> {
         context.output.answer(self, |shown, painter| {
             format!(
-                "{about} It works once, for 15 minutes, and is not shown again:\n\n  {}\n",
+                "{about} It works once, until {} UTC, and is not shown again:\n\n  {}\n",
+                moment(shown.ends_at),
                 painter.bold(&shown.link)
             )
         })

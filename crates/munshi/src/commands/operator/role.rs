@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             let operator = find(tx, &email)?;
             let before = match role {
                 Some(role) => roles::give(tx, operator.id, tenant.id, role, telling.now)?,
-                None => roles::take(tx, operator.id, tenant.id)?,
+                None => roles::take(tx, operator.id, tenant.id, telling.now)?,
             };
             if before != role {
                 let payload = json!({ "before": before, "now": role });

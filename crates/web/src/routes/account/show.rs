@@ -3,23 +3,48 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_identity::Role;
+use munshi_lang::Fill;
+use munshi_types::TenantName;
 
 use crate::account::fault::Fault;
 use crate::account::frame::{Frame, sent};
-use crate::account::signed_in::{SignedIn, Workspace};
+use crate::account::signed_in::SignedIn;
+use crate::routes::home::doors::{self, Door};
+
+/// More workspaces are listed without whom one can talk to there.
+const LOOKED_INTO: usize = 12;
 
 #[derive(Template)]
 #[template(path = "account/show.html")]
 struct AccountPage {
     frame: Frame,
-    workspaces: Vec<Workspace>,
+    workspaces: Vec<Item>,
+    /// What a keeper does who has none yet.
+    none_yet: String,
     keeper: bool,
 }
 
+struct Item {
+    name: TenantName,
+    role: Role,
+    /// Whom one can talk to there.
+    doors: Vec<Door>,
+}
+
 pub(crate) async fn show_account(who: SignedIn) -> Result<Response, Fault> {
+    let mut workspaces = Vec::new();
+    for (at, one) in who.workspaces().await?.into_iter().enumerate() {
+        let doors =
+            if at < LOOKED_INTO { doors::of_tenant(&who.api, &one.tenant).await? } else { Vec::new() };
+        workspaces.push(Item { name: one.tenant.name, role: one.role, doors });
+    }
+    let commands = [("apply", "“munshi apply tenants/NAME”"), ("add", "“munshi tenant add NAME”")];
+    let commands = commands.map(|(slot, text)| (slot, Fill::Text(text)));
     let page = AccountPage {
         frame: Frame::of(&who, "", None).await?,
-        workspaces: who.workspaces().await?,
+        workspaces,
+        none_yet: who.words.filled("no-workspace-yet", &commands),
         keeper: who.operator.keeper,
     };
     Ok(sent(&page, StatusCode::OK))

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use super::list::{Made, page};
 use crate::account::fault::Fault;
 use crate::account::form::Posted;
-use crate::account::frame::Told;
 use crate::account::signed_in::{SignedIn, Workspace};
 use crate::api::telling::Telling;
 use crate::error::{ApiError, Code};
@@ -41,7 +40,7 @@ pub(crate) async fn add_account_key(posted: Posted<New>) -> Result<Response, Fau
         Ok(made) => page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
         Err(fault) if fault.is_about_input() => {
             let status = fault.status();
-            page(&who, &workspace, None, Told::not_done(fault.words()), status).await
+            page(&who, &workspace, None, fault.told(who.words), status).await
         }
         Err(fault) => Err(fault),
     }
@@ -109,8 +108,9 @@ fn days(text: &str) -> Result<Option<u32>, ApiError> {
         "" => Ok(None),
         text => {
             let days: Option<u32> = text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
-            days.map(Some)
-                .ok_or_else(|| invalid("A key is good for 1 to 3650 days; leave it empty for no end."))
+            days.map(Some).ok_or_else(|| {
+                invalid("A key is good for 1 to 3650 days; leave it empty for no end.").phrase("days-wrong")
+            })
         }
     }
 }

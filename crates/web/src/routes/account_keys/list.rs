@@ -5,12 +5,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::keys::{self, Area, Carries, Grant, Key};
+use munshi_lang::Fill;
 use munshi_store::PageRequest;
 use munshi_types::Timestamp;
 
 use crate::account::fault::Fault;
-use crate::account::frame::{Frame, Told, moment, sent};
+use crate::account::frame::{Frame, Told, sent};
 use crate::account::signed_in::{SignedIn, Workspace};
+use crate::account::words::Words;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -23,7 +25,8 @@ struct KeysPage {
     /// A key's text, the one time.
     made: Option<Made>,
     roles: Vec<Role>,
-    areas: &'static [Area],
+    /// How the areas of a key are written.
+    opens_hint: String,
 }
 
 pub(super) struct Made {
@@ -36,40 +39,61 @@ struct Item {
     name: String,
     begins: String,
     stands_for: String,
-    opens: String,
-    made: String,
-    used: String,
-    ends: String,
-    state: &'static str,
+    /// What it opens, and its times.
+    line: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Ended,
+    Revoked,
 }
 
 impl Item {
-    fn of(key: Key, now: Timestamp) -> Self {
-        let state = match (key.revoked_at, key.expires_at) {
-            (Some(_), _) => "revoked",
-            (None, Some(end)) if end <= now => "ended",
-            (None, _) => "open",
-        };
-        let areas = key.areas.map(|areas| areas.iter().map(Grant::to_string).collect::<Vec<_>>().join(", "));
+    fn of(key: Key, now: Timestamp, frame: &Frame) -> Self {
+        let words = frame.words;
         Self {
             id: key.id.to_string(),
             begins: key.secrets.first().map(|secret| secret.handle.clone()).unwrap_or_default(),
-            stands_for: match key.carries {
-                Carries::Role(role) => role.to_string(),
-                Carries::Person(_) => "a person".to_owned(),
+            stands_for: match &key.carries {
+                Carries::Role(role) => words.role(role),
+                Carries::Person(_) => words.say("a-person"),
             },
-            opens: areas.unwrap_or_else(|| "all its role reaches".to_owned()),
-            made: moment(key.made_at),
-            used: key.last_used_at.map_or_else(|| "never".to_owned(), moment),
-            ends: key.expires_at.map_or_else(|| "when it is revoked".to_owned(), moment),
+            line: line(&key, frame),
+            state: match (key.revoked_at, key.expires_at) {
+                (Some(_), _) => State::Revoked,
+                (None, Some(end)) if end <= now => State::Ended,
+                (None, _) => State::Open,
+            },
             name: key.name,
-            state,
         }
     }
 
     fn is_open(&self) -> bool {
-        self.state == "open"
+        self.state == State::Open
     }
+
+    fn state(&self, words: &Words) -> String {
+        words.say(match self.state {
+            State::Open => "state-open",
+            State::Ended => "state-ended",
+            State::Revoked => "state-revoked",
+        })
+    }
+}
+
+fn line(key: &Key, frame: &Frame) -> String {
+    let words = frame.words;
+    let areas = key.areas.as_ref();
+    let areas = areas.map(|areas| areas.iter().map(Grant::to_string).collect::<Vec<_>>().join(", "));
+    let opens = areas.unwrap_or_else(|| words.say("all-reached"));
+    let made = frame.moment(key.made_at);
+    let used = key.last_used_at.map_or_else(|| words.say("never"), |at| frame.moment(at));
+    let ends = key.expires_at.map_or_else(|| words.say("when-revoked"), |at| frame.moment(at));
+    let fills = [("opens", opens.as_str()), ("made", &made), ("used", &used), ("ends", &ends)];
+    words.filled("key-line", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
 }
 
 pub(crate) async fn list_account_keys(who: SignedIn) -> Result<Response, Fault> {
@@ -87,12 +111,15 @@ pub(super) async fn page(
     let request = PageRequest::new(None, MOST);
     let found = who.api.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
     let now = who.api.clock.now();
+    let frame = Frame::of(who, "keys", told).await?;
+    let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let fills = [("areas", Fill::Text(&areas)), ("read", Fill::Text(":read"))];
     let page = KeysPage {
-        frame: Frame::of(who, "keys", told).await?,
-        items: found.items.into_iter().map(|key| Item::of(key, now)).collect(),
+        items: found.items.into_iter().map(|key| Item::of(key, now, &frame)).collect(),
+        opens_hint: frame.words.filled("opens-hint", &fills),
+        frame,
         made,
         roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
-        areas: Area::ALL,
     };
     Ok(sent(&page, status))
 }

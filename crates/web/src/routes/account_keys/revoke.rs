@@ -29,5 +29,6 @@ pub(crate) async fn revoke_account_key(
         Ok(key.name)
     };
     let name = who.api.db.write(workspace.tenant.id, unit).await?;
-    page(&who, &workspace, None, Told::done(format!("{name} opens nothing any more.")), StatusCode::OK).await
+    let told = Told::done(who.words.with("key-revoked", "name", &name));
+    page(&who, &workspace, None, told, StatusCode::OK).await
 }

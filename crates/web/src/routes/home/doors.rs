@@ -6,7 +6,7 @@ use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PageRequest, PlatformTx};
 use munshi_tiers::{Answer, Resolution, history};
 use munshi_types::tier::{Audience, TierKind, TierStatus};
-use munshi_types::{TenantName, TenantStatus};
+use munshi_types::{Tenant, TenantName, TenantStatus};
 
 use crate::api::Inner;
 use crate::error::ApiError;
@@ -21,8 +21,10 @@ const DOORS_MOST: usize = 24;
 pub(crate) struct Door {
     pub(crate) place: String,
     pub(crate) name: String,
-    /// The tenant, and for whom it is.
+    /// The tenant.
     pub(crate) whose: String,
+    /// For whom it is, as pages say it.
+    pub(crate) whom: &'static str,
     pub(crate) about: String,
     pub(crate) face: Face,
 }
@@ -31,14 +33,15 @@ impl Door {
     fn of(found: &Resolution) -> Self {
         let human = &found.human.body;
         let whom = match found.binding.door {
-            Audience::Private => "for its owner",
-            Audience::Work => "for those who work there",
-            Audience::Public | Audience::Distribution => "for everybody",
+            Audience::Private => "start-for-owner",
+            Audience::Work => "start-for-staff",
+            Audience::Public | Audience::Distribution => "start-for-all",
         };
         Self {
             place: place::name_of(found),
             name: human.name.clone(),
-            whose: format!("{}, {whom}", found.tenant_name),
+            whose: found.tenant_name.to_string(),
+            whom,
             about: human.identity.clone(),
             face: Face::of(&human.name),
         }
@@ -47,7 +50,14 @@ impl Door {
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
         let text = || text.to_owned();
-        Self { place: text(), name: text(), whose: text(), about: text(), face: Face::of(&text()) }
+        Self {
+            place: text(),
+            name: text(),
+            whose: text(),
+            whom: "start-for-all",
+            about: text(),
+            face: Face::of(&text()),
+        }
     }
 }
 
@@ -56,19 +66,29 @@ pub(super) async fn open(api: &Inner) -> Result<(Vec<Door>, BTreeSet<TenantName>
     let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS_MOST));
     let all = api.db.platform(TENANTS).read(read).await?.items;
     let mut doors = Vec::new();
-    for tenant in all.iter().filter(|tenant| tenant.status == TenantStatus::Active) {
-        let tiers = history::tiers(&api.db, &tenant.name).await?;
-        let bindings =
-            tiers.iter().filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
-        for binding in bindings {
-            if doors.len() >= DOORS_MOST {
-                break;
-            }
-            match api.resolver.by_name(&tenant.name, &binding.name, None).await? {
-                Answer::Bound(found) if place::is_on_the_web(&found) => doors.push(Door::of(&found)),
-                _ => {}
-            }
+    for tenant in &all {
+        if doors.len() < DOORS_MOST {
+            doors.extend(of_tenant(api, tenant).await?);
         }
     }
+    doors.truncate(DOORS_MOST);
     Ok((doors, all.into_iter().map(|tenant| tenant.name).collect()))
+}
+
+/// The doors of one tenant that pages show; none while it rests.
+pub(crate) async fn of_tenant(api: &Inner, tenant: &Tenant) -> Result<Vec<Door>, ApiError> {
+    let mut doors = Vec::new();
+    if tenant.status != TenantStatus::Active {
+        return Ok(doors);
+    }
+    let tiers = history::tiers(&api.db, &tenant.name).await?;
+    let bindings =
+        tiers.iter().filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
+    for binding in bindings {
+        match api.resolver.by_name(&tenant.name, &binding.name, None).await? {
+            Answer::Bound(found) if place::is_on_the_web(&found) => doors.push(Door::of(&found)),
+            _ => {}
+        }
+    }
+    Ok(doors)
 }

@@ -8,10 +8,12 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, HOST, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use munshi_identity::operators::{self, OPERATORS};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::doors::{self, Door};
+use crate::account::words::Words;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::json::Json;
@@ -46,7 +48,7 @@ pub(crate) async fn show_home(
     } else {
         Json(home()).into_response()
     };
-    response.headers_mut().append(VARY, HeaderValue::from_static("accept, host"));
+    response.headers_mut().append(VARY, HeaderValue::from_static("accept, accept-language, cookie, host"));
     Ok(response)
 }
 
@@ -61,20 +63,24 @@ fn home() -> Home {
 }
 
 async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Response, ApiError> {
-    let Ok(api) = app.api() else { return Ok(Page(HomePage::for_strangers()).into_response()) };
+    let words = Words::of(headers);
+    let Ok(api) = app.api() else { return Ok(Page(HomePage::for_strangers(words)).into_response()) };
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
     if let Some(place) = place::of_host(api, host).await? {
         return Ok(chat(&place, headers));
     }
     if !is_keeper(app, peer.as_ref(), headers).await? {
-        return Ok(Page(HomePage::for_strangers()).into_response());
+        return Ok(Page(HomePage::for_strangers(words)).into_response());
     }
     let (doors, tenants) = doors::open(api).await?;
     let starting = api.visits.starting.as_deref();
     let ready = starting.map(Starting::ready).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
+    let has_accounts = api.db.platform(OPERATORS).read(operators::any).await?;
     Ok(Page(HomePage {
+        words,
         is_keeper: true,
+        has_accounts,
         doors,
         ready: ready.zip(0..).map(|(one, at)| ReadyCard::of(one.tenant.as_str(), one.about, at)).collect(),
         providers: starting.map(Starting::providers).unwrap_or_default(),
@@ -105,7 +111,10 @@ impl ReadyCard {
 #[derive(Template)]
 #[template(path = "home.html")]
 pub(crate) struct HomePage {
+    words: Words,
     is_keeper: bool,
+    /// Whether there is anybody who could sign in.
+    has_accounts: bool,
     doors: Vec<Door>,
     ready: Vec<ReadyCard>,
     providers: Vec<(String, String)>,
@@ -115,9 +124,11 @@ pub(crate) struct HomePage {
 
 impl HomePage {
     /// Who is not known learns nothing of who is here.
-    fn for_strangers() -> Self {
+    fn for_strangers(words: Words) -> Self {
         Self {
+            words,
             is_keeper: false,
+            has_accounts: true,
             doors: Vec::new(),
             ready: Vec::new(),
             providers: Vec::new(),
@@ -129,7 +140,9 @@ impl HomePage {
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
         Self {
+            words: Words::of(&HeaderMap::new()),
             is_keeper: true,
+            has_accounts: true,
             doors: vec![Door::sample(text)],
             ready: vec![ReadyCard::of(text, text.to_owned(), 0)],
             providers: vec![(text.to_owned(), text.to_owned())],

@@ -20,7 +20,8 @@ pub(crate) async fn accept_link(
     posted: Posted<Nothing>,
 ) -> Result<Response, Fault> {
     let Posted { who, headers, .. } = posted;
-    let gone = || ApiError::new(Code::Conflict, "This link was used, or its time is over.");
+    let gone =
+        || ApiError::new(Code::Conflict, "This link was used, or its time is over.").phrase("link-used");
     let token = Token::parse(&text).ok_or_else(gone)?;
     let (api, operator, id) = (who.api.clone(), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {

@@ -8,12 +8,14 @@ use munshi_identity::Token;
 use munshi_identity::links::{self, Link, Place, Purpose};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::passwords::SHORTEST;
+use munshi_lang::Fill;
 use munshi_store::{PlatformTx, tenants};
 
 use crate::account::fault::Fault;
 use crate::account::frame::{Told, sent};
 use crate::account::local;
 use crate::account::signed_in::SignedIn;
+use crate::account::words::Words;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
@@ -30,14 +32,14 @@ pub(crate) struct Opened {
 #[derive(Template)]
 #[template(path = "account/link.html")]
 struct LinkPage {
+    words: Words,
     path: String,
     view: View,
     told: Option<Told>,
     email: String,
     name: String,
-    /// The place and role of an invitation.
-    place: String,
-    role: &'static str,
+    /// What an invitation is to.
+    about: String,
     shortest: usize,
     service: Option<String>,
     service_link: String,
@@ -105,12 +107,12 @@ pub(super) async fn page(
     };
     let path = format!("/account/link/{text}");
     let mut page = LinkPage {
+        words: Words::of(headers),
         view: View::Gone,
         told,
         email: email.to_owned(),
         name: name.to_owned(),
-        place: String::new(),
-        role: "",
+        about: String::new(),
         shortest: SHORTEST,
         service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
         service_link: format!("/account/oidc/start?next={}", local::encoded(&path)),
@@ -129,10 +131,14 @@ impl LinkPage {
             Purpose::First => View::First,
             Purpose::Recovery { .. } => View::Recovery,
             Purpose::Invitation { email, place } => {
-                self.place = opened.place.unwrap_or_else(|| "this installation".to_owned());
-                self.role = match place {
-                    Place::Everywhere => "keeper",
-                    Place::Workspace { role, .. } => role.as_str(),
+                self.about = match place {
+                    Place::Everywhere => self.words.with("invited-everywhere", "email", &email),
+                    Place::Workspace { role, .. } => {
+                        let (role, name) = (self.words.role(&role), opened.place.unwrap_or_default());
+                        let fills = [("place", name.as_str()), ("role", &role), ("email", &email)];
+                        self.words
+                            .filled("invited-about", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+                    }
                 };
                 let own = who.filter(|who| who.operator.email == email);
                 self.email = email;

@@ -16,9 +16,9 @@ use super::show::{open, page};
 use crate::account::come_in::{Arrival, CameIn};
 use crate::account::fault::Fault;
 use crate::account::form::Sent;
-use crate::account::frame::Told;
 use crate::account::signed_in::address;
 use crate::account::telling::Telling;
+use crate::account::words::Words;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 
@@ -37,7 +37,7 @@ pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> 
     match answer(&api, &text, form.clone(), arrival).await {
         Ok(came) => Ok(came.go_on("/account")),
         Err(fault) if fault.is_about_input() => {
-            let told = Told::not_done(fault.words());
+            let told = fault.told(Words::of(&headers));
             page(&api, &headers, &text, (&form.email, &form.name), told).await
         }
         Err(fault) => Err(fault),
@@ -45,7 +45,7 @@ pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> 
 }
 
 fn gone() -> ApiError {
-    ApiError::new(Code::Conflict, "This link was used, or its time is over.")
+    ApiError::new(Code::Conflict, "This link was used, or its time is over.").phrase("link-used")
 }
 
 async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result<CameIn, Fault> {
@@ -109,7 +109,8 @@ fn first(
 fn made(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result<Operator, ApiError> {
     match operators::add(tx, &api.ids, new, api.clock.now())? {
         Added::Made(operator) => Ok(operator),
-        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.")),
+        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.")
+            .phrase("has-account")),
     }
 }
 

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::Role;
 use munshi_identity::operators::{self, OPERATORS, Operator, roles};
+use munshi_lang::Fill;
 use munshi_store::PlatformTx;
 use munshi_types::TenantId;
 use serde::Deserialize;
@@ -50,7 +51,7 @@ pub(crate) async fn change_operator(
         }
         match role {
             Some(role) => roles::give(tx, operator.id, tenant, role, telling.now)?,
-            None => roles::take(tx, operator.id, tenant)?,
+            None => roles::take(tx, operator.id, tenant, telling.now)?,
         };
         let payload = json!({ "before": before, "now": role });
         telling.tell(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
@@ -61,8 +62,12 @@ pub(crate) async fn change_operator(
         return Ok(Redirect::to("/account").into_response());
     }
     let words = match role {
-        Some(role) => format!("{} is {role} here now, and signs in again.", operator.name),
-        None => format!("{} looks after this workspace no more.", operator.name),
+        Some(role) => {
+            let role = who.words.role(&role);
+            let fills = [("name", Fill::Text(&operator.name)), ("role", Fill::Text(&role))];
+            who.words.filled("role-changed", &fills)
+        }
+        None => who.words.with("role-taken", "name", &operator.name),
     };
     page(&who, &workspace, None, Told::done(words), StatusCode::OK).await
 }
@@ -86,10 +91,10 @@ pub(super) fn reached(
 
 /// Without an owner nobody could give the role again but whoever has the machine.
 fn keep_an_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiError> {
-    let owners = roles::members(tx, tenant)?.into_iter().filter(|member| member.role == Role::Owner).count();
-    if owners > 1 {
+    if roles::hold_owners(tx, tenant)? > 1 {
         return Ok(());
     }
     Err(ApiError::new(Code::Conflict, "This is the only owner of the workspace.")
-        .hint("Make somebody else owner first."))
+        .hint("Make somebody else owner first.")
+        .phrase("last-owner"))
 }

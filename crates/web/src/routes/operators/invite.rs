@@ -2,17 +2,17 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::Role;
-use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::links::{self, Link, NewLink, Place, Purpose};
 use munshi_identity::operators::OPERATORS;
+use munshi_identity::{Role, Token};
 use munshi_store::PlatformTx;
+use munshi_types::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::list::{Made, page};
 use crate::account::fault::Fault;
 use crate::account::form::Posted;
-use crate::account::frame::Told;
 use crate::account::signed_in::{SignedIn, Workspace};
 use crate::account::telling::Telling;
 use crate::error::{ApiError, Code};
@@ -27,37 +27,34 @@ pub(crate) async fn invite_operator(posted: Posted<Invite>) -> Result<Response, 
     let Posted { who, headers, form } = posted;
     let workspace = who.managed().await?;
     match invited(&who, &workspace, &form).await {
-        Ok(token) => {
+        Ok((token, ends)) => {
             let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
-            let made = Made { email: form.email.trim().to_lowercase(), link };
+            let made = Made { email: form.email.trim().to_lowercase(), link, ends };
             page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
         }
         Err(fault) if fault.is_about_input() => {
             let status = fault.status();
-            page(&who, &workspace, None, Told::not_done(fault.words()), status).await
+            page(&who, &workspace, None, fault.told(who.words), status).await
         }
         Err(fault) => Err(fault),
     }
 }
 
-async fn invited(
-    who: &SignedIn,
-    workspace: &Workspace,
-    form: &Invite,
-) -> Result<munshi_identity::Token, Fault> {
+async fn invited(who: &SignedIn, workspace: &Workspace, form: &Invite) -> Result<(Token, Timestamp), Fault> {
     let unknown = |error: munshi_identity::RoleError| ApiError::new(Code::Invalid, error.to_string());
     let role: Role = form.role.parse().map_err(unknown)?;
     may_give(workspace, role)?;
     let tenant = workspace.tenant.id;
     let place = Place::Workspace { tenant, role };
     let purpose = Purpose::Invitation { email: form.email.clone(), place };
-    let api = who.api.clone();
+    let (api, operator) = (who.api.clone(), who.operator.id);
     let telling = Telling::of(&api, who.operator.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let (link, token) =
-            links::make(tx, &api.ids, api.random.as_ref(), &purpose, telling.who(), telling.now)?;
+        let by = links::by_operator(operator);
+        let new = NewLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
+        let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         tell_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
-        Ok(token)
+        Ok((token, link.ends_at))
     };
     Ok(who.api.db.platform(OPERATORS).write(unit).await?)
 }

@@ -6,10 +6,12 @@ use axum::response::Response;
 use munshi_identity::Role;
 use munshi_identity::links::{self, Place, Purpose};
 use munshi_identity::operators::{OPERATORS, roles};
+use munshi_lang::Fill;
 use munshi_store::PlatformTx;
+use munshi_types::Timestamp;
 
 use crate::account::fault::Fault;
-use crate::account::frame::{Frame, Told, moment, sent};
+use crate::account::frame::{Frame, Told, sent};
 use crate::account::signed_in::{SignedIn, Workspace};
 
 #[derive(Template)]
@@ -20,6 +22,7 @@ struct OperatorsPage {
     invitations: Vec<Invitation>,
     /// A link, the one time.
     made: Option<Made>,
+    made_words: String,
     roles: Vec<Role>,
 }
 
@@ -27,6 +30,15 @@ pub(super) struct Made {
     /// Who it is for.
     pub(super) email: String,
     pub(super) link: String,
+    pub(super) ends: Timestamp,
+}
+
+impl Made {
+    fn words(&self, frame: &Frame) -> String {
+        let ends = frame.moment(self.ends);
+        let fills = [("email", Fill::Text(&self.email)), ("ends", Fill::Text(&ends))];
+        frame.words.filled("link-made", &fills)
+    }
 }
 
 struct Item {
@@ -42,8 +54,10 @@ struct Item {
 struct Invitation {
     id: String,
     email: String,
-    role: &'static str,
+    role: Role,
     ends: String,
+    /// To no more than whoever looks has.
+    reached: bool,
 }
 
 pub(crate) async fn list_operators(who: SignedIn) -> Result<Response, Fault> {
@@ -71,20 +85,23 @@ pub(super) async fn page(
         email: member.operator.email,
         role: member.role,
     });
+    let frame = Frame::of(who, "operators", told).await?;
     let invitations = open.into_iter().filter_map(|link| match link.purpose {
         Purpose::Invitation { email, place: Place::Workspace { role, .. } } => Some(Invitation {
             id: link.id.to_string(),
             email,
-            role: role.as_str(),
-            ends: moment(link.ends_at),
+            role,
+            ends: frame.words.with("until", "ends", &frame.moment(link.ends_at)),
+            reached: workspace.role <= role,
         }),
         _ => None,
     });
     let page = OperatorsPage {
-        frame: Frame::of(who, "operators", told).await?,
+        made_words: made.as_ref().map(|made| made.words(&frame)).unwrap_or_default(),
         items: items.collect(),
         invitations: invitations.collect(),
         made,
+        frame,
         roles: Role::ALL.into_iter().rev().filter(|role| workspace.role <= *role).collect(),
     };
     Ok(sent(&page, status))

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::links::{self, Purpose};
+use munshi_identity::links::{self, NewLink, Purpose};
 use munshi_identity::operators::{OPERATORS, Operator, roles};
 use munshi_store::PlatformTx;
 use serde_json::json;
@@ -28,15 +28,16 @@ pub(crate) async fn recover_operator(
         govern(tx, &own, &operator)?;
         let telling = Telling::of(&api, own.id);
         let purpose = Purpose::Recovery { operator: operator.id };
-        let (link, token) =
-            links::make(tx, &api.ids, api.random.as_ref(), &purpose, telling.who(), telling.now)?;
+        let by = links::by_operator(own.id);
+        let new = NewLink { purpose: &purpose, made_by: &by, life: links::LIFE };
+        let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         let payload = json!({ "kind": "recovery", "operator": operator.id });
         tell_made(tx, &telling, inside.tenant.id, &link, payload)?;
-        Ok((operator.email, token))
+        Ok((operator.email, token, link.ends_at))
     };
-    let (email, token) = who.api.db.platform(OPERATORS).write(unit).await?;
+    let (email, token, ends) = who.api.db.platform(OPERATORS).write(unit).await?;
     let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
-    page(&who, &workspace, Some(Made { email, link }), None, StatusCode::CREATED).await
+    page(&who, &workspace, Some(Made { email, link, ends }), None, StatusCode::CREATED).await
 }
 
 /// Whoever gets the link gets the whole account: so every role it has must be one that whoever asks could give.

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::links;
+use munshi_identity::links::{self, Place, Purpose};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::PlatformTx;
 use munshi_types::LinkId;
@@ -25,13 +25,20 @@ pub(crate) async fn withdraw_invitation(
     let missing = || ApiError::new(Code::NotFound, "There is no such invitation that is open.");
     let id: LinkId = id.parse().map_err(|_| missing())?;
     let (telling, tenant) = (Telling::of(&who.api, who.operator.id), workspace.tenant.id);
+    let own = workspace.role;
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
+        let open = links::invitations(tx, tenant, telling.now)?;
+        let found = open.into_iter().find(|link| link.id == id).ok_or_else(missing)?;
+        if matches!(found.purpose, Purpose::Invitation { place: Place::Workspace { role, .. }, .. } if role < own)
+        {
+            return Err(ApiError::new(Code::Forbidden, "That invitation is to more than you have.")
+                .hint("Ask an owner of the workspace."));
+        }
         if !links::withdraw(tx, tenant, id, telling.now)? {
             return Err(missing());
         }
         telling.tell(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
-    page(&who, &workspace, None, Told::done("The invitation is good for nothing any more."), StatusCode::OK)
-        .await
+    page(&who, &workspace, None, Told::done(who.words.say("taken-back")), StatusCode::OK).await
 }

@@ -17,7 +17,7 @@ use crate::account::form::Posted;
 use crate::account::frame::Told;
 use crate::account::signed_in::SignedIn;
 use crate::account::telling::{Telling, concerned};
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 
 #[derive(Deserialize)]
 pub(crate) struct Change {
@@ -29,16 +29,16 @@ pub(crate) struct Change {
 
 pub(crate) async fn change_password(posted: Posted<Change>) -> Result<Response, Fault> {
     let Posted { who, headers, form } = posted;
-    let not = async |words: String| page(&who, Told::not_done(words), StatusCode::UNPROCESSABLE_ENTITY).await;
+    let not = async |told: Option<Told>| page(&who, told, StatusCode::UNPROCESSABLE_ENTITY).await;
     if form.new != form.again {
-        return not("The two new passwords differ: write the same twice.".to_owned()).await;
+        return not(Told::not_done(who.words.say("differ"))).await;
     }
     let new = Password::new(&form.new);
     if let Err(error) = new.fit_for(&who.operator.email, &who.operator.name) {
-        return not(Fault::from(error).words()).await;
+        return not(Fault::from(error).told(who.words)).await;
     }
     if who.operator.has_password && !is_current(&who, &form.current).await? {
-        return not("The current password is not right.".to_owned()).await;
+        return not(Told::not_done(who.words.say("current-wrong"))).await;
     }
     let hash = who.api.account.passwords.hash(new).await?;
     let (api, operator, id) = (who.api.clone(), who.operator.clone(), who.sign_in.id);
@@ -66,7 +66,7 @@ async fn is_current(who: &SignedIn, given: &str) -> Result<bool, Fault> {
     };
     let (begun, hash) = who.api.db.platform(OPERATORS).write(unit).await?;
     if let Begun::Wait(wait) = begun {
-        return Err(ApiError::plain(crate::error::Code::TooManyRequests).retry_after(wait).into());
+        return Err(ApiError::plain(Code::TooManyRequests).retry_after(wait).into());
     }
     let fits = who.api.account.passwords.fits(Password::new(given), hash).await?;
     if fits {

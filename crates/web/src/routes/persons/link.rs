@@ -9,9 +9,10 @@ use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
 use munshi_agent::sessions;
 use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
+use munshi_lang::{Form, Voice};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{Outbound, PersonId, SessionId, TenantId, Timestamp};
+use munshi_types::{Language, Outbound, PersonId, SessionId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -21,6 +22,7 @@ use crate::api::ask::At;
 use crate::api::missing;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
+use crate::visitor::words;
 
 /// A phone to be proved.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -85,10 +87,7 @@ pub(crate) async fn link_person(
     };
     let words = |code: &CodeText| match wish.deliver {
         Deliver::You => code.reveal().to_owned(),
-        Deliver::Us => format!(
-            "{} is your code. It is good for ten minutes; give it to nobody who calls.",
-            code.reveal()
-        ),
+        Deliver::Us => words::code(code.reveal(), Voice::new(Language::English, Form::Latin)),
     };
     let way = Way { sender, words: &words, language: None };
     match linking(&key.api, key.tenant()).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {

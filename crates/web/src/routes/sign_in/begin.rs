@@ -21,6 +21,7 @@ use crate::account::frame::{Told, sent};
 use crate::account::local;
 use crate::account::signed_in::address;
 use crate::account::telling::Telling;
+use crate::account::words::Words;
 use crate::api::Api;
 use crate::error::ApiError;
 
@@ -43,13 +44,13 @@ struct Candidate {
 
 pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Fault> {
     let Sent { api, headers, extensions, form } = posted;
-    let next = local::path(form.next.as_deref()).to_owned();
+    let (words, next) = (Words::of(&headers), local::path(form.next.as_deref()).to_owned());
     let from = address(&api, &extensions, &headers);
     let arrival = Arrival::of(&api, &headers, from, How::Password);
     let candidate = candidate(&api, &form.email, &arrival, from).await?;
     let failures = match candidate.begun {
         Begun::Go { failures } => failures,
-        Begun::Wait(wait) => return waiting(&api, &form.email, &next, wait).await,
+        Begun::Wait(wait) => return waiting(&api, words, (&form.email, &next), wait).await,
     };
     let (operator, hash) = candidate.who.unzip();
     let right = api.account.passwords.fits(Password::new(&form.password), hash.flatten()).await?;
@@ -57,8 +58,8 @@ pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Faul
         if failures % TOLD_EVERY == 0 {
             tell_of_wrong(&api, failures).await?;
         }
-        let words = "The e-mail or the password is not right.";
-        let page = SignInPage::of(&api, &form.email, &next, Told::not_done(words)).await?;
+        let told = Told::not_done(words.say("wrong"));
+        let page = SignInPage::of(&api, words, (&form.email, &next), told).await?;
         return Ok(sent(&page, StatusCode::UNAUTHORIZED));
     };
     let (inside, counted, now) = (api.clone(), candidate.counted, api.clock.now());
@@ -98,13 +99,13 @@ async fn candidate(
     api.db.platform(OPERATORS).write(unit).await
 }
 
-async fn waiting(api: &Api, email: &str, next: &str, wait: Duration) -> Result<Response, Fault> {
-    let seconds = wait.as_millis().div_ceil(1000).max(1);
-    let long =
-        if seconds > 90 { format!("{} minutes", seconds.div_ceil(60)) } else { format!("{seconds} s") };
-    let words =
-        format!("There were too many wrong tries. Try again in {long}; a one-time link works at once.");
-    let page = SignInPage::of(api, email, next, Told::not_done(words)).await?;
+async fn waiting(api: &Api, words: Words, written: (&str, &str), wait: Duration) -> Result<Response, Fault> {
+    let seconds = usize::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(usize::MAX);
+    let told = match seconds {
+        90.. => words.counted("wait-minutes", &seconds.div_ceil(60)),
+        _ => words.counted("wait-seconds", &seconds),
+    };
+    let page = SignInPage::of(api, words, written, Told::not_done(told)).await?;
     let mut response = sent(&page, StatusCode::TOO_MANY_REQUESTS);
     if let Ok(value) = seconds.to_string().parse() {
         response.headers_mut().insert(RETRY_AFTER, value);

@@ -12,12 +12,14 @@ use crate::account::fault::Fault;
 use crate::account::frame::{Told, sent};
 use crate::account::local;
 use crate::account::signed_in::SignedIn;
+use crate::account::words::Words;
 use crate::api::Inner;
 use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "account/sign_in.html")]
 pub(crate) struct SignInPage {
+    pub(crate) words: Words,
     pub(crate) email: String,
     /// Where to go on, a path of ours.
     pub(crate) next: String,
@@ -30,9 +32,15 @@ pub(crate) struct SignInPage {
 }
 
 impl SignInPage {
-    pub(crate) async fn of(api: &Inner, email: &str, next: &str, told: Option<Told>) -> Result<Self, Fault> {
+    pub(crate) async fn of(
+        api: &Inner,
+        words: Words,
+        (email, next): (&str, &str),
+        told: Option<Told>,
+    ) -> Result<Self, Fault> {
         let anybody = api.db.platform(OPERATORS).read(operators::any).await?;
         Ok(Self {
+            words,
             email: email.to_owned(),
             service: api.account.oidc.as_ref().map(|service| service.name().to_owned()),
             service_link: format!("/account/oidc/start?next={}", local::encoded(next)),
@@ -59,5 +67,5 @@ pub(crate) async fn show_sign_in(
     if SignedIn::find(api, &headers).await?.is_some() {
         return Ok(Redirect::to(next).into_response());
     }
-    Ok(sent(&SignInPage::of(api, "", next, None).await?, StatusCode::OK))
+    Ok(sent(&SignInPage::of(api, Words::of(&headers), ("", next), None).await?, StatusCode::OK))
 }

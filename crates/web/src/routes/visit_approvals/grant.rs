@@ -54,16 +54,16 @@ pub(crate) async fn give(
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
     let (office, now, quoted) = (guest.api.office.clone(), guest.api.clock.now(), digest.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        let (person, _) = own(tx, &proved, binding, id)?;
-        let who = person.principal(tx);
+        let asked = own(tx, &proved, binding, id)?;
+        let who = asked.person.principal(tx);
         let said = Said { who: &who, answer: said, shown: Some(&quoted), covers: Covers::Act, via: "web" };
         let answered = answer(tx, &office, id, &said, now)?;
-        Ok((person, answered))
+        Ok((asked, answered))
     };
-    let (person, answered) = guest.api.db.write(tenant, unit).await?;
+    let (asked, answered) = guest.api.db.write(tenant, unit).await?;
     let approval = read(answered, said, &digest)?;
     let run = go_on(&guest.api, tenant, &approval).await?;
-    let office = guest.api.office.clone();
-    let look = move |tx: &mut Tx<'_>| shown(tx, &office, &person, &approval);
+    let api = guest.api.clone();
+    let look = move |tx: &mut Tx<'_>| shown(tx, &api, &asked, &approval);
     Ok(Json(VisitAnswered { approval: guest.api.db.read(tenant, look).await?, run }))
 }

@@ -2,16 +2,18 @@
 
 use munshi_agent::sessions;
 use munshi_identity::Person;
-use munshi_safety::acts::Office;
+use munshi_lang::{Form, Voice};
 use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
-use munshi_types::{ApprovalId, BindingId, SessionId};
+use munshi_types::{ApprovalId, BindingId, Language, SessionId};
 
+use crate::api::Inner;
 use crate::api::ask::AtBoth;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::views::visit::VisitApproval;
 use crate::visitor::guest::{Guest, Proved, find as find_person};
+use crate::visitor::heard::voice_of;
 
 /// A question before an act that was asked in one's own thread.
 #[utoipa::path(get, path = "/visit/{place}/approvals/{id}", tag = "visit_approvals",
@@ -24,22 +26,29 @@ pub(crate) async fn read_visit_approval(
     guest: Guest,
     AtBoth(_place, id): AtBoth<String, ApprovalId>,
 ) -> Result<Json<VisitApproval>, ApiError> {
-    let (proved, binding, office) = (guest.proved.clone(), guest.place.binding_id, guest.api.office.clone());
+    let (proved, binding, api) = (guest.proved.clone(), guest.place.binding_id, guest.api.clone());
     let read = move |tx: &mut Tx<'_>| {
-        let (person, approval) = own(tx, &proved, binding, id)?;
-        shown(tx, &office, &person, &approval)
+        let asked = own(tx, &proved, binding, id)?;
+        shown(tx, &api, &asked, &asked.approval)
     };
     Ok(Json(guest.api.db.read(guest.place.tenant, read).await?))
 }
 
+/// A question, whoever asks about it, and what they speak.
+pub(crate) struct Asked {
+    pub(crate) person: Person,
+    pub(crate) approval: Approval,
+    voice: Voice,
+}
+
 pub(crate) fn shown(
     tx: &mut Tx<'_>,
-    office: &Office,
-    person: &Person,
+    api: &Inner,
+    asked: &Asked,
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
-    let yours = approvals::is_for(tx, office, approval, &person.principal(tx))?;
-    Ok(VisitApproval::of(approval, yours))
+    let yours = approvals::is_for(tx, &api.office, approval, &asked.person.principal(tx))?;
+    Ok(VisitApproval::of(approval, yours, (&api.visits.tools, asked.voice)))
 }
 
 /// The question and whoever asks about it, if it was asked in a thread of theirs in this very place.
@@ -48,14 +57,16 @@ pub(crate) fn own(
     proved: &Proved,
     binding: BindingId,
     id: ApprovalId,
-) -> Result<(Person, Approval), ApiError> {
+) -> Result<Asked, ApiError> {
     let gone = || ApiError::new(Code::NotFound, "There is no such question of yours.");
     let person = find_person(tx, proved)?.ok_or_else(gone)?;
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
     let session = approval.session.map(SessionId::from_uuid).ok_or_else(gone)?;
     let session = sessions::living(tx, session)?.ok_or_else(gone)?;
     if session.person == person.id && session.binding == binding {
-        Ok((person, approval))
+        let english = Voice::new(Language::English, Form::Latin);
+        let voice = session.language.as_ref().and_then(voice_of).unwrap_or(english);
+        Ok(Asked { person, approval, voice })
     } else {
         Err(gone())
     }

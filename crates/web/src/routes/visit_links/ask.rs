@@ -1,6 +1,6 @@
 //! `POST /visit/{place}/link`: a visitor wants to be known by their phone.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use munshi_agent::linking::{Sending as Came, Way};
 use munshi_identity::codes::CodeText;
 use munshi_types::tier::Channel;
@@ -11,6 +11,8 @@ use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::routes::persons::link::linking;
 use crate::visitor::guest::Guest;
+use crate::visitor::heard::voice_of;
+use crate::visitor::words;
 
 /// A phone to be proved.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -26,6 +28,7 @@ pub(crate) struct VisitPhone {
     responses((status = 202, description = "A code is on its way.")))]
 pub(crate) async fn ask_visit_link(
     guest: Guest,
+    headers: HeaderMap,
     Json(wish): Json<VisitPhone>,
 ) -> Result<StatusCode, ApiError> {
     // Whoever may not chat any more may not send codes to others' phones either.
@@ -36,9 +39,9 @@ pub(crate) async fn ask_visit_link(
         ApiError::new(Code::Conflict, "No channel that reaches a phone is set up here.")
             .hint("Go on as a visitor.")
     })?;
-    let words = |code: &CodeText| {
-        format!("{} is your code. It is good for ten minutes; give it to nobody who calls.", code.reveal())
-    };
+    let voice = session.language.as_ref().and_then(voice_of);
+    let voice = voice.unwrap_or_else(|| words::greeting(&guest.place, &headers));
+    let words = |code: &CodeText| words::code(code.reveal(), voice);
     let way = Way { sender, words: &words, language: session.language.clone() };
     let tenant = guest.place.tenant;
     match linking(&guest.api, tenant).await?.ask(tenant, session.id, &wish.phone, &way).await? {

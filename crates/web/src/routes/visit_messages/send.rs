@@ -1,22 +1,23 @@
 //! `POST /visit/{place}/messages`: somebody at a page says something, and hears the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
-use munshi_agent::{Fate, Received};
+use munshi_agent::{Fate, Received, messages};
 use munshi_lang::{Voice, detect};
 use munshi_types::tier::Channel;
-use munshi_types::{Inbound, To};
+use munshi_types::{Id, Inbound, To};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::ask::{self, invalid};
 use crate::api::stream::{self, View};
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::routes::chat::send::{name_it, opening, same_words};
 use crate::views::event::ServerEvent;
@@ -49,6 +50,8 @@ pub(crate) struct VisitText {
     proof: Option<Proof>,
 }
 
+/// How long a page tries again by itself, and then some.
+const SENT_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// Longer is no chat.
 const LONGEST: usize = 16 * 1024;
 
@@ -74,7 +77,9 @@ pub(crate) async fn send_visit_message(
     let person = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
     let token = match &guest.proved {
         Proved::Nothing => {
-            let token = Token::random(guest.api.random.as_ref());
+            let key = guest.api.codes.key(guest.place.tenant).await?;
+            let binding = guest.place.binding_id.as_uuid().to_string();
+            let token = Token::of_first(&key, &binding, &said.message_id);
             guest.api.limits.visit(guest.place.tenant, token.id(), guest.place.binding_id)?;
             Some(token)
         }
@@ -99,6 +104,7 @@ pub(crate) async fn send_visit_message(
     let received = guest.api.engine.receive(inbound).await?;
     if received.fate == Fate::SeenBefore {
         same_words(&guest.api, &received, said.text).await?;
+        still_new(&guest, &received).await?;
     }
     let mut response = follow(&app, &guest, &received, voice).await?;
     name_it(&mut response, &received);
@@ -120,6 +126,22 @@ fn check(said: &VisitText) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// Who sends their first message again because its answer was lost does so soon. Later its id, which others may have
+/// read since, lets nobody in.
+async fn still_new(guest: &Guest, received: &Received) -> Result<(), ApiError> {
+    if !matches!(guest.proved, Proved::Nothing) {
+        return Ok(());
+    }
+    let message = received.message;
+    let stored = guest.api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
+    let now = guest.api.clock.now();
+    match stored {
+        Some(stored) if now.since(stored.said_at.min(now)) <= SENT_AGAIN => Ok(()),
+        _ => Err(ApiError::new(Code::Conflict, "A message with this id was taken before.")
+            .hint("Give each message an id of its own.")),
+    }
+}
+
 /// What is told beside the reply: in the language of these words, else that of the thread, else the page's.
 async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<Voice, ApiError> {
     let chosen = said.locale.as_deref().and_then(words::voice);
@@ -137,6 +159,7 @@ async fn follow(app: &App, guest: &Guest, received: &Received, voice: Voice) -> 
     let view = seen_by_visitors(Ear::new(&guest.api, voice));
     Ok(stream::respond_as(
         &guest.api,
+        // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         opening(received, Insides::Shown),
         following,
         app.stopping().clone(),

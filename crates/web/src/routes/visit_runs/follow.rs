@@ -40,6 +40,7 @@ pub(crate) async fn follow_visit_run(
         tenant: guest.place.tenant,
         person: run.person,
         run: id,
+        // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
         insides: Insides::Shown,
         first: None,
     };

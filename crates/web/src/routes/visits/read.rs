@@ -6,6 +6,7 @@ use munshi_agent::messages;
 use munshi_agent::runs::{self, RunView, Wanted};
 use munshi_agent::sessions::Session;
 use munshi_identity::Person;
+use munshi_lang::Voice;
 use munshi_safety::approvals;
 use munshi_store::{Cursor, Page, PageRequest, Tx};
 use munshi_types::tier::Channel;
@@ -62,7 +63,7 @@ pub(crate) async fn read_visit(
     let by_phone = guest.api.senders.iter().any(|sender| sender.channel() == Channel::Whatsapp);
     let link = by_phone && found.as_ref().is_some_and(|(person, _)| person.visitor && person.role.is_none());
     let thread = match found {
-        Some((person, session)) => thread(&guest, person, session, which.before).await?,
+        Some((person, session)) => thread(&guest, (person, session), voice, which.before).await?,
         None => Thread::default(),
     };
     Ok(Json(Visit {
@@ -85,11 +86,11 @@ fn is_running(run: &RunView) -> bool {
 
 async fn thread(
     guest: &Guest,
-    person: Person,
-    session: Session,
+    (person, session): (Person, Session),
+    voice: Voice,
     before: Option<Cursor>,
 ) -> Result<Thread, ApiError> {
-    let office = guest.api.office.clone();
+    let (office, tools) = (guest.api.office.clone(), guest.api.visits.tools.clone());
     let read = move |tx: &mut Tx<'_>| {
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next } = page;
@@ -99,7 +100,7 @@ async fn thread(
         let mut waiting = Vec::new();
         for approval in approvals::pending_in(tx, session.id.as_uuid())? {
             let yours = approvals::is_for(tx, &office, &approval, &person.principal(tx))?;
-            waiting.push(VisitApproval::of(&approval, yours));
+            waiting.push(VisitApproval::of(&approval, yours, (&tools, voice)));
         }
         let mut messages: Vec<VisitMessage> = items.into_iter().map(Into::into).collect();
         messages.reverse();

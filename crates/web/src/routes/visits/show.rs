@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use munshi_lang::Voice;
 use munshi_tiers::Resolution;
 
+use crate::account::words::Words;
 use crate::api::ask::At;
 use crate::app::App;
 use crate::error::ApiError;
@@ -31,7 +32,7 @@ pub(crate) async fn show_visit(
 ) -> Result<Response, ApiError> {
     match place::find(app.api()?, &name).await {
         Ok(place) => Ok(chat(&place, &headers)),
-        Err(error) => Ok(Nobody::page(&error)),
+        Err(error) => Ok(Nobody::page(&error, Words::of(&headers))),
     }
 }
 

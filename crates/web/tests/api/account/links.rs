@@ -37,12 +37,17 @@ on_both! {
         assert_eq!(house.number(munshi_types::TenantId::PLATFORM, told).await, 2);
     }
 
-    async fn a_link_ends_after_a_quarter_of_an_hour(test: TestDb) {
+    async fn a_link_ends_with_its_time(test: TestDb) {
         let house = Installation::open(&test, []).await;
+        let first = house.link(Purpose::First).await;
         let link = house.invitation("asha@shop.example", house.shop.tenant, Role::Staff).await;
         let path = format!("/account/link/{link}");
         house.browser().get(&path).await.says(200, "You are invited");
         test.clock.advance(links::LIFE);
+        house.browser().get(&format!("/account/link/{first}")).await.says(410, "not good any more");
+        test.clock.advance(links::INVITATION_LIFE - links::LIFE - std::time::Duration::from_secs(1));
+        house.browser().get(&path).await.says(200, "You are invited");
+        test.clock.advance(std::time::Duration::from_secs(1));
         house.browser().get(&path).await.says(410, "not good any more");
         let form = [("name", "Asha"), ("password", PASSWORD)];
         house.browser().post(&path, &form).await.says(410, "not good any more");
@@ -90,12 +95,41 @@ on_both! {
         assert_eq!(asha.submit(&format!("{path}/accept"), &[]).await.status, 409);
     }
 
+    async fn an_invitation_waits_for_days_and_is_taken_back_by_who_may(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        let mut owner = house.operator("owner@shop.example", shop, Role::Owner).await;
+        let mut second = house.operator("second@shop.example", shop, Role::Owner).await;
+        let mut admin = house.operator("admin@shop.example", shop, Role::Admin).await;
+        let made = second.submit("/account/operators", &[("email", "new@shop.example"), ("role", "owner")]).await;
+        let (link, shown) = (made.shown_link(), made.says(201, "new@shop.example"));
+        let ends = house.now().plus(links::INVITATION_LIFE).to_jiff().to_zoned(jiff::tz::TimeZone::get("Asia/Kolkata").unwrap());
+        assert!(shown.contains(&ends.strftime("%-d %B %Y").to_string()), "in the shop's own time: {shown}");
+        let page = admin.get("/account/operators").await.says(200, "new@shop.example");
+        assert!(!page.contains("/withdraw"), "to more than an admin has");
+        let id = owner.get("/account/operators").await.between("/account/invitations/", "/withdraw");
+        let path = format!("/account/invitations/{id}/withdraw");
+        admin.submit(&path, &[]).await.says(403, "more than you have");
+        house.browser().get(&link).await.says(200, "You are invited");
+        // Whoever made it may not invite owners any more: then it is nobody's invitation.
+        let page = owner.get("/account/operators").await.text();
+        let part = page.split("/account/operators/").find(|part| part.contains("Role: second")).unwrap().to_owned();
+        let role = format!("/account/operators/{}/role", part.split('/').next().unwrap());
+        owner.submit(&role, &[("role", "admin")]).await.says(200, "second is admin here now");
+        house.browser().get(&link).await.says(410, "not good any more");
+        let made = owner.submit("/account/operators", &[("email", "new@shop.example"), ("role", "staff")]).await;
+        let link = made.shown_link();
+        let path = format!("/account/invitations/{}/withdraw", owner.get("/account/operators").await.between("/account/invitations/", "/withdraw"));
+        admin.submit(&path, &[]).await.says(200, "good for nothing");
+        house.browser().get(&link).await.says(410, "not good any more");
+    }
+
     async fn a_recovery_signs_out_every_other_browser(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Staff).await;
         let id = owner.get("/account/operators").await.text();
-        let id = id.split("/account/operators/").find(|part| part.contains("Role of asha")).unwrap();
+        let id = id.split("/account/operators/").find(|part| part.contains("Role: asha")).unwrap();
         let path = format!("/account/operators/{}/link", id.split('/').next().unwrap());
         let made = owner.submit(&path, &[]).await;
         made.says(201, "asha@shop.example");

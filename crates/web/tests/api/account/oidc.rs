@@ -36,6 +36,7 @@ async fn house(test: &TestDb, settings: Settings) -> Installation {
     let account = Account {
         passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
         public_url: None,
+        invitation_life: munshi_identity::links::INVITATION_LIFE,
         oidc: Some(Oidc::new(settings, Outgoing::new().unwrap())),
     };
     Installation::signing_in(test, account).await

@@ -4,6 +4,7 @@ use munshi_identity::Role;
 
 use crate::support::{Installation, PASSWORD};
 
+const ENGLISH: &str = include_str!("../../../phrases/account/en.txt");
 const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
 
 #[track_caller]
@@ -54,6 +55,42 @@ on_both! {
         harmless(&house.browser().get(&named).await.says(200, "value=\"/account\""));
         harmless(&evil.submit("/account/sign-ins/end", &[("id", EVIL)]).await.says(404, "no such sign-in"));
         harmless(&house.browser().get("/account/oidc/start").await.says(404, "No other service"));
+    }
+
+    async fn pages_speak_the_readers_language(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "Keep the key of till now");
+        asha.submit("/account/operators", &[("email", "b@shop.example"), ("role", "staff")]).await;
+        let gone = "/account/link/x";
+        let english: Vec<&str> = ENGLISH.lines().filter_map(|line| line.split_once(" = ")).map(|(_, text)| text).collect();
+        let whole = |text: &&&str| !text.contains('{') && text.len() > 5;
+        for (code, sign_in, keys) in [("hi", "साइन इन", "कुंजी"), ("ta", "உள்நுழை", "சாவி")] {
+            for path in ["/account", "/account/password", "/account/sign-ins", "/account/keys", "/account/operators"] {
+                let page = asha.send("GET", path, &[("accept-language", code)], None).await.says(200, &format!("<html lang=\"{code}\">"));
+                let left: Vec<&&str> = english.iter().filter(whole).filter(|text| page.contains(&format!(">{text}<"))).collect();
+                assert!(left.is_empty(), "{path} still says {left:?}");
+                assert_eq!(path == "/account/keys", page.contains("till"), "{path}");
+            }
+            let mut stranger = house.browser();
+            stranger.send("GET", "/account/sign-in", &[("accept-language", code)], None).await.says(200, sign_in);
+            stranger.send("GET", gone, &[("accept-language", code)], None).await.says(410, &format!("<html lang=\"{code}\">"));
+            asha.send("GET", "/account/keys", &[("accept-language", code)], None).await.says(200, keys);
+            // A no is told in it too, with what it is exactly in English beside.
+            let fault = asha.send("POST", "/account/keys/x/revoke", &[("accept-language", code), ("origin", "http://munshi.example")], Some(&[])).await;
+            let text = fault.says(403, &format!("<html lang=\"{code}\">"));
+            assert!(!text.contains("That was not done"), "{text}");
+            let token = asha.token().await;
+            let form = [("form", token.as_str())];
+            let fault = asha.send("POST", "/account/keys/x/revoke", &[("accept-language", code), ("origin", "http://munshi.example")], Some(&form)).await;
+            fault.says(404, "<p class=\"small quiet\" lang=\"en\">There is no such key in this workspace.</p>");
+        }
+        // What is chosen holds, whatever the browser asks for.
+        let chosen = asha.send("GET", "/account/language?language=ta", &[("referer", "http://munshi.example/account/keys")], None).await;
+        chosen.moved("/account/keys");
+        asha.get("/account/keys").await.says(200, "<html lang=\"ta\">");
+        asha.send("GET", "/account/language?language=xx", &[("referer", "http://evil.example/x")], None).await.moved("/account");
+        asha.get("/account").await.says(200, "<html lang=\"ta\">");
     }
 
     async fn a_password_is_changed_with_the_one_before(test: TestDb) {

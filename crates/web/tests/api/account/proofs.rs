@@ -102,14 +102,18 @@ on_both! {
         let ours = [("sec-fetch-site", "same-origin")];
         let person = proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap().unwrap();
         assert_eq!(proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap(), Some(person));
+        let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
+        assert_eq!(found.role, Some(Role::Staff), "with the rights of their role");
         assert_eq!(proven.signed_in(house.other.tenant, &sent(&asha, &ours)).await.unwrap(), None, "another tenant");
         assert_eq!(proven.signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")])).await.unwrap(), None);
         assert_eq!(proven.signed_in(tenant, &HeaderMap::new()).await.unwrap(), None);
         // Whoever has the e-mail of an owner is not the owner.
         let owner = Person { role: Some(Role::Owner), ..Person::new(&house.ids, "Owner", now) };
-        add(&house, tenant, owner, "owner@shop.example").await;
+        let high = add(&house, tenant, owner, "owner@shop.example").await;
         let posing = house.operator("owner@shop.example", tenant, Role::Admin).await;
-        assert_eq!(proven.signed_in(tenant, &sent(&posing, &ours)).await.unwrap(), None);
+        let posed = proven.signed_in(tenant, &sent(&posing, &ours)).await.unwrap().unwrap();
+        let found = house.db.read(tenant, move |tx| persons::find(tx, posed)).await.unwrap().unwrap();
+        assert_eq!((found.role, posed == high), (Some(Role::Admin), false), "they are an admin of their own");
         assert!(proven.is_operator(&sent(&keeper, &ours)).await.unwrap());
         assert!(!proven.is_operator(&sent(&asha, &ours)).await.unwrap());
         assert!(!proven.is_operator(&sent(&keeper, &[("origin", "https://evil.example")])).await.unwrap());

@@ -8,7 +8,7 @@ use crate::support::{Browser, Installation};
 async fn id_of(browser: &mut Browser<'_>, name: &str) -> String {
     let text = browser.get("/account/operators").await.text();
     let part =
-        text.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role of {name}\"")));
+        text.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role: {name}\"")));
     part.unwrap_or_else(|| panic!("{name} is not in {text}")).split('/').next().unwrap().to_owned()
 }
 
@@ -17,7 +17,7 @@ on_both! {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         let mut evil = house.operator("evil@other.example", house.other.tenant, Role::Owner).await;
-        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "keep this key now");
+        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "Keep the key of");
         let page = asha.get("/account/keys").await;
         let key = page.between("/account/keys/", "/rotate");
         let own = id_of(&mut asha, "asha").await;
@@ -94,7 +94,7 @@ on_both! {
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         let form = [("name", "till"), ("role", "staff"), ("areas", "chat, runs:read"), ("days", "30")];
         let made = asha.submit("/account/keys", &form).await;
-        made.says(201, "keep this key now");
+        made.says(201, "Keep the key of");
         let key = made.between("<pre class=\"once\">", "</pre>");
         house.get("/v1/runs", &key).await.is(200);
         house.get("/v1/persons", &key).await.refused(403, "forbidden");

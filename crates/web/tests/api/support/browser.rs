@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
-use munshi_identity::links::{self, Purpose};
+use munshi_identity::links::{self, NewLink, Purpose};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Error, Role};
 use munshi_store::PlatformTx;
@@ -33,7 +33,19 @@ impl Installation {
     pub(crate) async fn link(&self, purpose: Purpose) -> String {
         let (ids, now) = (self.ids.clone(), self.now());
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> {
-            Ok(links::make(tx, &ids, &SystemRandom, &purpose, "test", now)?.1)
+            let life = if matches!(purpose, Purpose::Invitation { .. }) {
+                links::INVITATION_LIFE
+            } else {
+                links::LIFE
+            };
+            Ok(links::make(
+                tx,
+                &ids,
+                &SystemRandom,
+                &NewLink { purpose: &purpose, made_by: "test", life },
+                now,
+            )?
+            .1)
         };
         self.db.platform(OPERATORS).write(unit).await.unwrap().reveal().to_owned()
     }

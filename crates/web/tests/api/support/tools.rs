@@ -61,6 +61,31 @@ impl Look for Count {
     }
 }
 
+/// Shows what it is asked for: a way to pay, a link and a picture.
+struct Show;
+
+impl Look for Show {
+    fn look(&self, permit: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+        let what = permit.arguments()["text"].as_str().unwrap_or_default();
+        let all = json!([
+            { "kind": "qr", "text": "upi://pay?pa=shop@bank&am=500", "title": "Pay ₹500" },
+            { "kind": "link", "url": "https://shop.example/bill/7", "title": "The bill" },
+            { "kind": "image", "media_type": "image/png", "title": "The blue one", "data": DOT },
+            { "kind": "link", "url": "javascript:alert(1)", "title": "Evil" },
+        ]);
+        let wanted = all
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|one| what.contains(one["kind"].as_str().unwrap_or("?")));
+        Ok(Done::with(json!({ "attachments": wanted.collect::<Vec<_>>() })))
+    }
+}
+
+/// One blue dot.
+const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==";
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
@@ -77,6 +102,8 @@ pub(crate) fn registry(world: &Arc<World>) -> Registry {
     registry.add(spec("count", Effect::Read), house(), count).unwrap();
     let note = ToolSpec { dry_run: true, ..spec("note", Effect::Inside) };
     registry.add(note, house(), Body::Write(Arc::new(Notes))).unwrap();
+    let show = ToolSpec { reach: Reach::Anyone, ..spec("show", Effect::Read) };
+    registry.add(show, house(), Body::Look(Arc::new(Show))).unwrap();
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
     let elsewhere = Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, ..house() };
     registry.add(grave, elsewhere, Body::Far(Arc::new(Wipe(world.clone())))).unwrap();

@@ -1,0 +1,49 @@
+//! Whom an operator is among a tenant's people, when they talk on its pages.
+
+use munshi_store::{Error, Result, Tx};
+use munshi_types::{Ids, OperatorId, Timestamp};
+
+use super::{Person, by_address, find_or_add, put};
+use crate::address::Address;
+use crate::operators::Operator;
+use crate::role::Role;
+
+/// What operators are known by among a tenant's people: a sign-in of ours proves it, and nothing else does.
+const CHANNEL: &str = "operator";
+
+fn address(operator: OperatorId) -> Result<Address> {
+    Address::channel(CHANNEL, &operator.to_string()).map_err(|error| Error::Refused(error.to_string()))
+}
+
+/// The person an operator with this role is: the one the tenant knows by their e-mail in the very same role, else one of
+/// their own, whose role is always the operator's. An e-mail was perhaps only said: nobody gets a role, or becomes
+/// somebody who has another, by having the same one.
+pub fn of_operator(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    operator: &Operator,
+    role: Role,
+    now: Timestamp,
+) -> Result<Person> {
+    if let Ok(email) = Address::email(&operator.email) {
+        let known = by_address(tx, &email)?;
+        if let Some(person) = known.filter(|known| known.role == Some(role) && known.left_at.is_none()) {
+            return Ok(person);
+        }
+    }
+    let person = find_or_add(tx, ids, &[address(operator.id)?], &operator.name, now)?.person;
+    if person.role == Some(role) && person.left_at.is_none() {
+        return Ok(person);
+    }
+    let person = Person { role: Some(role), left_at: None, ..person };
+    put(tx, &person)?;
+    Ok(person)
+}
+
+/// The operator's role here is another now: so is that of the person they were. Nobody is added for it.
+pub(crate) fn operator_stands(tx: &mut Tx<'_>, operator: OperatorId, role: Option<Role>) -> Result<()> {
+    match by_address(tx, &address(operator)?)? {
+        Some(person) if person.role != role => put(tx, &Person { role, ..person }),
+        _ => Ok(()),
+    }
+}

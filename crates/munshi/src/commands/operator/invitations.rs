@@ -1,0 +1,66 @@
+//! `munshi operator list --invited`
+
+use munshi_identity::Role;
+use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::operators::OPERATORS;
+use munshi_store::{PlatformTx, tenants};
+use munshi_types::{TenantName, Timestamp};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Painter;
+use crate::output::shown::moment;
+use crate::output::table::Table;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Serialize)]
+struct Item {
+    email: String,
+    /// None for a keeper of the installation.
+    tenant: Option<TenantName>,
+    role: Option<Role>,
+    made_by: String,
+    ends_at: Timestamp,
+}
+
+pub(super) fn run(context: &Context, only: Option<&TenantName>) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let now = context.now();
+    let mut items = context.block_on(async {
+        let db = database.open().await?;
+        Ok(db.platform(OPERATORS).read(move |tx| read(tx, now)).await?)
+    })?;
+    items.retain(|item| only.is_none_or(|only| item.tenant.as_ref() == Some(only)));
+    context.output.answer(&items, words)
+}
+
+fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_identity::Error> {
+    let mut items = Vec::new();
+    for Link { purpose, made_by, ends_at, .. } in links::all_invitations(tx, now)? {
+        let Purpose::Invitation { email, place } = purpose else { continue };
+        let (tenant, role) = match place {
+            Place::Everywhere => (None, None),
+            Place::Workspace { tenant, role } => {
+                (tenants::find(tx, tenant)?.map(|found| found.name), Some(role))
+            }
+        };
+        items.push(Item { email, tenant, role, made_by, ends_at });
+    }
+    Ok(items)
+}
+
+fn words(items: &Vec<Item>, painter: Painter) -> String {
+    if items.is_empty() {
+        return "Nobody is invited. `munshi operator invite EMAIL` does so.".to_owned();
+    }
+    let mut table = Table::new(&["E-MAIL", "TO LOOK AFTER", "BY", "UNTIL (UTC)"]);
+    for Item { email, tenant, role, made_by, ends_at } in items {
+        let place = match (tenant, role) {
+            (Some(tenant), Some(role)) => format!("{tenant} ({role})"),
+            _ => "everything (keeper)".to_owned(),
+        };
+        table.row([email.as_str().into(), place.into(), made_by.as_str().into(), moment(*ends_at).into()]);
+    }
+    table.render(painter)
+}

@@ -1,0 +1,203 @@
+//! Pages in a real browser, with tools and a phone that only tests have. The driver comes from scripts/browser.sh.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
+use munshi_identity::Role;
+use munshi_test_support::models::Turn;
+use munshi_types::Outbound;
+use munshi_types::tier::Channel;
+use munshi_web::{Options, Server, routes};
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::driver::Browser;
+use crate::support::Installation;
+use crate::visits::promote;
+
+const ENTER: char = '\u{E007}';
+const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
+
+/// A server of this installation; it stops with the test.
+struct Served {
+    address: SocketAddr,
+    _task: JoinSet<()>,
+}
+
+impl Served {
+    async fn of(house: &Installation) -> Self {
+        let server = Server::bind("127.0.0.1:0").await.unwrap();
+        let (address, app) = (server.address(), house.app.clone());
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            server.serve(routes(), app, Options::default(), CancellationToken::new()).await;
+        });
+        Self { address, _task: task }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+/// The driver waits for its answers, so what it does runs beside the server.
+async fn beside<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(act).await.unwrap()
+}
+
+fn opened(url: &str) -> Browser {
+    let browser = Browser::open(url);
+    browser.until("document.querySelector('.chat.ready')");
+    browser
+}
+
+fn say(browser: &Browser, text: &str) {
+    browser.run("document.querySelector('textarea').focus()", &json!([]));
+    browser.press(&format!("{text}{ENTER}"));
+}
+
+/// Somebody's phone.
+#[derive(Default)]
+struct Phone {
+    got: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Sender for Phone {
+    fn channel(&self) -> Channel {
+        Channel::Whatsapp
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::Keyed
+    }
+
+    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+        self.got.lock().unwrap().push(outbound.text.clone());
+        Ok(Sent::default())
+    }
+}
+
+on_both! {
+    async fn pictures_codes_and_links_come_with_a_reply(test: TestDb) {
+        let script = [
+            Turn::call("show", &json!({ "text": "qr link" })),
+            Turn::call("show", &json!({ "text": "image" })),
+            Turn::text("Here they are."),
+        ];
+        let house = Installation::open(&test, script).await;
+        let served = Served::of(&house).await;
+        let url = served.url("/c/shop-front");
+        beside(move || {
+            let browser = opened(&url);
+            say(&browser, "Show me the bill");
+            browser.until(&format!("{STILL} && document.querySelector('.theirs .text')?.textContent === 'Here they are.'"));
+            let all = "[...document.querySelector('.things').children].map((one) => one.tagName + ' ' + one.textContent)";
+            let wanted = json!(["FIGURE Pay ₹500", "P The bill", "FIGURE The blue one"]);
+            assert_eq!(browser.value(all), wanted, "those of every tool, and none that could do harm");
+            let seen = |what: &str| browser.value(&format!("(() => {{ const box = document.querySelector('{what}').getBoundingClientRect(); return box.width >= 100 && box.height >= 100; }})()"));
+            assert_eq!(seen("svg.qr"), json!(true), "large enough for a phone's camera");
+            assert_eq!(browser.value("document.querySelector('img').naturalWidth"), json!(1), "the picture is drawn");
+            assert_eq!(browser.text("document.querySelector('figcaption a').getAttribute('href')"), "upi://pay?pa=shop@bank&am=500");
+            assert!(browser.spoken().contains("Pay ₹500") && browser.spoken().contains("The blue one"));
+            browser.reload();
+            browser.until("document.querySelectorAll('.things > *').length === 3");
+            assert_eq!(browser.value(all), wanted, "the same from the store");
+            assert_eq!(browser.complaints(), "");
+        })
+        .await;
+    }
+
+    async fn a_question_is_answered_by_its_buttons(test: TestDb) {
+        let script = [
+            Turn::text("Hello."),
+            Turn::call("wipe", &json!({ "text": "all" })),
+            Turn::text("It is wiped."),
+            Turn::call("wipe", &json!({ "text": "more" })),
+            Turn::text("Then not."),
+            Turn::call("wipe", &json!({ "text": "the rest" })),
+            Turn::text("Gone."),
+        ];
+        let house = Installation::open(&test, script).await;
+        let served = Served::of(&house).await;
+        let front = served.url("/c/shop-front");
+        let browser = beside(move || {
+            let browser = opened(&front);
+            say(&browser, "Hello!");
+            browser.until(&format!("{STILL} && document.querySelectorAll('.said').length === 2"));
+            browser
+        })
+        .await;
+        promote(&house, Role::Owner).await;
+        let (counter, world) = (served.url("/c/shop-counter"), house.world.clone());
+        beside(move || {
+            browser.go(&counter);
+            browser.until("document.querySelector('.chat.ready')");
+            say(&browser, "wipe it");
+            browser.until("document.querySelectorAll('.ask .answers button').length === 2");
+            assert!(browser.text("document.querySelector('.ask p').textContent").contains("all"));
+            assert!(world.wiped.lock().unwrap().is_empty());
+            // A question waits through a reload.
+            browser.reload();
+            browser.until("document.querySelector('.ask .yes')");
+            browser.click(".ask .yes");
+            browser.until(&format!("{STILL} && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('It is wiped.')"));
+            assert_eq!(browser.value("document.querySelectorAll('.ask').length"), json!(0));
+            assert_eq!(world.wiped.lock().unwrap().len(), 1);
+            say(&browser, "wipe more");
+            browser.until("document.querySelector('.ask .answers')");
+            browser.click(".ask .answers button:not(.yes)");
+            browser.until(&format!("{STILL} && !document.querySelector('.ask') && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('Then not.')"));
+            assert_eq!(world.wiped.lock().unwrap().len(), 1, "a no is a no");
+            assert_eq!(browser.text("document.activeElement.tagName"), "TEXTAREA");
+            // An answer in words is one too, and nothing is offered twice meanwhile.
+            say(&browser, "wipe the rest");
+            browser.until(&format!("{STILL} && document.querySelector('.ask .answers')"));
+            assert_eq!(browser.value("document.querySelector('.suggestions').hidden"), json!(true));
+            say(&browser, "yes");
+            browser.until(&format!("{STILL} && !document.querySelector('.ask') && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('Gone.')"));
+            assert_eq!(world.wiped.lock().unwrap().len(), 2);
+        })
+        .await;
+    }
+
+    async fn a_visitor_proves_a_phone_on_the_page(test: TestDb) {
+        let phone = Arc::new(Phone::default());
+        let script = [Turn::text("सुबह नौ बजे।")];
+        let house = Installation::reaching(&test, script, phone.clone()).await;
+        let served = Served::of(&house).await;
+        let url = served.url("/c/shop-front");
+        let heard = phone.clone();
+        beside(move || {
+            let browser = opened(&url);
+            say(&browser, "दुकान कब खुलती है?");
+            browser.until(&format!("{STILL} && document.querySelector('button.link')"));
+            browser.until("document.documentElement.lang === 'hi'");
+            browser.click("button.link");
+            browser.until("document.activeElement.closest('form.link')");
+            browser.press(&format!("12{ENTER}"));
+            browser.until("document.querySelector('.link .fault').textContent.includes('देश के कोड')");
+            browser.run("document.querySelector('form.link input').value = ''", &json!([]));
+            browser.press(&format!("98123 45678{ENTER}"));
+            browser.until("document.querySelector('form.link input').getAttribute('aria-label') === 'कोड'");
+            let told = heard.got.lock().unwrap().join("\n");
+            assert!(told.contains("आपका कोड है"), "in the person's language: {told}");
+            let code: String = told.chars().take_while(char::is_ascii_digit).collect();
+            let wrong = if code == "000000" { "111111" } else { "000000" };
+            browser.press(&format!("{wrong}{ENTER}"));
+            browser.until("document.querySelector('.link .fault').textContent.includes('सही नहीं')");
+            browser.run("document.querySelector('form.link input').value = ''", &json!([]));
+            browser.press(&format!("{code}{ENTER}"));
+            browser.until("document.querySelector('p.link')?.textContent === 'आपका नंबर पक्का हो गया।'");
+            browser.reload();
+            browser.until("document.querySelectorAll('.said').length === 2");
+            assert_eq!(browser.value("document.querySelectorAll('.link').length"), json!(0), "it is asked for once");
+        })
+        .await;
+        let proved = "SELECT COUNT(*) FROM person_addresses WHERE tenant_id = $1 AND kind = 'phone' AND address = '+919812345678'";
+        assert_eq!(house.number(house.shop.tenant, proved).await, 1);
+    }
+}
