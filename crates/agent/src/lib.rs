@@ -22,6 +22,7 @@
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - `vectors`: vectors for texts, in the name of a binding
+//! - [`direct`]: tools that a program calls itself, without a turn
 //! - [`brought`]: the conversation and the tools of a program that keeps them itself
 //! - [`suggest`]: what the person may want to say next
 
@@ -33,6 +34,7 @@ pub mod choices;
 mod columns;
 pub mod commit;
 pub mod decisions;
+pub mod direct;
 mod engine;
 pub mod entities;
 pub mod error;

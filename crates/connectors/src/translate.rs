@@ -144,7 +144,7 @@ fn translated(
     let writes = effect.writes();
     let timeout = said.either(|said| said.timeout_seconds).unwrap_or(source.entry.timeout_seconds);
     let scope = said.either(|said| said.scope.clone()).unwrap_or_else(|| remote_scope(&name, source.name));
-    let spec = ToolSpec {
+    let mut spec = ToolSpec {
         parameters,
         effect,
         reach: said.own.and_then(|own| own.reach).unwrap_or(Reach::Owner),
@@ -158,6 +158,7 @@ fn translated(
         phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
         ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
     };
+    spec.cacheable = !writes && said.either(|said| said.cacheable).unwrap_or(false) && !spec.is_fleeting();
     let connector = Connector {
         name: source.name.to_string(),
         maker: Maker::Foreign,

@@ -57,6 +57,28 @@ pub struct ToolSpec {
     pub reply: Option<String>,
 }
 
+/// What is told of these is out of date with the next sale.
+const FLEETING: [&str; 18] = [
+    "money", "pay", "paid", "payment", "balance", "price", "rate", "fare", "stock", "inventory", "ledger", "invoice",
+    "account", "wallet", "credit", "due", "bill", "availability",
+];
+
+impl ToolSpec {
+    /// Whether it tells of money or stock, by the words of its name and scope: a minute is too long for that.
+    pub fn is_fleeting(&self) -> bool {
+        let words = |text: &str| -> Vec<String> {
+            let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+            parts.map(str::to_ascii_lowercase).collect()
+        };
+        let said = [words(self.name.as_str()), words(&self.scope)].concat();
+        let is = |word: &String| {
+            let plain = word.strip_suffix('s').unwrap_or(word);
+            FLEETING.contains(&plain) || FLEETING.contains(&word.as_str())
+        };
+        said.iter().any(is)
+    }
+}
+
 /// Which arguments of a tool that sends say to whom, and by which template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {

@@ -6,6 +6,7 @@ mod behaving;
 mod changing;
 mod http;
 mod misbehaving;
+mod openapi;
 mod real;
 mod support;
 mod tested;

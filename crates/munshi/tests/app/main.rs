@@ -16,6 +16,7 @@ mod document;
 mod import;
 mod jobs;
 mod key;
+mod mcp;
 mod migrate;
 mod models;
 mod openai;

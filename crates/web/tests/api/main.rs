@@ -32,6 +32,7 @@ mod door;
 mod hostile;
 mod keys;
 mod limits;
+mod mcp;
 mod offline;
 mod openai;
 mod openai_tools;
