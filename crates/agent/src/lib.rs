@@ -10,7 +10,8 @@
 //! # Layout
 //! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping;
-//!   `unanswered`: questions nobody answered in time
+//!   `unanswered`: questions nobody answered in time; `late`: acts that a turn no longer waits for; `telling`: what we
+//!   say by ourselves
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
 //! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
@@ -44,6 +45,7 @@ pub mod follow;
 mod hub;
 pub mod ingest;
 pub mod keeping;
+mod late;
 pub mod linking;
 pub mod marks;
 pub mod messages;
@@ -63,6 +65,7 @@ pub mod state;
 pub mod steps;
 pub mod suggest;
 mod tainted;
+mod telling;
 mod turn;
 mod unanswered;
 mod vectors;
@@ -87,4 +90,4 @@ use munshi_store::{Door, Migration, migration};
 pub const RUNS: Door = Door::new("runs");
 
 pub const MIGRATIONS: &[Migration] =
-    &[migration!("0014_turns"), migration!("0016_rollups"), migration!("0021_brought")];
+    &[migration!("0014_turns"), migration!("0016_rollups"), migration!("0021_brought"), migration!("0025_late")];

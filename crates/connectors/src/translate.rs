@@ -155,6 +155,10 @@ fn translated(
         destructive: writes && said.risk(|said| said.destructive, listed.hints.destructive == Some(true)),
         dry_run: dry_run.is_some(),
         timeout: Duration::from_secs(u64::from(timeout)),
+        soft: said
+            .either(|said| said.soft_seconds)
+            .filter(|soft| *soft < timeout)
+            .map(|soft| Duration::from_secs(u64::from(soft))),
         phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
         ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
     };
