@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|host|start] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -20,11 +20,12 @@ pub(crate) enum Subject {
     Turn,
     Streams,
     Select,
+    Host,
     Start,
 }
 
 impl Subject {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,
@@ -37,6 +38,7 @@ impl Subject {
         Self::Turn,
         Self::Streams,
         Self::Select,
+        Self::Host,
         Self::Start,
     ];
 }
@@ -77,6 +79,7 @@ impl Arguments {
             Some("turn") => vec![Subject::Turn],
             Some("streams") => vec![Subject::Streams],
             Some("select") => vec![Subject::Select],
+            Some("host") => vec![Subject::Host],
             Some("start") => vec![Subject::Start],
             _ => bail!(USAGE),
         };

@@ -9,12 +9,13 @@
 //! - `server`: the protocol's side, made of rmcp; `reach`: what a key reaches
 //! - `listed`: tools and agents as the protocol lists them
 //! - `calls`: calling a tool; `agents`: asking an agent; `going_on`: hearing what came of what had to wait
-//! - `told`: what came of it, in the protocol's form
+//! - `told`: what came of it, in the protocol's form; `progress`: that it goes on
 
 pub(crate) mod agents;
 pub(crate) mod calls;
 pub(crate) mod going_on;
 pub(crate) mod listed;
+pub(crate) mod progress;
 pub(crate) mod reach;
 pub(crate) mod server;
 pub(crate) mod told;

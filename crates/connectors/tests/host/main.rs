@@ -4,6 +4,7 @@
 
 mod behaving;
 mod changing;
+mod conform;
 mod http;
 mod misbehaving;
 mod openapi;

@@ -89,8 +89,8 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     let _child = contents(&share, port).await;
     let file = format!(
         "[jupyter]\nopenapi = \"http://127.0.0.1:{port}/openapi.json\"\n\
-         [jupyter.tools.save_content_api_contents__path__put]\ndestructive = false\nscope = \"file.write\"\n\
-         description = \"Writes a text file.\"\n\
+         [jupyter.tools.delete_content_api_contents__path__delete]\ndestructive = false\nscope = \"file.drop\"\n\
+         description = \"Puts a file away.\"\n\
          [jupyter.tools.get_checkpoint_api_contents__path__checkpoints_get]\noff = true\n"
     );
     let shop = Shop::with(test, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
@@ -102,15 +102,18 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     let read = shop.said("jupyter_get_content_api_contents_path_get", json!({ "path": "hello.txt", "content": 1 })).await;
     assert_eq!(read["result"]["body"]["content"], "namaste", "{read}");
     assert_eq!(read["source"], json!({ "untrusted": true, "connector": "jupyter" }));
-    let body = json!({ "name": "new.txt", "path": "new.txt", "type": "file", "format": "text", "content": "kal" });
+    let listed = shop.said("jupyter_get_root_content_api_contents_get", json!({ "content": 1 })).await;
+    assert!(listed["result"]["body"].to_string().contains("hello.txt"), "{listed}");
     let put = "jupyter_save_content_api_contents_path_put";
-    let written = shop.call(put, json!({ "path": "new.txt", "body": body })).await;
-    assert!(matches!(written, Answer::Done(_)), "{written:?}");
-    assert_eq!(std::fs::read_to_string(share.join("new.txt")).unwrap(), "kal");
-    let wrong = shop.call(put, json!({ "path": "new.txt", "body": "kal" })).await;
-    assert!(matches!(wrong, Answer::Refused(_)), "a body that does not fit is not sent: {wrong:?}");
-    let gone = shop.call("jupyter_delete_content_api_contents_path_delete", json!({ "path": "new.txt" })).await;
-    assert!(matches!(gone, Answer::Waiting(_)), "what removes asks first: {gone:?}");
+    let asks = shop.call(put, json!({ "path": "new.txt" })).await;
+    assert!(matches!(asks, Answer::Waiting(_)), "what overwrites asks first: {asks:?}");
+    let wrong = shop.call(put, json!({ "path": "new.txt", "mode": "x" })).await;
+    assert!(matches!(wrong, Answer::Refused(_)), "what it does not take is not sent: {wrong:?}");
+    let drop = "jupyter_delete_content_api_contents_path_delete";
+    assert_eq!(shop.shelf().get(drop).unwrap().known.spec.scope, "jupyter.file.drop");
+    let gone = shop.call(drop, json!({ "path": "hello.txt" })).await;
+    assert!(matches!(gone, Answer::Done(_)), "the operator's word counts: {gone:?}");
+    assert!(!share.join("hello.txt").exists());
     let missing = shop.said("jupyter_get_content_api_contents_path_get", json!({ "path": "nothing.txt", "content": 1 })).await;
     assert_eq!(missing["ok"], false, "{missing}");
     let report = contract::test(&shop.trial(&file, Writes::Never)).await;

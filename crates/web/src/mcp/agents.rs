@@ -1,5 +1,7 @@
 //! Asking an agent: a turn with a binding.
 
+use std::time::Duration;
+
 use munshi_agent::Fate;
 use munshi_tiers::Resolution;
 use munshi_types::{Inbound, MessageId, RunId, To};
@@ -22,11 +24,12 @@ struct Asked {
     person: Option<String>,
 }
 
-/// Says something and waits for the answer, for as long as a request may take; the turn goes on even then.
+/// Says something and waits for the answer; the turn goes on even where nobody waits any more.
 pub(crate) async fn ask(
     key: &Key,
     place: &Resolution,
     arguments: JsonObject,
+    patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| invalid("arguments", &error.to_string()))?;
@@ -56,13 +59,13 @@ pub(crate) async fn ask(
     if received.fate == Fate::SeenBefore {
         same_words(&key.api, &received, asked.message).await?;
     }
-    hear(key, received.run).await
+    hear(key, received.run, patience).await
 }
 
 /// The answer of a turn, or that it is being worked on.
-pub(crate) async fn hear(key: &Key, run: RunId) -> Result<CallToolResult, ApiError> {
+pub(crate) async fn hear(key: &Key, run: RunId, patience: Duration) -> Result<CallToolResult, ApiError> {
     let outcome = key.api.engine.outcome(key.tenant(), run);
-    match tokio::time::timeout(key.api.patience, outcome).await {
+    match tokio::time::timeout(patience, outcome).await {
         Ok(outcome) => Ok(told::outcome(&outcome?)),
         Err(_) => Ok(told::working(run)),
     }

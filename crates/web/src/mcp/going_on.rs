@@ -1,6 +1,7 @@
 //! Hearing what came of what had to wait.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_identity::keys::{Access, Area};
 use munshi_safety::{acts, approvals};
@@ -29,6 +30,7 @@ pub(crate) async fn go_on(
     key: &Key,
     places: &[Arc<Resolution>],
     arguments: JsonObject,
+    patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| invalid("arguments", &error.to_string()))?;
@@ -37,7 +39,7 @@ pub(crate) async fn go_on(
         (None, Some(run)) => {
             key.may(Area::Chat, Access::Read)?;
             open_to(key, run).await?;
-            agents::hear(key, run).await
+            agents::hear(key, run, patience).await
         }
         _ => Err(invalid("arguments", "give either an approval or a run")),
     }

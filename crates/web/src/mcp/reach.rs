@@ -9,12 +9,12 @@ use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{BindingId, Id};
 
 use crate::api::access::Key;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 
 /// What every agent's tool is called before its binding's name.
 const ASK: &str = "ask_";
 
-/// The bindings this key reaches, as they lead now, by name. Those that are closed or rest are left out.
+/// The bindings this key reaches, as they lead now, by name. Those that are closed are left out.
 pub(crate) async fn places(key: &Key) -> Result<Vec<Arc<Resolution>>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
@@ -24,8 +24,13 @@ pub(crate) async fn places(key: &Key) -> Result<Vec<Arc<Resolution>>, ApiError> 
     });
     let mut places = Vec::new();
     for tier in bindings {
-        if let Answer::Bound(place) = key.api.resolver.by_name(&tenant.name, &tier.name, None).await? {
-            places.push(place);
+        match key.api.resolver.by_name(&tenant.name, &tier.name, None).await? {
+            Answer::Bound(place) => places.push(place),
+            Answer::TenantPaused(name) => {
+                let what = format!("{name} rests for now; nothing is done until it is woken.");
+                return Err(ApiError::new(Code::Conflict, what).hint("`munshi tenant resume` wakes it."));
+            }
+            Answer::TenantArchived(_) | Answer::BindingArchived { .. } | Answer::Unknown => {}
         }
     }
     places.sort_by(|one, other| one.binding_name.cmp(&other.binding_name));

@@ -1,6 +1,7 @@
 //! The protocol's side.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::{
@@ -12,6 +13,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
+use super::progress::Progress;
 use super::{agents, calls, going_on, listed, reach, told};
 use crate::api::access::Key;
 use crate::error::ApiError;
@@ -20,6 +22,8 @@ use crate::error::ApiError;
 const KEY: &str = "munshi/key";
 /// So many tools are told at once; the name of the last is where the next page begins.
 const PAGE: usize = 200;
+/// How long a client waits that is told of progress.
+const LONG: Duration = Duration::from_secs(600);
 const INSTRUCTIONS: &str = "The tools of a business and the agents that speak for it. `ask_…` asks an agent in words; \
     the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id, \
     and `go_on` hears what came of it.";
@@ -65,7 +69,10 @@ impl ServerHandler for Server {
         let key = key_of(&context)?;
         let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
         let arguments = request.arguments.unwrap_or_default();
-        match call(&key, &request.name, arguments, given).await {
+        let progress = Progress::of(&context);
+        let patience = if progress.is_heard() { LONG } else { key.api.patience };
+        let called = Called { name: &request.name, arguments, given, patience };
+        match progress.during(call(&key, called)).await {
             Ok(Some(result)) => Ok(result.into()),
             // What the key does not reach looks like what is not there.
             Ok(None) => {
@@ -138,23 +145,29 @@ async fn all(key: &Key) -> Result<Vec<Tool>, ApiError> {
     Ok(all)
 }
 
-/// None where the key reaches nothing of that name.
-async fn call(
-    key: &Key,
-    name: &str,
+/// One call as it was asked for.
+struct Called<'a> {
+    name: &'a str,
     arguments: JsonObject,
+    /// The key that came beside the arguments.
     given: Option<String>,
-) -> Result<Option<CallToolResult>, ApiError> {
+    /// How long a turn is waited for.
+    patience: Duration,
+}
+
+/// None where the key reaches nothing of that name.
+async fn call(key: &Key, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
+    let Called { name, arguments, given, patience } = called;
     let places = reach::places(key).await?;
     if let Some(offered) = reach::tools(key, &places, Some(name)).await?.pop() {
         return calls::call(key, offered, arguments, given).await.map(Some);
     }
     if name == listed::GO_ON {
-        return going_on::go_on(key, &places, arguments).await.map(Some);
+        return going_on::go_on(key, &places, arguments, patience).await.map(Some);
     }
     let agent = places.iter().find(|place| reach::asks(key) && reach::agent_name(place) == name);
     match agent {
-        Some(place) => agents::ask(key, place, arguments).await.map(Some),
+        Some(place) => agents::ask(key, place, arguments, patience).await.map(Some),
         None => Ok(None),
     }
 }

@@ -28,6 +28,7 @@ mod account {
 }
 mod approvals;
 mod chat;
+mod conform;
 mod door;
 mod hostile;
 mod keys;

@@ -61,6 +61,18 @@ impl Look for Count {
     }
 }
 
+/// What the protocol's conformance suite calls.
+struct Fixture(Result<&'static str, &'static str>);
+
+impl Look for Fixture {
+    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+        match self.0 {
+            Ok(text) => Ok(Done::with(json!({ "text": text }))),
+            Err(why) => Err(Failure::surely("intended", why)),
+        }
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
@@ -78,6 +90,13 @@ pub(crate) fn registry(world: &Arc<World>) -> Registry {
     let note = ToolSpec { dry_run: true, ..spec("note", Effect::Inside) };
     registry.add(note, house(), Body::Write(Arc::new(Notes))).unwrap();
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
+    for (name, answer) in [
+        ("test_simple_text", Ok("This is a simple text response for testing.")),
+        ("test_error_handling", Err("This tool intentionally returns an error for testing")),
+        ("test_tool_with_progress", Ok("It went on.")),
+    ] {
+        registry.add(spec(name, Effect::Read), house(), Body::Look(Arc::new(Fixture(answer)))).unwrap();
+    }
     let elsewhere = Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, ..house() };
     registry.add(grave, elsewhere, Body::Far(Arc::new(Wipe(world.clone())))).unwrap();
     registry
