@@ -24,7 +24,8 @@ if [ ! -e "$home/.complete" ]; then
   # The client `mcp` comes with it.
   python3 -m pip install --quiet --root-user-action=ignore --target "$partial/python" mcp-server-time==2026.10.19 >&2
   python3 -m pip install --quiet --root-user-action=ignore --target "$partial/service" jupyverse-api==0.15.3 \
-    fps-contents==0.11.5 fps-noauth==0.10.2 fps-file-watcher==0.2.2 >&2
+    fps-contents==0.11.5 fps-noauth==0.10.2 fps-file-watcher==0.2.2 \
+    "fps[web]==0.6.7" anycorn==0.20.1 rich-click==1.9.9 >&2
   touch "$partial/.complete"
   chmod -R a+rX "$partial"
   # Another run may have been faster; its folder is as good.

@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Where the script has put servers and client.
 fn packages() -> Result<PathBuf> {
-    let told = Command::new("scripts/connectors.sh").output().context("run this from the repository's root")?;
+    let told =
+        Command::new("scripts/connectors.sh").output().context("run this from the repository's root")?;
     if !told.status.success() {
         bail!("scripts/connectors.sh failed: {}", String::from_utf8_lossy(&told.stderr));
     }
@@ -110,7 +111,8 @@ impl Shop {
         });
         host.open(tenant).await?;
         let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids)));
-        let dispatcher = Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+        let dispatcher =
+            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
         Ok(Self { _test: test, host, dispatcher, owner })
     }
 

@@ -48,8 +48,7 @@ impl Engine {
         all.retain(|one| only.is_none_or(|only| one.tool.known.spec.name.as_str() == only));
         let proposals: Vec<Proposal> = all.iter().map(|one| self.inner.sounding(who, one)).collect();
         let office = self.inner.office.clone();
-        let open =
-            self.inner.db.read(who.tenant, move |tx| acts::open(tx, &office, &proposals)).await?;
+        let open = self.inner.db.read(who.tenant, move |tx| acts::open(tx, &office, &proposals)).await?;
         let mut open: Vec<Offered> =
             all.into_iter().zip(open).filter_map(|(one, is_open)| is_open.then_some(one)).collect();
         let autonomy = |one: &Offered| one.place.agent.body.policy.autonomy;

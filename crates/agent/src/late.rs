@@ -23,17 +23,30 @@ use crate::turn::voice_of;
 const LONGEST: usize = 1_500;
 const DEEPEST: usize = 4;
 
-/// From now on the act's end is told by whoever ends it. False where it has ended already. The act's own row is held
-/// meanwhile, so its end has either come or will find this.
-pub(crate) fn leave(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<bool> {
-    let is_under_way = acts::find_held(tx, act)?.is_some_and(|act| act.state == State::Intended);
-    if is_under_way {
-        tx.execute(
-            "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
-            params![act, run, now],
-        )?;
+/// Whether an act could be left to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Yes,
+    /// It is not decided about yet.
+    NotYet,
+    /// It has ended, or waits for a person: whoever waits hears it at once.
+    No,
+}
+
+/// From now on the act's end is told by whoever ends it. The act's own row is held meanwhile, so its end has either come
+/// or will find this.
+pub(crate) fn leave(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<Left> {
+    match acts::find_held(tx, act)?.map(|act| act.state) {
+        None => Ok(Left::NotYet),
+        Some(State::Intended) => {
+            tx.execute(
+                "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
+                params![act, run, now],
+            )?;
+            Ok(Left::Yes)
+        }
+        Some(_) => Ok(Left::No),
     }
-    Ok(is_under_way)
 }
 
 /// Tells what came of an act that nobody waits for. False where somebody does.
@@ -95,7 +108,8 @@ fn write(value: &Value, name: Option<&str>, levels: usize, lines: &mut Vec<Strin
         Value::Bool(_) | Value::Number(_) => lines.push(line(value.to_string())),
         _ if levels == 0 => lines.push(line("…".to_owned())),
         Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            let plain = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+            let plain =
+                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
             lines.push(line(plain.collect::<Vec<_>>().join(", ")));
         }
         Value::Array(items) => items.iter().for_each(|item| write(item, name, levels - 1, lines)),

@@ -89,5 +89,9 @@ use munshi_store::{Door, Migration, migration};
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: Door = Door::new("runs");
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0014_turns"), migration!("0016_rollups"), migration!("0021_brought"), migration!("0025_late")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0014_turns"),
+    migration!("0016_rollups"),
+    migration!("0021_brought"),
+    migration!("0025_late"),
+];

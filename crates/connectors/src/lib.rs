@@ -39,8 +39,8 @@ use munshi_store::{Migration, migration};
 pub use error::{Error, Result};
 pub use host::{Host, Parts, folder_of};
 pub use link::Inside;
-pub use openapi::Source;
 pub use link::address::Allowed;
+pub use openapi::Source;
 pub use settings::Pace;
 pub use state::{Standing, State};
 

@@ -62,8 +62,24 @@ pub struct ToolSpec {
 
 /// What is told of these is out of date with the next sale.
 const FLEETING: [&str; 18] = [
-    "money", "pay", "paid", "payment", "balance", "price", "rate", "fare", "stock", "inventory", "ledger", "invoice",
-    "account", "wallet", "credit", "due", "bill", "availability",
+    "money",
+    "pay",
+    "paid",
+    "payment",
+    "balance",
+    "price",
+    "rate",
+    "fare",
+    "stock",
+    "inventory",
+    "ledger",
+    "invoice",
+    "account",
+    "wallet",
+    "credit",
+    "due",
+    "bill",
+    "availability",
 ];
 
 impl ToolSpec {

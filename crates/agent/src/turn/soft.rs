@@ -1,6 +1,7 @@
 //! Calling a tool that may take long: past its soft limit the turn goes on without it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use munshi_tools::{Answer, Error as ToolsError, Journal, Want};
 use munshi_types::{ActId, Conduct, ToolName};
@@ -8,16 +9,23 @@ use munshi_types::{ActId, Conduct, ToolName};
 use super::Turn;
 use crate::commit::{self, Progress};
 use crate::error::Result;
-use crate::late::{self, Leaving};
+use crate::late::{self, Leaving, Left};
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Place, When};
 use crate::state::RunState;
+
+/// How long one waits for an act that is not decided about when its soft limit is over.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// What is asked of the dispatcher.
 pub(super) enum Asked {
     Anew(Box<Want>),
     /// Of an act that stands in the books.
-    Again { act: ActId, conduct: Arc<Conduct>, tools: Vec<ToolName> },
+    Again {
+        act: ActId,
+        conduct: Arc<Conduct>,
+        tools: Vec<ToolName>,
+    },
 }
 
 impl Turn {
@@ -44,10 +52,16 @@ impl Turn {
                 answer = asking => Some(answer),
             }
         });
-        let ended = match tokio::time::timeout(soft, &mut call).await {
-            Ok(ended) => ended,
-            Err(_) if self.leave(place, called).await? => return Ok(Some(Answer::Working { act: called.act })),
-            Err(_) => call.await,
+        let mut wait = soft;
+        let ended = loop {
+            if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
+                break ended;
+            }
+            match self.leave(place, called).await? {
+                Left::Yes => return Ok(Some(Answer::Working { act: called.act })),
+                Left::NotYet => wait = AGAIN,
+                Left::No => break call.await,
+            }
         };
         match ended {
             Ok(Some(answer)) => Ok(answer?),
@@ -76,30 +90,33 @@ impl Turn {
         }
     }
 
-    /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again. False where it has
-    /// ended meanwhile.
-    async fn leave(&self, place: Place, called: &Called) -> Result<bool> {
+    /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
+    async fn leave(&self, place: Place, called: &Called) -> Result<Left> {
         let (held, act, now) = (self.held, called.act, self.engine.clock.now());
         let mut snapshot = self.snapshot.clone();
         snapshot.note(place, &Answer::Working { act }, When { epoch: held.epoch, now });
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<bool> {
-            let is_left = late::leave(tx, act, held.run, now)?;
-            if is_left {
-                let progress =
-                    Progress { held, state: RunState::Observing, snapshot: &snapshot, steps: &[], calls: &[] };
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Left> {
+            let left = late::leave(tx, act, held.run, now)?;
+            if left == Left::Yes {
+                let progress = Progress {
+                    held,
+                    state: RunState::Observing,
+                    snapshot: &snapshot,
+                    steps: &[],
+                    calls: &[],
+                };
                 commit::journal(tx, &progress)?;
             }
-            Ok(is_left)
+            Ok(left)
         };
         self.engine.db.write(self.tenant, unit).await
     }
 
     /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
     pub(super) fn is_left_to_itself(&self) -> bool {
-        let last = self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
-        let is_left = |called: &Called| {
-            matches!(&called.outcome, CallOutcome::Ended { result, .. } if result["code"] == Answer::WORKING)
-        };
+        let last =
+            self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
+        let is_left = |called: &Called| matches!(&called.outcome, CallOutcome::Ended { result, .. } if result["code"] == Answer::WORKING);
         !last.is_empty() && last.iter().all(is_left)
     }
 

@@ -209,7 +209,9 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
-    for (name, effect) in [("slow_fetch", Effect::Read), ("slow_book", Effect::Keyed), ("slow_fax", Effect::Once)] {
+    for (name, effect) in
+        [("slow_fetch", Effect::Read), ("slow_book", Effect::Keyed), ("slow_fax", Effect::Once)]
+    {
         let (soft, timeout) = (Some(Duration::from_millis(250)), Duration::from_secs(20));
         let slow = Slow(Outside { world: world.clone(), effect });
         let spec = ToolSpec { soft, timeout, ..spec(name, effect) };

@@ -115,16 +115,20 @@ impl Entry {
             (None, Some(address), None, None) => self.http(address),
             (None, None, Some(document), None) => self.document(document),
             (None, None, None, Some(name)) => Ok(Reached::Inside(name.clone())),
-            (None, None, None, None) => Err("say how it is reached: command = [\"program\", …], url = \"https://…\" or \
+            (None, None, None, None) => {
+                Err("say how it is reached: command = [\"program\", …], url = \"https://…\" or \
                                              openapi = \"https://…\""
-                .to_owned()),
+                    .to_owned())
+            }
             _ => Err("say one way to reach it: command, url, openapi or inside, not several".to_owned()),
         }
     }
 
     fn document(&self, place: &str) -> Result<Reached, String> {
         if !self.environment.is_empty() || self.folder.is_some() {
-            return Err("environment and folder are for a command; a document takes logins and headers".to_owned());
+            return Err(
+                "environment and folder are for a command; a document takes logins and headers".to_owned()
+            );
         }
         let source = match place.starts_with('/') {
             true => Source::File(place.into()),

@@ -152,7 +152,8 @@ impl Opening<'_> {
     ) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
         let mut headers: HeaderMap = headers(&filled.values)?.into_iter().collect();
         if let Some(token) = &filled.token {
-            let bad = |_| Error::Invalid("the token can't be sent: it holds other signs than letters".to_owned());
+            let bad =
+                |_| Error::Invalid("the token can't be sent: it holds other signs than letters".to_owned());
             let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(bad)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);

@@ -10,8 +10,9 @@ pub(super) struct Document(Value);
 impl Document {
     /// Reads a document of version 3, or says what is wrong with it.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
-        let root: Value = serde_json::from_slice(text)
-            .map_err(|error| format!("its document is no JSON ({error}): give the address of the JSON form"))?;
+        let root: Value = serde_json::from_slice(text).map_err(|error| {
+            format!("its document is no JSON ({error}): give the address of the JSON form")
+        })?;
         match root.get("openapi").and_then(Value::as_str) {
             Some(version) if version.starts_with("3.") => Ok(Self(root)),
             Some(version) => Err(format!("its document is of OpenAPI {version}; 3.0 and 3.1 can be read")),
@@ -51,7 +52,8 @@ impl Document {
 
 /// The place within the document; what leads out of it is not followed.
 pub(super) fn pointer(reference: &str) -> Result<String, String> {
-    let inner = reference.strip_prefix('#').ok_or_else(|| format!("`{reference}` leads out of the document"))?;
+    let inner =
+        reference.strip_prefix('#').ok_or_else(|| format!("`{reference}` leads out of the document"))?;
     Ok(percent_encoding::percent_decode_str(inner).decode_utf8_lossy().into_owned())
 }
 

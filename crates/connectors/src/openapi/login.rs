@@ -33,7 +33,8 @@ impl Logins {
         let mut missing = Vec::new();
         let mut is_open = false;
         for alternative in alternatives {
-            let names: Vec<&String> = alternative.as_object().map(|all| all.keys().collect()).unwrap_or_default();
+            let names: Vec<&String> =
+                alternative.as_object().map(|all| all.keys().collect()).unwrap_or_default();
             is_open |= names.is_empty();
             match names.iter().find(|name| !self.named.contains_key(name.as_str())) {
                 Some(lacking) => missing.push((*lacking).clone()),
@@ -53,7 +54,8 @@ impl Logins {
     fn login(&self, document: &Document, name: &str) -> Result<Login, String> {
         let value = self.named.get(name).cloned().unwrap_or_default();
         let schemes = document.get("components").and_then(|parts| parts.get("securitySchemes"));
-        let scheme = schemes.and_then(|all| all.get(name)).ok_or_else(|| format!("there is no login `{name}`"))?;
+        let scheme =
+            schemes.and_then(|all| all.get(name)).ok_or_else(|| format!("there is no login `{name}`"))?;
         let scheme = document.resolve(scheme)?;
         let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match (text("type").as_str(), text("in").as_str(), text("scheme").to_ascii_lowercase().as_str()) {
@@ -93,7 +95,10 @@ mod tests {
         assert!(of(json!({})).unwrap() == [gateway.clone()]);
         assert!(of(json!({ "security": [] })).unwrap().is_empty());
         let asked = Login::Query { name: "key".to_owned(), value: "u:p".to_owned() };
-        assert!(of(json!({ "security": [{ "none": [] }, { "asked": [], "gateway": [] }] })).unwrap() == [asked, gateway]);
+        assert!(
+            of(json!({ "security": [{ "none": [] }, { "asked": [], "gateway": [] }] })).unwrap()
+                == [asked, gateway]
+        );
         let basic = Login::Basic { user: "u".to_owned(), password: "p".to_owned() };
         assert!(of(json!({ "security": [{ "basic": [] }] })).unwrap() == [basic]);
         for name in ["bearer", "oauth"] {

@@ -98,13 +98,19 @@ impl Reading<'_> {
         let schema = self.schema(&parameters, body_schema.as_ref())?;
         let mut tool = Tool::new(name, words(operation, &method, path), Arc::new(schema));
         tool.annotations = Some(hints(&method));
-        tool.meta = Some(MetaObject([(DECLARES.to_owned(), declared(&method, &parameters))].into_iter().collect()));
+        tool.meta =
+            Some(MetaObject([(DECLARES.to_owned(), declared(&method, &parameters))].into_iter().collect()));
         let body = body.map(|(media, _)| media);
         Ok(Operation { method, base, path: path.to_owned(), parameters, body, logins, tool })
     }
 
     /// Those of the operation, and those of its path that it does not say anew.
-    fn parameters(&self, item: &Value, operation: &Value, logins: &[Login]) -> Result<Vec<Parameter>, String> {
+    fn parameters(
+        &self,
+        item: &Value,
+        operation: &Value,
+        logins: &[Login],
+    ) -> Result<Vec<Parameter>, String> {
         let listed = |of: &Value| of.get("parameters").and_then(Value::as_array).cloned().unwrap_or_default();
         let mut all: Vec<Parameter> = Vec::new();
         for given in listed(operation).iter().chain(&listed(item)) {
@@ -130,13 +136,16 @@ impl Reading<'_> {
         let required = body.get("required") == Some(&Value::Bool(true));
         let none = Map::new();
         let content = body.get("content").and_then(Value::as_object).unwrap_or(&none);
-        let find = |fits: &dyn Fn(&str) -> bool| content.iter().find(|(kind, _)| fits(kind)).map(|(_, of)| of);
+        let find =
+            |fits: &dyn Fn(&str) -> bool| content.iter().find(|(kind, _)| fits(kind)).map(|(_, of)| of);
         let is_json = |kind: &str| {
             let kind = kind.split(';').next().unwrap_or_default().trim();
             kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
         };
         let json = find(&is_json).map(|of| (Media::Json, of));
-        let form = || find(&|kind| kind.starts_with("application/x-www-form-urlencoded")).map(|of| (Media::Form, of));
+        let form = || {
+            find(&|kind| kind.starts_with("application/x-www-form-urlencoded")).map(|of| (Media::Form, of))
+        };
         match json.or_else(form) {
             Some((media, of)) => {
                 let schema = of.get("schema").cloned().unwrap_or_else(|| json!({}));
@@ -150,7 +159,11 @@ impl Reading<'_> {
         }
     }
 
-    fn schema(&self, parameters: &[Parameter], body: Option<&(bool, Value)>) -> Result<Map<String, Value>, String> {
+    fn schema(
+        &self,
+        parameters: &[Parameter],
+        body: Option<&(bool, Value)>,
+    ) -> Result<Map<String, Value>, String> {
         let mut parts = Parts::new(self.document);
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for parameter in parameters {
@@ -220,7 +233,8 @@ fn hints(method: &Method) -> ToolAnnotations {
 
 /// What a method does by HTTP's own words. A repeated PUT or DELETE leaves what one left; a POST has a key or none.
 fn declared(method: &Method, parameters: &[Parameter]) -> Value {
-    let key = parameters.iter().find(|parameter| parameter.is(ONCE)).map(|parameter| parameter.argument.clone());
+    let key =
+        parameters.iter().find(|parameter| parameter.is(ONCE)).map(|parameter| parameter.argument.clone());
     let effect = match *method {
         Method::GET => "read",
         Method::PUT | Method::DELETE => "keyed",

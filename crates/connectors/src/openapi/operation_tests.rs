@@ -53,7 +53,10 @@ fn each_operation_is_a_tool_that_says_what_it_does() {
     assert_eq!(declared_of(&offer, "listPets"), &json!({ "effect": "read" }));
     assert_eq!(declared_of(&offer, "removePet"), &json!({ "effect": "keyed", "destructive": true }));
     let add = &offer.operations["addPet"];
-    assert_eq!(declared_of(&offer, "addPet"), &json!({ "effect": "keyed", "destructive": false, "key": "Idempotency-Key" }));
+    assert_eq!(
+        declared_of(&offer, "addPet"),
+        &json!({ "effect": "keyed", "destructive": false, "key": "Idempotency-Key" })
+    );
     let schema = Value::Object(add.tool.input_schema.as_ref().clone());
     assert_eq!(schema["properties"]["body"], json!({ "$ref": "#/$defs/Pet" }));
     assert_eq!(schema["required"], json!(["body"]));

@@ -9,14 +9,29 @@ use super::parameter::{At, Parameter};
 
 /// What services call the place where the next part begins, and the page's number, its first row and its length.
 const CURSORS: [&str; 9] = [
-    "cursor", "after", "page_token", "pagetoken", "next_token", "nexttoken", "continuation", "starting_after", "marker",
+    "cursor",
+    "after",
+    "page_token",
+    "pagetoken",
+    "next_token",
+    "nexttoken",
+    "continuation",
+    "starting_after",
+    "marker",
 ];
 const PAGES: [&str; 3] = ["page", "page_number", "pagenumber"];
 const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startat"];
 const LIMITS: [&str; 7] = ["limit", "per_page", "perpage", "page_size", "pagesize", "size", "count"];
 /// Where answers say it.
 const NEXT: [&str; 8] = [
-    "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_token", "nextToken", "next", "cursor",
+    "next_cursor",
+    "nextCursor",
+    "next_page_token",
+    "nextPageToken",
+    "next_token",
+    "nextToken",
+    "next",
+    "cursor",
 ];
 
 /// The arguments to call it with again, beside those it was called with; none where nothing is known to come.
@@ -33,12 +48,17 @@ pub(super) fn next(
 
 fn find<'a>(operation: &'a Operation, names: &[&str]) -> Option<&'a Parameter> {
     let queried = |parameter: &&Parameter| parameter.at == At::Query;
-    operation.parameters.iter().filter(queried).find(|one| names.contains(&one.name.to_ascii_lowercase().as_str()))
+    operation
+        .parameters
+        .iter()
+        .filter(queried)
+        .find(|one| names.contains(&one.name.to_ascii_lowercase().as_str()))
 }
 
 /// `Link: <…?page=2>; rel="next"`: what of it the operation takes.
 fn by_link(operation: &Operation, headers: &HeaderMap) -> Option<Value> {
-    let links = headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()).flat_map(|link| link.split(','));
+    let links =
+        headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()).flat_map(|link| link.split(','));
     let address = links.filter_map(|link| {
         let (address, about) = link.split_once('>')?;
         let about = about.to_ascii_lowercase().replace(['"', ' '], "");
@@ -61,7 +81,8 @@ fn from_query(operation: &Operation, url: &Url) -> Option<Value> {
 fn typed(parameter: &Parameter, text: &str) -> Value {
     let kind = parameter.schema.get("type");
     let numeric = |kind: &Value| matches!(kind.as_str(), Some("integer" | "number"));
-    match kind.is_some_and(|kind| numeric(kind) || kind.as_array().is_some_and(|all| all.iter().any(numeric))) {
+    match kind.is_some_and(|kind| numeric(kind) || kind.as_array().is_some_and(|all| all.iter().any(numeric)))
+    {
         true => text.parse::<i64>().map_or_else(|_| json!(text), |number| json!(number)),
         false => json!(text),
     }

@@ -32,8 +32,11 @@ fn told(operation: &Operation, arguments: Value, headers: &HeaderMap, body: &Val
 fn the_next_call_is_told_however_the_service_says_it() {
     let number = json!({ "type": "integer" });
     let none = HeaderMap::new();
-    let pages = operation(&[("page", number.clone()), ("per_page", json!({ "type": "integer", "default": 2 }))]);
-    let link = HeaderValue::from_static("<https://x.example/api/list?page=1>; rel=\"prev\", </api/list?page=3&x=1>; rel=\"next\"");
+    let pages =
+        operation(&[("page", number.clone()), ("per_page", json!({ "type": "integer", "default": 2 }))]);
+    let link = HeaderValue::from_static(
+        "<https://x.example/api/list?page=1>; rel=\"prev\", </api/list?page=3&x=1>; rel=\"next\"",
+    );
     let headers = HeaderMap::from_iter([(LINK, link)]);
     assert_eq!(told(&pages, json!({}), &headers, &json!([])), Some(json!({ "page": 3 })));
     assert_eq!(told(&pages, json!({ "page": 4 }), &none, &json!([1, 2])), Some(json!({ "page": 5 })));
@@ -44,8 +47,14 @@ fn the_next_call_is_told_however_the_service_says_it() {
     assert_eq!(told(&rows, json!({ "limit": 3, "offset": 3 }), &none, &body), Some(json!({ "offset": 6 })));
     assert_eq!(told(&rows, json!({}), &none, &body), None, "nobody knows how long a page is");
     let cursor = operation(&[("cursor", json!({ "type": "string" }))]);
-    assert_eq!(told(&cursor, json!({}), &none, &json!({ "next_cursor": "c2" })), Some(json!({ "cursor": "c2" })));
-    assert_eq!(told(&cursor, json!({}), &none, &json!({ "meta": { "next": "/api/list?cursor=c3" } })), Some(json!({ "cursor": "c3" })));
+    assert_eq!(
+        told(&cursor, json!({}), &none, &json!({ "next_cursor": "c2" })),
+        Some(json!({ "cursor": "c2" }))
+    );
+    assert_eq!(
+        told(&cursor, json!({}), &none, &json!({ "meta": { "next": "/api/list?cursor=c3" } })),
+        Some(json!({ "cursor": "c3" }))
+    );
     assert_eq!(told(&cursor, json!({}), &none, &json!({ "next_cursor": "" })), None);
     assert_eq!(told(&cursor, json!({}), &none, &json!({ "next_cursor": null })), None);
 }

@@ -16,7 +16,9 @@ pub(super) enum At {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// Each on its own, or between commas.
-    Comma { explode: bool },
+    Comma {
+        explode: bool,
+    },
     Space,
     Pipe,
     /// `name[field]=value`

@@ -39,7 +39,9 @@ impl Places {
         }
         match self.allows(host) {
             true => Ok(base),
-            false => Err(format!("it is called at {host}, which is not allowed: add it to hosts, or give server")),
+            false => {
+                Err(format!("it is called at {host}, which is not allowed: add it to hosts, or give server"))
+            }
         }
     }
 
@@ -47,7 +49,9 @@ impl Places {
         let first = servers.into_iter().flatten().find_map(|list| list.as_array()?.first());
         let text = first.and_then(|server| server.get("url")).and_then(Value::as_str).unwrap_or("/");
         let mut text = text.to_owned();
-        for (name, about) in first.and_then(|server| server.get("variables")?.as_object()).into_iter().flatten() {
+        for (name, about) in
+            first.and_then(|server| server.get("variables")?.as_object()).into_iter().flatten()
+        {
             let usual = about.get("default").and_then(Value::as_str).unwrap_or_default();
             text = text.replace(&format!("{{{name}}}"), usual);
         }
@@ -55,7 +59,9 @@ impl Places {
             Source::Web(source) => source.join(&text),
             Source::File(_) => Url::parse(&text),
         };
-        read.map_err(|_| format!("its document says to call it at `{text}`: say where with server = \"https://…\""))
+        read.map_err(|_| {
+            format!("its document says to call it at `{text}`: say where with server = \"https://…\"")
+        })
     }
 
     fn allows(&self, host: &str) -> bool {
@@ -95,7 +101,10 @@ mod tests {
         assert_eq!(base(&other, said("https://api.example/x")).unwrap(), "https://api.example/x");
         assert!(base(&other, said("/here")).is_err());
         let server = Some(Url::parse("http://10.0.0.1:8080/api").unwrap());
-        assert_eq!(base(&Places { server, ..own }, said("https://evil.example/")).unwrap(), "http://10.0.0.1:8080/api");
+        assert_eq!(
+            base(&Places { server, ..own }, said("https://evil.example/")).unwrap(),
+            "http://10.0.0.1:8080/api"
+        );
         let file = Places { source: Source::File("/srv/x.json".into()), server: None, hosts: Vec::new() };
         assert!(base(&file, json!({ "openapi": "3.1.0" })).unwrap_err().contains("server ="));
         assert!(base(&file, said("https://evil.example/")).unwrap_err().contains("not allowed"));

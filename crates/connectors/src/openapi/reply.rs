@@ -121,7 +121,11 @@ fn value(kind: &str, body: &[u8]) -> Value {
     }
     match serde_json::from_slice(body) {
         Ok(value) if kind.is_empty() || kind.ends_with("json") => value,
-        _ if kind.is_empty() || kind.starts_with("text/") || kind.contains("xml") || kind.ends_with("json") => {
+        _ if kind.is_empty()
+            || kind.starts_with("text/")
+            || kind.contains("xml")
+            || kind.ends_with("json") =>
+        {
             json!(String::from_utf8_lossy(body))
         }
         _ => json!({ "kind": kind, "bytes": body.len() }),
@@ -133,12 +137,14 @@ fn refused(operation: &Operation, status: StatusCode, body: &[u8]) -> Wrong {
     let said: String = String::from_utf8_lossy(body).chars().take(LONGEST_COMPLAINT).collect();
     let words = |about: &str| format!("HTTP {}{about}: {said}", status.as_u16());
     match status {
-        _ if status.is_redirection() => {
-            Wrong::surely("moved", format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()))
-        }
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Wrong::surely("not_let_in", words(", it does not let us in; whoever runs this can give it a login"))
-        }
+        _ if status.is_redirection() => Wrong::surely(
+            "moved",
+            format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
+        ),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Wrong::surely(
+            "not_let_in",
+            words(", it does not let us in; whoever runs this can give it a login"),
+        ),
         StatusCode::NOT_FOUND | StatusCode::GONE => Wrong::surely("not_found", words("")),
         StatusCode::TOO_MANY_REQUESTS => Wrong { retryable: true, ..Wrong::surely("too_often", words("")) },
         _ if status.is_server_error() => Wrong {

@@ -20,7 +20,8 @@ pub(super) fn request(
     arguments: &Map<String, Value>,
 ) -> Result<RequestBuilder, String> {
     let url = address(operation, arguments)?;
-    let mut request = client.request(operation.method.clone(), url).header(ACCEPT, "application/json, */*;q=0.5");
+    let mut request =
+        client.request(operation.method.clone(), url).header(ACCEPT, "application/json, */*;q=0.5");
     for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Header) {
         if let Some(value) = given(arguments, &parameter.argument) {
             let text = joined(value, ",");
@@ -97,9 +98,10 @@ fn query(parameter: &Parameter, value: &Value) -> Vec<(String, String)> {
     let name = &parameter.name;
     let pair = |name: &str, value: String| (name.to_owned(), value);
     match (parameter.style, value) {
-        (Style::Deep, Value::Object(fields)) => {
-            fields.iter().map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ","))).collect()
-        }
+        (Style::Deep, Value::Object(fields)) => fields
+            .iter()
+            .map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ",")))
+            .collect(),
         (Style::Comma { explode: true }, Value::Array(items)) => {
             items.iter().map(|item| pair(name, joined(item, ","))).collect()
         }
@@ -116,7 +118,9 @@ fn query(parameter: &Parameter, value: &Value) -> Vec<(String, String)> {
 fn joined(value: &Value, between: &str) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(|item| joined(item, between)).collect::<Vec<_>>().join(between),
+        Value::Array(items) => {
+            items.iter().map(|item| joined(item, between)).collect::<Vec<_>>().join(between)
+        }
         Value::Object(fields) => {
             let flat = fields.iter().flat_map(|(name, value)| [name.clone(), joined(value, between)]);
             flat.collect::<Vec<_>>().join(between)

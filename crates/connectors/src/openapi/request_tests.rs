@@ -39,7 +39,10 @@ fn values_are_written_in_the_style_of_their_parameter() {
         let told = addressed(&one(given), json!({ "q": value })).unwrap();
         assert_eq!(told, format!("https://x.example/api/list?{expected}"));
     }
-    assert_eq!(addressed(&one(json!({ "name": "q", "in": "query" })), json!({})).unwrap(), "https://x.example/api/list");
+    assert_eq!(
+        addressed(&one(json!({ "name": "q", "in": "query" })), json!({})).unwrap(),
+        "https://x.example/api/list"
+    );
 }
 
 #[test]

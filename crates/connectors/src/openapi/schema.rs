@@ -165,7 +165,9 @@ mod tests {
                 "parent": { "$ref": "#/components/schemas/Pet" }, "example": { "type": "string" } } } } } });
         let document = Document::read(root.to_string().as_bytes()).unwrap();
         let mut parts = Parts::new(&document);
-        let whole = parts.whole(&json!({ "type": "array", "items": { "$ref": "#/components/schemas/Pet" } })).unwrap();
+        let whole = parts
+            .whole(&json!({ "type": "array", "items": { "$ref": "#/components/schemas/Pet" } }))
+            .unwrap();
         assert_eq!(whole, json!({ "type": "array", "items": { "$ref": "#/$defs/Pet" } }));
         let definitions = parts.definitions().unwrap();
         assert_eq!(

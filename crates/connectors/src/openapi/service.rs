@@ -61,7 +61,8 @@ impl Service {
     pub(crate) async fn open(parts: Parts) -> Result<(Self, LeftOut)> {
         let document = fetch(&parts).await?;
         let short = |text: &str| text.chars().take(100).collect::<String>();
-        let about = Implementation::new(short(document.text("/info/title")), short(document.text("/info/version")));
+        let about =
+            Implementation::new(short(document.text("/info/title")), short(document.text("/info/version")));
         let (operations, left_out) = read(&parts, &document);
         let inner = Inner {
             parts,
@@ -107,7 +108,8 @@ impl Service {
             Err(why) => return Wrong::surely("bad_arguments", why).told(),
         };
         if let Some(pause) = self.breaker().ask(Instant::now()) {
-            let words = format!("it failed too often; it is left alone for another {} s.", pause.as_secs().max(1));
+            let words =
+                format!("it failed too often; it is left alone for another {} s.", pause.as_secs().max(1));
             return Wrong::surely("service_failed", words).told();
         }
         let (result, health) = match request.send().await {

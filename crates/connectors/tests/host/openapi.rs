@@ -99,7 +99,9 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     assert_eq!((standing.undeclared, standing.held), (0, false), "{standing:?}");
     let names: Vec<String> = shop.shelf().all().map(|tool| tool.known.spec.name.to_string()).collect();
     assert!(!names.iter().any(|name| name.contains("get_checkpoint")), "{names:?}");
-    let read = shop.said("jupyter_get_content_api_contents_path_get", json!({ "path": "hello.txt", "content": 1 })).await;
+    let read = shop
+        .said("jupyter_get_content_api_contents_path_get", json!({ "path": "hello.txt", "content": 1 }))
+        .await;
     assert_eq!(read["result"]["body"]["content"], "namaste", "{read}");
     assert_eq!(read["source"], json!({ "untrusted": true, "connector": "jupyter" }));
     let listed = shop.said("jupyter_get_root_content_api_contents_get", json!({ "content": 1 })).await;
@@ -114,11 +116,16 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     let gone = shop.call(drop, json!({ "path": "hello.txt" })).await;
     assert!(matches!(gone, Answer::Done(_)), "the operator's word counts: {gone:?}");
     assert!(!share.join("hello.txt").exists());
-    let missing = shop.said("jupyter_get_content_api_contents_path_get", json!({ "path": "nothing.txt", "content": 1 })).await;
+    let missing = shop
+        .said("jupyter_get_content_api_contents_path_get", json!({ "path": "nothing.txt", "content": 1 }))
+        .await;
     assert_eq!(missing["ok"], false, "{missing}");
     let report = contract::test(&shop.trial(&file, Writes::Never)).await;
     let failed: Vec<_> = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).collect();
-    assert!(failed.iter().all(|finding| matches!(finding.check, "dry_run" | "idempotency_key")), "{failed:#?}");
+    assert!(
+        failed.iter().all(|finding| matches!(finding.check, "dry_run" | "idempotency_key")),
+        "{failed:#?}"
+    );
     shop.host.stop().await;
 }
 
@@ -136,7 +143,10 @@ async fn a_login_opens_it_and_is_never_shown() {
         assert!(key.as_str().is_some_and(|key| key.len() > 20), "the act's key goes along: {added}");
     }
     let page = shop.said("orders_list_orders", json!({ "limit": 2 })).await;
-    assert_eq!((&page["result"]["body"][0]["item"], &page["result"]["next"]), (&json!("tea"), &json!({ "offset": 2 })));
+    assert_eq!(
+        (&page["result"]["body"][0]["item"], &page["result"]["next"]),
+        (&json!("tea"), &json!({ "offset": 2 }))
+    );
     let rest = shop.said("orders_list_orders", json!({ "limit": 2, "offset": 2 })).await;
     assert_eq!((&rest["result"]["body"][0]["item"], &rest["result"]["next"]), (&json!("salt"), &Value::Null));
     let refused = shop.call("orders_add_order", json!({ "body": { "item": "tea", "price": 1 } })).await;
@@ -172,7 +182,8 @@ async fn a_service_that_misbehaves_harms_nobody() {
     let left = shop.said("orders_list_orders", json!({})).await;
     assert!(left["detail"].as_str().unwrap().contains("left alone"), "{left}");
     let mut line = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    std::io::Write::write_all(&mut line, b"GET /count HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    std::io::Write::write_all(&mut line, b"GET /count HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .unwrap();
     let told = std::io::read_to_string(line).unwrap();
     assert!(told.matches("/broken").count() <= 6, "{told}");
     assert_eq!(told.matches("POST /broken").count(), 1, "{told}");

@@ -22,7 +22,8 @@ struct Served {
 }
 
 fn served() -> Served {
-    let model = Speaking::answering(Duration::from_millis(2), |_| Answer::words("We open at nine. Come soon."));
+    let model =
+        Speaking::answering(Duration::from_millis(2), |_| Answer::words("We open at nine. Come soon."));
     let (installation, key) = shop_of(Engine::Sqlite, &model);
     std::fs::write(installation.folder().join("shop/agents/plain.toml"), AGENT).unwrap();
     installation.run(&["apply", "shop"]).ok();
@@ -71,7 +72,9 @@ fn our_own_test_of_connectors_passes() {
         let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == check);
         found.map_or(Value::Null, |finding| finding["verdict"].clone())
     };
-    for check in ["initialize", "scopes", "dry_run", "idempotency_key", "unknown_tool", "wrong_arguments", "steady"] {
+    for check in
+        ["initialize", "scopes", "dry_run", "idempotency_key", "unknown_tool", "wrong_arguments", "steady"]
+    {
         assert_eq!(verdict(check), json!("pass"), "{check} in {report:#}");
     }
 }

@@ -7,10 +7,7 @@ use crate::error::{Error, Result};
 /// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open.
 pub fn is_open(ask: &Ask<'_>) -> Result<bool> {
     let asked = |stage: &&Stage| {
-        matches!(
-            stage.name,
-            StageName::Permission | StageName::Door | StageName::Scope | StageName::Autonomy
-        )
+        matches!(stage.name, StageName::Permission | StageName::Door | StageName::Scope | StageName::Autonomy)
     };
     for stage in STAGES.iter().filter(asked) {
         let verdict = follow(std::slice::from_ref(stage), ask, &mut Nothing, &mut |_, _| {})?;

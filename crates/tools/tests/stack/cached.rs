@@ -49,7 +49,9 @@ impl House {
         let far = || Body::Far(Arc::new(asked.clone()));
         registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far()).unwrap();
         registry.add(spec("fetch", Effect::Read), foreign(), far()).unwrap();
-        registry.add(spec("book", Effect::Keyed), foreign(), Body::Far(Arc::new(Counted::default()))).unwrap();
+        registry
+            .add(spec("book", Effect::Keyed), foreign(), Body::Far(Arc::new(Counted::default())))
+            .unwrap();
         let elsewhere = munshi_tools::Connector { name: "shop".to_owned(), ..foreign() };
         registry.add(spec("fax", Effect::Once), elsewhere, Body::Far(Arc::new(Counted::default()))).unwrap();
         let (db, office, clock) = (test.db.clone(), shop.office.clone(), test.clock.clone());

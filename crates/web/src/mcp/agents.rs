@@ -34,7 +34,10 @@ pub(crate) async fn ask(
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| invalid("arguments", &error.to_string()))?;
     if asked.message_id.as_deref().is_some_and(str::is_empty) {
-        return Err(invalid("message_id", "it is empty: give each message an id of its own, or leave it out"));
+        return Err(invalid(
+            "message_id",
+            "it is empty: give each message an id of its own, or leave it out",
+        ));
     }
     let speaker = match asked.person.as_deref() {
         Some(person) => Speaker::called(key, person)?,

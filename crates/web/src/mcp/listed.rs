@@ -41,9 +41,7 @@ pub(crate) fn tool(one: &Offered) -> Tool {
 fn schema(spec: &ToolSpec) -> Arc<JsonObject> {
     let mut schema = spec.parameters.as_object().cloned().unwrap_or_default();
     for (name, about) in own(spec) {
-        if let Some(properties) =
-            schema.entry("properties").or_insert_with(|| json!({})).as_object_mut()
-        {
+        if let Some(properties) = schema.entry("properties").or_insert_with(|| json!({})).as_object_mut() {
             properties.insert(name.to_owned(), about);
         }
     }
@@ -104,8 +102,7 @@ pub(crate) fn agent(key: &Key, place: &Resolution) -> Tool {
                             Without it, for yourself." });
     }
     let mut tool = Tool::new(agent_name(place), description, object(properties, &["message"]));
-    tool.annotations =
-        Some(ToolAnnotations::new().read_only(false).destructive(false).open_world(true));
+    tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(false).open_world(true));
     tool
 }
 

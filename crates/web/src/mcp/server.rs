@@ -49,7 +49,10 @@ impl ServerHandler for Server {
         let after = request.and_then(|request| request.cursor);
         if let Some(after) = &after {
             if !all.iter().any(|tool| tool.name == after.as_str()) {
-                return Err(ErrorData::invalid_params("there is no such page: ask for the first again", None));
+                return Err(ErrorData::invalid_params(
+                    "there is no such page: ask for the first again",
+                    None,
+                ));
             }
             all.retain(|tool| tool.name.as_ref() > after.as_str());
         }
@@ -76,7 +79,10 @@ impl ServerHandler for Server {
             Ok(Some(result)) => Ok(result.into()),
             // What the key does not reach looks like what is not there.
             Ok(None) => {
-                let words = format!("There is no tool {} that this key reaches.", crate::json::shorten(&request.name));
+                let words = format!(
+                    "There is no tool {} that this key reaches.",
+                    crate::json::shorten(&request.name)
+                );
                 Err(ErrorData::invalid_params(words, None))
             }
             Err(error) => told::refused(&error).map(Into::into),

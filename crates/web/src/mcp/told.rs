@@ -75,7 +75,8 @@ pub(crate) fn refused(error: &ApiError) -> Result<CallToolResult, ErrorData> {
     if matches!(error.code(), Code::Internal | Code::Unavailable) {
         return Err(ErrorData::internal_error(format!("{} {}", error.message, error.hint), None));
     }
-    let told = json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
+    let told =
+        json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
     Ok(not_done(format!("{} {}", error.message, error.hint), told))
 }
 

@@ -1,10 +1,10 @@
 //! Munshi as an MCP server, through the router.
 
+use axum::body::Body;
+use axum::http::Request;
 use munshi_identity::Role;
 use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
-use axum::body::Body;
-use axum::http::Request;
 use serde_json::{Value, json};
 
 use crate::support::{Installation, Reply};

@@ -110,7 +110,8 @@ async fn guest(context: &Context, db: &Db, tenant: TenantId, tool: &str) -> Resu
 
 fn offers(through: &Resolution, tool: &str, known: Option<&Known>) -> bool {
     let (team, agent) = (&through.team.body, &through.agent.body);
-    let is_guest = |known: &Known| contract::has_tool_of(team, agent, &known.connector.name, &known.spec.name);
+    let is_guest =
+        |known: &Known| contract::has_tool_of(team, agent, &known.connector.name, &known.spec.name);
     contract::tools(team, agent).iter().any(|name| name.as_str() == tool) || known.is_some_and(is_guest)
 }
 

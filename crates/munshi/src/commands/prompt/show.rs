@@ -138,9 +138,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 /// The most fitting for the message, as in a turn.
 fn guests(resolution: &Resolution, cast: &Cast, shelf: &Shelf, message: &str) -> Vec<Guest> {
     let (team, agent) = (&resolution.team.body, &resolution.agent.body);
-    let has = |tool: &Tool| {
-        contract::has_tool_of(team, agent, &tool.known.connector.name, &tool.known.spec.name)
-    };
+    let has =
+        |tool: &Tool| contract::has_tool_of(team, agent, &tool.known.connector.name, &tool.known.spec.name);
     let chosen = shelf.choose(&[(message, 1.0)], cast.guests(), has).into_iter();
     chosen
         .map(|tool| {
