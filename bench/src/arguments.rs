@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
+const USAGE: &str = "usage: munshi-bench [all|store|reads|tenancy|jobs|gateway|tiers|audit|budget|acts|turn|streams|select|host|start|shops] [--rounds=N] [--window=MILLISECONDS] [--callers=N] [--entries=N] [--disk=as-is|slow]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -20,6 +20,7 @@ pub(crate) enum Subject {
     Turn,
     Streams,
     Select,
+    Host,
     Start,
     Shops,
 }
@@ -38,6 +39,7 @@ impl Subject {
         Self::Turn,
         Self::Streams,
         Self::Select,
+        Self::Host,
         Self::Start,
         Self::Shops,
     ];
@@ -81,6 +83,7 @@ impl Arguments {
             Some("turn") => vec![Subject::Turn],
             Some("streams") => vec![Subject::Streams],
             Some("select") => vec![Subject::Select],
+            Some("host") => vec![Subject::Host],
             Some("start") => vec![Subject::Start],
             Some("shops") => vec![Subject::Shops],
             _ => bail!(USAGE),

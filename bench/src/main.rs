@@ -1,7 +1,7 @@
 //! What the store, the queue, the gateway and the binary cost, each beside the plainest thing that does the same.
 //!
 //! `cargo run --release -p munshi-bench -- all`, or one of `store`, `reads`, `tenancy`, `jobs`, `gateway`,
-//! `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `start`, `shops` in its place.
+//! `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `host`, `start`, `shops` in its place.
 //! `docs/benchmarks.md` says what each compares and what was measured.
 //!
 //! Nothing here passes or fails a build: a machine's mood is not a defect. The tables say `pass` or `short` beside
@@ -11,8 +11,8 @@
 //! - [`arguments`]: what to run and for how long; [`again`]: running this program once more in another environment
 //! - [`load`]: many callers at once; [`contest`]: rounds, medians and ratios; [`report`]: tables and goals
 //! - [`fresh`]: a database to work on; [`sqlite`]: a bare connection to it; [`server`]: the product's own binary
-//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `start`,
-//!   `shops`: one benchmark each, contestants beside it
+//! - `store`, `reads`, `tenancy`, `jobs`, `gateway`, `tiers`, `audit`, `budget`, `acts`, `turn`, `streams`, `select`, `host`,
+//!   `start`, `shops`: one benchmark each, contestants beside it
 //!
 //! # To add a benchmark
 //! Write its module with a `run`, its contestants as [`contest::Contestant`]s, and name it in [`arguments::Subject`].
@@ -26,6 +26,7 @@ mod budget;
 mod contest;
 mod fresh;
 mod gateway;
+mod host;
 mod jobs;
 mod load;
 mod reads;
@@ -69,6 +70,7 @@ fn main() -> anyhow::Result<()> {
             Subject::Turn => turn::run(&arguments)?,
             Subject::Streams => streams::run()?,
             Subject::Select => select::run(&arguments)?,
+            Subject::Host => host::run(&arguments)?,
             Subject::Start => start::run(&arguments)?,
             Subject::Shops => shops::run(&arguments)?,
         }

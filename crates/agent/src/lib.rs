@@ -10,7 +10,8 @@
 //! # Layout
 //! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping;
-//!   `unanswered`: questions nobody answered in time
+//!   `unanswered`: questions nobody answered in time; `late`: acts that a turn no longer waits for; `telling`: what we
+//!   say by ourselves
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
 //! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
@@ -22,6 +23,7 @@
 //! - [`linking`]: a visitor proves a phone, and two threads become one; [`keeping`]: summaries and the archive
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - `vectors`: vectors for texts, in the name of a binding
+//! - [`direct`]: tools that a program calls itself, without a turn
 //! - [`brought`]: the conversation and the tools of a program that keeps them itself
 //! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
@@ -34,6 +36,7 @@ pub mod choices;
 mod columns;
 pub mod commit;
 pub mod decisions;
+pub mod direct;
 mod engine;
 pub mod entities;
 pub mod error;
@@ -43,6 +46,7 @@ pub mod follow;
 mod hub;
 pub mod ingest;
 pub mod keeping;
+mod late;
 pub mod linking;
 pub mod marks;
 pub mod messages;
@@ -62,6 +66,7 @@ pub mod state;
 pub mod steps;
 pub mod suggest;
 mod tainted;
+mod telling;
 mod turn;
 mod unanswered;
 mod vectors;
@@ -85,5 +90,9 @@ use munshi_store::{Door, Migration, migration};
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
 pub const RUNS: Door = Door::new("runs");
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!("0014_turns"), migration!("0016_rollups"), migration!("0021_brought")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!("0014_turns"),
+    migration!("0016_rollups"),
+    migration!("0021_brought"),
+    migration!("0025_late"),
+];

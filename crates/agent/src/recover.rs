@@ -1,7 +1,7 @@
 //! Taking up what dead processes left, and what people have answered meanwhile.
 
 use std::collections::BTreeMap;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use munshi_safety::approvals::{self, State};
@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::runs::{self, Due, LEASE, Run};
 use crate::snapshot::CallOutcome;
 use crate::state::RunState;
+use crate::unanswered::Teller;
 
 /// So many are taken up in one go.
 const MOST: u32 = 64;
@@ -90,11 +91,12 @@ impl Engine {
     fn take_up_acts(&self) {
         let dispatcher = self.inner.dispatcher.clone();
         let abandon = self.inner.abandon.clone();
+        let journal = Arc::new(Teller(self.inner.clone()));
         self.inner.tasks.spawn(async move {
             let swept = tokio::select! {
                 biased;
                 () = abandon.cancelled() => return,
-                swept = dispatcher.sweep_left() => swept,
+                swept = dispatcher.sweep_left(journal) => swept,
             };
             match swept {
                 Ok(0) => {}

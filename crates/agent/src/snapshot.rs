@@ -185,7 +185,7 @@ fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome
             CallOutcome::Waiting { approval: *approval, again_at }
         }
         (_, answer) => CallOutcome::Ended {
-            ok: matches!(answer, Answer::Done(_) | Answer::Rehearsed(_)),
+            ok: matches!(answer, Answer::Done(_) | Answer::Rehearsed(_) | Answer::Working { .. }),
             result: answer.for_model(),
         },
     }

@@ -7,18 +7,17 @@ use munshi_identity::persons;
 use munshi_safety::acts::{self, Begun};
 use munshi_safety::approvals::{Approval, Expiry, Fate, Kind};
 use munshi_store::{PageRequest, Tx};
-use munshi_tiers::prompt::Spoken;
 use munshi_tools::{Answer, Journal, Swept};
-use munshi_types::{MessageId, Outbound, PersonId};
+use munshi_types::PersonId;
 
 use crate::engine::{Engine, Inner};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::late;
 use crate::marks::{Marks, Shown};
-use crate::messages::{self, Message, Speaker, Standing};
 use crate::runs::{self, Run};
 use crate::sessions::{self, Learned, Session};
+use crate::telling::{self, Told};
 use crate::turn::voice_of;
-use crate::{keeping, outbox};
 
 impl Engine {
     /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that
@@ -33,22 +32,20 @@ impl Engine {
 }
 
 /// Keeps no record of a run: those are in the transactions of whoever carries it.
-struct Teller(Arc<Inner>);
+pub(crate) struct Teller(pub(crate) Arc<Inner>);
 
 impl Journal for Teller {
     fn begun(&self, _tx: &mut Tx<'_>, _begun: &Begun) -> munshi_store::Result<()> {
         Ok(())
     }
 
-    fn ended(&self, _tx: &mut Tx<'_>, _answer: &Answer) -> munshi_store::Result<()> {
-        Ok(())
+    /// What a turn no longer waits for is told in its conversation.
+    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+        late::stored(late::tell(tx, &self.0, answer)).map(drop)
     }
 
     fn expired(&self, tx: &mut Tx<'_>, expiry: &Expiry) -> munshi_store::Result<()> {
-        tell(tx, &self.0, expiry).map_err(|error| match error {
-            Error::Store(error) => error,
-            other => munshi_store::Error::Refused(other.to_string()),
-        })
+        late::stored(tell(tx, &self.0, expiry))
     }
 }
 
@@ -132,37 +129,7 @@ fn say(tx: &mut Tx<'_>, inner: &Inner, approval: &Approval, run: &Run, notice: &
     if let Some(after) = after {
         text = format!("{text}\n{}", phrase(after));
     }
-    let now = inner.clock.now();
-    let Some(place) = sessions::answer(tx, session.id, &Learned::default(), now)? else { return Ok(()) };
     let marks = Marks { asks: asks.then(|| Shown::from(approval)).into_iter().collect(), ..Marks::default() };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
-    let id: MessageId = inner.ids.next();
-    let message = Message {
-        id,
-        session: session.id,
-        number: place.number,
-        run: run.id,
-        binding: session.binding,
-        speaker: Speaker::Persona,
-        channel: session.channel,
-        outside_id: None,
-        tokens: Spoken::new(&text).tokens(),
-        text: text.clone(),
-        attached: Vec::new(),
-        language: session.language.clone(),
-        standing: Standing::Whole,
-        generation: 1,
-        marks: serde_json::to_value(&marks).unwrap_or_default(),
-        suggestions: suggestions.clone(),
-        said_at: now,
-    };
-    messages::add(tx, &message)?;
-    if let Some(to) = session.reply_to.clone() {
-        let outbound = Outbound { id, to, text, suggestions, language: session.language.clone() };
-        outbox::put(tx, &inner.desk.queue, session.id, &outbound, now)?;
-    }
-    if keeping::is_due(place.number, place.summarised) {
-        keeping::ask(tx, &inner.desk.queue, session.id)?;
-    }
-    Ok(())
+    telling::put(tx, inner, session, run.id, Told { text, suggestions, marks, learned: Learned::default() })
 }

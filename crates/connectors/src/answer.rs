@@ -1,6 +1,6 @@
 //! What a connector's tool answered, as data.
 
-use munshi_tools::{Done, Failure};
+use munshi_tools::{Done, Failure, Happened};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -9,11 +9,14 @@ use crate::link::Broken;
 /// The protocol's own words for a wrong call.
 const INVALID_PARAMS: i32 = -32602;
 const METHOD_NOT_FOUND: i32 = -32601;
+/// Where a failed result says more about the failure, in its `_meta`: `code`, `retryable`, and `maybe` where it may have
+/// happened all the same.
+pub(crate) const FAILURE: &str = "munshi/failure";
 
 /// A result, or why there is none, in words that say what to do.
 pub(crate) fn read(connector: &str, answered: Result<CallToolResult, Broken>) -> Result<Done, Failure> {
     match answered {
-        Ok(result) if result.is_error == Some(true) => Err(Failure::surely("tool_failed", text_of(&result))),
+        Ok(result) if result.is_error == Some(true) => Err(failure(&result)),
         Ok(result) => Ok(Done::with(value_of(&result))),
         Err(Broken::Refused { code: INVALID_PARAMS, words }) => Err(Failure::surely("bad_arguments", words)),
         Err(Broken::Refused { code: METHOD_NOT_FOUND, words }) => Err(Failure::surely("unknown_tool", words)),
@@ -31,6 +34,15 @@ pub(crate) fn read(connector: &str, answered: Result<CallToolResult, Broken>) ->
             Err(Failure::perhaps("connector_lost", format!("the connection to {connector} broke: {words}")))
         }
     }
+}
+
+/// As the server says more of it; else it failed for good, and nothing happened.
+fn failure(result: &CallToolResult) -> Failure {
+    let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE));
+    let is = |key: &str| about.and_then(|about| about.get(key)?.as_bool()).unwrap_or(false);
+    let code = about.and_then(|about| about.get("code")?.as_str()).unwrap_or("tool_failed");
+    let happened = if is("maybe") { Happened::Maybe } else { Happened::No };
+    Failure { retryable: is("retryable"), happened, ..Failure::surely(code, text_of(result)) }
 }
 
 /// What is structured as it is; else its texts, with what can't be read named.
@@ -108,5 +120,10 @@ mod tests {
         let failure = read("x", Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
         assert_eq!(read("x", Err(Broken::TooLong)).unwrap_err().code, "too_long");
+        let broke = result(json!({ "content": [{ "type": "text", "text": "HTTP 502" }], "isError": true,
+            "_meta": { "munshi/failure": { "code": "service_failed", "retryable": true, "maybe": true } } }));
+        let failure = read("x", Ok(broke)).unwrap_err();
+        assert_eq!((failure.code.as_str(), failure.retryable), ("service_failed", true));
+        assert_eq!(failure.happened, Happened::Maybe);
     }
 }

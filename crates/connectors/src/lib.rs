@@ -1,4 +1,4 @@
-//! Connectors: other people's tools, spoken to over the Model Context Protocol.
+//! Connectors: other people's tools, spoken to over the Model Context Protocol, or as their OpenAPI document says.
 //!
 //! A connector is declared in a tenant's `connectors.toml`: a program that runs as our child, an address, or a part of
 //! this program. The [`Host`] starts it, watches over it and puts its tools on the tenant's shelf, from where the
@@ -12,6 +12,7 @@
 //! - [`declared`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
 //! - `link`: one connection, its transport and its bounds; `far`, `answer`: a call and what it gave
 //! - [`Host`], `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
+//! - `openapi`: a service's document as a connector
 //! - [`rows`]: what is stored; [`contract`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
@@ -26,6 +27,7 @@ mod host;
 mod link;
 pub mod manifest;
 mod names;
+mod openapi;
 pub mod rows;
 mod settings;
 mod state;
@@ -38,6 +40,7 @@ pub use error::{Error, Result};
 pub use host::{Host, Parts, folder_of};
 pub use link::Inside;
 pub use link::address::Allowed;
+pub use openapi::Source;
 pub use settings::Pace;
 pub use state::{Standing, State};
 

@@ -144,7 +144,7 @@ fn translated(
     let writes = effect.writes();
     let timeout = said.either(|said| said.timeout_seconds).unwrap_or(source.entry.timeout_seconds);
     let scope = said.either(|said| said.scope.clone()).unwrap_or_else(|| remote_scope(&name, source.name));
-    let spec = ToolSpec {
+    let mut spec = ToolSpec {
         parameters,
         effect,
         reach: said.own.and_then(|own| own.reach).unwrap_or(Reach::Owner),
@@ -155,9 +155,14 @@ fn translated(
         destructive: writes && said.risk(|said| said.destructive, listed.hints.destructive == Some(true)),
         dry_run: dry_run.is_some(),
         timeout: Duration::from_secs(u64::from(timeout)),
+        soft: said
+            .either(|said| said.soft_seconds)
+            .filter(|soft| *soft < timeout)
+            .map(|soft| Duration::from_secs(u64::from(soft))),
         phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
         ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
     };
+    spec.cacheable = !writes && said.either(|said| said.cacheable).unwrap_or(false) && !spec.is_fleeting();
     let connector = Connector {
         name: source.name.to_string(),
         maker: Maker::Foreign,

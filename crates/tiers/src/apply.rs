@@ -40,6 +40,14 @@ async fn with_beside(
     plan.files = beside.changes;
     plan.left_files = beside.left;
     plan.warnings.extend(beside.warnings);
+    if let Some(declared) = beside.connectors {
+        for (connector, agents) in plan.connectors.iter().filter(|(name, _)| !declared.contains(*name)) {
+            let agents = agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            plan.warnings.push(format!(
+                "agent {agents}: there is no connector {connector}, so nothing of it is offered"
+            ));
+        }
+    }
     Ok(plan)
 }
 

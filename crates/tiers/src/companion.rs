@@ -1,6 +1,6 @@
 //! A file of a tenant's folder that is no tier: another crate's, planned, shown and applied with the tiers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,6 +29,11 @@ pub trait Companion: fmt::Debug + Send + Sync {
     /// What whoever applies it should know. `beside` has what the other files of the folder say or, where one is not in
     /// the folder, what is in force.
     fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String>;
+
+    /// The connectors it declares; none for a file that declares none.
+    fn connectors(&self, _body: &Body) -> Option<BTreeSet<String>> {
+        None
+    }
 
     /// What is in force, and its version; nothing and 0 where there is none.
     fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)>;
@@ -71,6 +76,8 @@ pub(crate) struct Planned {
     pub(crate) changes: Vec<FileChange>,
     pub(crate) left: Vec<String>,
     pub(crate) warnings: Vec<String>,
+    /// Those there will be, where one of the files declares them.
+    pub(crate) connectors: Option<BTreeSet<String>>,
 }
 
 pub(crate) async fn plan(db: &Db, tenant: Option<TenantId>, beside: &[Beside]) -> Result<Planned> {
@@ -83,6 +90,8 @@ pub(crate) async fn plan(db: &Db, tenant: Option<TenantId>, beside: &[Beside]) -
             }
             None => (0, Body::new()),
         };
+        let body = one.found.as_ref().unwrap_or(&stored);
+        planned.connectors = planned.connectors.or_else(|| one.companion.connectors(body));
         bodies.insert(one.companion.file(), one.found.clone().unwrap_or_else(|| stored.clone()));
         all.push((one, version, stored));
     }

@@ -45,6 +45,10 @@ pub enum Answer {
     Running {
         act: ActId,
     },
+    /// It takes longer than it is waited for. It goes on by itself, and what comes of it is told later.
+    Working {
+        act: ActId,
+    },
 }
 
 /// Why an act is not done that a person was asked about.
@@ -66,6 +70,9 @@ impl NotDone {
 }
 
 impl Answer {
+    /// The code of what goes on by itself.
+    pub const WORKING: &str = "working";
+
     /// Whose words the run has read with it, where they are not ours.
     pub fn taints(&self) -> Option<Source> {
         match self {
@@ -117,6 +124,9 @@ impl Answer {
                 false,
                 "Its time was over. It is not done; do not try it another way.",
             ),
+            Self::Working { .. } => json!({ "ok": true, "code": Self::WORKING,
+                "suggestion": "It takes longer, and goes on by itself; its result is told here when it is there. Say so, and \
+                               do not call it again." }),
             Self::Running { .. } => no("running", true, "It is being done. Wait for its result."),
         }
     }

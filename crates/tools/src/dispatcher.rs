@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::answer::{Answer, answer_of, bare, past, shown};
 use crate::attempts::{self, Called};
-use crate::body::{Body, Done, Happened};
+use crate::body::{Body, Done, Far, Happened};
+use crate::cache::{Cache, Found};
 use crate::error::{Error, Result};
 use crate::inside;
 use crate::journal::Journal;
@@ -30,6 +31,7 @@ pub struct Dispatcher {
     pub(crate) shelves: Option<Arc<dyn Shelves>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) under_way: UnderWay,
+    pub(crate) cache: Cache,
 }
 
 /// One call as a turn wants it. Only `name` and `arguments` come from the model.
@@ -49,7 +51,8 @@ pub struct Want {
 
 impl Dispatcher {
     pub fn new(db: Db, office: Arc<Office>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
-        Self { db, office, registry, shelves: None, clock, under_way: UnderWay::default() }
+        let (under_way, cache) = (UnderWay::default(), Cache::default());
+        Self { db, office, registry, shelves: None, clock, under_way, cache }
     }
 
     /// With the tools that tenants' connectors bring.
@@ -217,11 +220,7 @@ impl Dispatcher {
     ) -> Result<Answer> {
         let limit = tool.known.spec.timeout;
         let called = match (&tool.body, permit.mode()) {
-            (Body::Far(far), Mode::Apply) => {
-                // A process that died may have done it: only what it was told tells otherwise.
-                let earlier = if permit.attempt() > 1 { Happened::Maybe } else { Happened::No };
-                attempts::call(far.as_ref(), &permit, limit, earlier).await
-            }
+            (Body::Far(far), Mode::Apply) => self.apply_far(far.as_ref(), &permit, &tool).await,
             (Body::Far(far), Mode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
                 let done = shown(&outcome).map(Done::with);
@@ -231,6 +230,32 @@ impl Dispatcher {
             (Body::Write(_), _) => return Err(misuse("what writes inside is not called outside")),
         };
         self.end(permit, Some(tool), called, journal).await
+    }
+
+    /// Calls it, or tells again what it said a moment ago where that is declared to be good enough.
+    async fn apply_far(&self, far: &dyn Far, permit: &Permit, tool: &Tool) -> Called {
+        let (connector, writes) = (tool.known.connector.name.as_str(), permit.effect().writes());
+        let looking = match self.cache.find(permit, tool, self.clock.now()) {
+            Found::Kept(value) => {
+                let done = Some(Done::with(value.clone()));
+                return Called { outcome: Outcome::Applied(value), done, mismatch: None };
+            }
+            Found::Ask(looking) => Some(looking),
+            Found::Nothing => None,
+        };
+        if writes {
+            self.cache.forget(permit.tenant(), connector);
+        }
+        // A process that died may have done it: only what it was told tells otherwise.
+        let earlier = if permit.attempt() > 1 { Happened::Maybe } else { Happened::No };
+        let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
+        if writes {
+            self.cache.forget(permit.tenant(), connector);
+        }
+        if let (Some(looking), Outcome::Applied(value)) = (looking, &called.outcome) {
+            self.cache.keep(looking, value, self.clock.now());
+        }
+        called
     }
 
     /// A look at our own tables, in the transaction that writes its end down.

@@ -12,7 +12,8 @@
 //! - [`Shelf`], [`Shelves`]: tools of one tenant's connectors, which come and go; [`Index`]: finding the fitting ones
 //! - [`house`]: the two tools every installation has
 //! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
-//!   `attempts`: calling elsewhere, and again where that is safe; `sweep`: after a crash
+//!   `attempts`: calling elsewhere, and again where that is safe; `cache`: telling again what was just looked at;
+//!   `sweep`: after a crash
 //! - [`Journal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
@@ -37,6 +38,7 @@
 mod answer;
 mod attempts;
 mod body;
+mod cache;
 mod dispatcher;
 mod error;
 pub mod house;

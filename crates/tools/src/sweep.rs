@@ -6,6 +6,7 @@ use munshi_safety::acts::{self, ACTS, Lapsed, Left, Recovery, Unheard};
 use munshi_safety::approvals::{self, Expired, Expiry, Fate};
 use munshi_types::{ActId, TenantId, Timestamp};
 
+use crate::answer::Answer;
 use crate::attempts;
 use crate::body::Body;
 use crate::dispatcher::Dispatcher;
@@ -65,10 +66,10 @@ impl Dispatcher {
 
     /// Takes up all that a dead process left, whatever the leases say: for the one process there is, when it starts.
     /// What it has begun itself is left alone.
-    pub async fn sweep_left(&self) -> Result<u32> {
+    pub async fn sweep_left(&self, journal: Arc<dyn Journal>) -> Result<u32> {
         let (mut taken, mut failed) = (0, None);
         for act in self.db.platform(ACTS).read(|tx| acts::leased(tx, MOST_LEFT)).await? {
-            match self.take_over(act, Left::Surely, Arc::new(NoJournal)).await {
+            match self.take_over(act, Left::Surely, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -136,7 +137,7 @@ impl Dispatcher {
         }
         let _working = self.under_way.begin(lapsed.act);
         let (office, clock) = (self.office.clone(), self.clock.clone());
-        let dispatcher = self.clone();
+        let (dispatcher, notes) = (self.clone(), journal.clone());
         let recovery = self.db.write(lapsed.tenant, move |tx| {
             // A tool that has another effect by now is another tool.
             let act = acts::find(tx, lapsed.act)?;
@@ -150,6 +151,10 @@ impl Dispatcher {
             }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
+            if matches!(recovery, Recovery::Asked) {
+                let detail = "the process died while it was done".to_owned();
+                notes.ended(tx, &Answer::Unknown { act: lapsed.act, detail })?;
+            }
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
         match recovery.await? {

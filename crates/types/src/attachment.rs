@@ -8,8 +8,6 @@ use serde_json::Value;
 
 /// The field of a tool's result that holds them.
 pub const FIELD: &str = "attachments";
-/// Where an answer has the tool's own result.
-const RESULT: &str = "result";
 /// More of one result are not shown.
 const MOST: usize = 8;
 

@@ -44,6 +44,9 @@ pub struct ToolSpec {
     /// What one call costs, where it costs money.
     pub cost: Option<Money>,
     pub timeout: Duration,
+    /// How long a turn waits for it. What takes longer goes on by itself, and its result is told later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<Duration>,
     /// What people say when they want it: short phrases, by language, in either script.
     pub phrases: BTreeMap<Language, Vec<String>>,
     /// Whole sentences with the arguments they mean.
@@ -55,6 +58,44 @@ pub struct ToolSpec {
     pub search: Option<Searching>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
+}
+
+/// What is told of these is out of date with the next sale.
+const FLEETING: [&str; 18] = [
+    "money",
+    "pay",
+    "paid",
+    "payment",
+    "balance",
+    "price",
+    "rate",
+    "fare",
+    "stock",
+    "inventory",
+    "ledger",
+    "invoice",
+    "account",
+    "wallet",
+    "credit",
+    "due",
+    "bill",
+    "availability",
+];
+
+impl ToolSpec {
+    /// Whether it tells of money or stock, by the words of its name and scope: a minute is too long for that.
+    pub fn is_fleeting(&self) -> bool {
+        let words = |text: &str| -> Vec<String> {
+            let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+            parts.map(str::to_ascii_lowercase).collect()
+        };
+        let said = [words(self.name.as_str()), words(&self.scope)].concat();
+        let is = |word: &String| {
+            let plain = word.strip_suffix('s').unwrap_or(word);
+            FLEETING.contains(&plain) || FLEETING.contains(&word.as_str())
+        };
+        said.iter().any(is)
+    }
 }
 
 /// Which arguments of a tool that sends say to whom, and by which template.
@@ -224,6 +265,7 @@ impl ToolSpec {
             cacheable: false,
             cost: None,
             timeout: Duration::from_secs(10),
+            soft: None,
             phrases: BTreeMap::new(),
             examples: Vec::new(),
             follow_ups: Vec::new(),

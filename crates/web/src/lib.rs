@@ -12,6 +12,7 @@
 //! - [`visitor`]: the door for people at pages
 //! - `pages`: what people see, rendered from `templates/`; `assets`: what pages load
 //! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
+//! - `mcp`: our tools and agents for other people's agents
 //! - `middleware`: what every request passes through, in one list
 //! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected; `fields`: what a body may hold
@@ -45,6 +46,7 @@ mod document;
 pub mod error;
 mod fields;
 pub mod json;
+mod mcp;
 pub mod metrics;
 mod middleware;
 mod openai;

@@ -13,6 +13,7 @@ mod shape;
 mod share;
 
 pub use identify::RequestId;
+pub(crate) use shape::log as log_error;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The route table. One route is one file: `routes/<resource>/<verb>.rs` holds `verb_resource`.
 
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use utoipa_axum::routes;
 
 use crate::router::Routes;
@@ -27,7 +27,7 @@ mod bindings {
     pub(super) mod list;
     pub(super) mod read;
 }
-mod chat {
+pub(crate) mod chat {
     pub(crate) mod send;
 }
 mod completions {
@@ -56,6 +56,9 @@ mod link {
     pub(super) mod accept;
     pub(super) mod show;
     pub(super) mod use_up;
+}
+mod mcp {
+    pub(super) mod serve;
 }
 mod messages {
     pub(super) mod list;
@@ -99,7 +102,7 @@ mod persons {
 mod readiness {
     pub(super) mod check;
 }
-mod runs {
+pub(crate) mod runs {
     pub(crate) mod cancel;
     pub(crate) mod follow;
     pub(crate) mod list;
@@ -176,6 +179,7 @@ pub fn routes() -> Routes {
         .routes(routes!(readiness::check::check_readiness))
         .routes(routes!(metrics::read::read_metrics))
         .routes(routes!(openapi::read::read_openapi))
+        .route("/mcp", any(mcp::serve::serve_mcp))
         .merge(api())
         .merge(pages())
         .merge(account())

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::choose::{Led, of_call};
 use super::journal::{CallJournal, body};
 use super::pause::{Delayed, Pause};
+use super::soft::Asked;
 use super::{Turn, evidence};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -199,17 +200,18 @@ impl Turn {
     async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
-        let dispatcher = self.engine.dispatcher.clone();
         let mut tools = self.tools();
         tools.extend(self.guest(&called.tool));
         let known = match self.is_known(called) {
             true => {
-                dispatcher.resume(self.tenant, called.act, conduct.clone(), &tools, journal.clone()).await
+                let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
+                let again = Asked::Again { act, conduct, tools };
+                self.dispatch((place, called), again, journal.clone()).await
             }
             false => Ok(None),
         };
         let answered = match known {
-            Ok(Some(answer)) => Ok(answer),
+            Ok(Some(answer)) => Ok(Some(answer)),
             Ok(None) => {
                 let concerns = self.concerns(called).await?;
                 self.concerned.insert(called.act, concerns.clone());
@@ -224,7 +226,8 @@ impl Turn {
                     taint: self.snapshot.taint.clone(),
                     concerns,
                 };
-                dispatcher.call(want, journal.clone()).await
+                let anew = Asked::Anew(Box::new(want));
+                self.dispatch((place, called), anew, journal.clone()).await
             }
             Err(error) => Err(error),
         };
@@ -235,7 +238,7 @@ impl Turn {
             self.steps.splice(0..0, journal.steps.iter().cloned());
             journal.calls.iter().for_each(|call| self.tab.add(call.clone()));
         }
-        let answer = answered?;
+        let answer = answered?.ok_or(Error::NoRun)?;
         self.begun.insert(called.act);
         Ok((answer, journal.observed.load(Ordering::SeqCst)))
     }

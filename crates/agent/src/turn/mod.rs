@@ -20,6 +20,7 @@ mod pause;
 mod prepare;
 mod reply;
 mod respond;
+mod soft;
 mod think;
 mod timings;
 mod tongue;
@@ -277,6 +278,10 @@ impl Turn {
             }
             match self.act().await? {
                 Acted::On if self.has_only_expired() => return Ok(End::Replied),
+                Acted::On if self.is_left_to_itself() => {
+                    self.say_working();
+                    return Ok(End::Replied);
+                }
                 Acted::On => {}
                 Acted::Asked => return Ok(End::Replied),
                 Acted::Waiting(pause) => return Ok(End::Waiting(pause)),

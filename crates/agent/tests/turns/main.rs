@@ -30,6 +30,7 @@ mod following;
 mod guided;
 mod heard;
 mod hidden;
+mod late;
 mod limits;
 mod meter;
 mod offline;

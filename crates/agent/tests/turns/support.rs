@@ -45,11 +45,31 @@ pub(crate) struct World {
     pub(crate) looks: AtomicU32,
     /// Tools hang after their effect.
     pub(crate) hangs: std::sync::atomic::AtomicBool,
+    /// Tools that take long come to their end.
+    released: std::sync::atomic::AtomicBool,
 }
 
 impl World {
     pub(crate) fn effects(&self) -> Vec<String> {
         self.done.lock().unwrap().clone()
+    }
+
+    pub(crate) fn release(&self) {
+        self.released.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Does its work, and says so only when it is let.
+struct Slow(Outside);
+
+#[async_trait]
+impl Far for Slow {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        let done = self.0.call(permit).await;
+        while !self.0.world.released.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        done
     }
 }
 
@@ -191,6 +211,14 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
+    for (name, effect) in
+        [("slow_fetch", Effect::Read), ("slow_book", Effect::Keyed), ("slow_fax", Effect::Once)]
+    {
+        let (soft, timeout) = (Some(Duration::from_millis(250)), Duration::from_secs(20));
+        let slow = Slow(Outside { world: world.clone(), effect });
+        let spec = ToolSpec { soft, timeout, ..spec(name, effect) };
+        add(&mut registry, spec, foreign(), Body::Far(Arc::new(slow)));
+    }
     let search = Searching { tool: "find".parse().unwrap(), argument: "text".to_owned() };
     let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
     add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));

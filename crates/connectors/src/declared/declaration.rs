@@ -40,6 +40,12 @@ pub struct Declaration {
     pub words: BTreeMap<Language, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u16>,
+    /// How long a turn waits for it; what takes longer goes on by itself, and its result is told later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soft_seconds: Option<u16>,
+    /// A look whose result may be told again for a minute. Never of money or stock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacheable: Option<bool>,
     /// From how far out it may be reached. Only the operator's word counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{Declaration, Given};
+use crate::openapi::Source;
 
 const LONGEST_TIMEOUT: u16 = 600;
 
@@ -25,6 +26,18 @@ pub struct Entry {
     /// Streamable HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// A service's OpenAPI document: an address, or a whole path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openapi: Option<String>,
+    /// Where the document's operations are called, where that is not what it says itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The only hosts that are called; without it, those of `openapi` and `server`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// What opens it, by the names of the document's security schemes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub logins: BTreeMap<String, Given>,
     /// Sent as `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<Given>,
@@ -51,6 +64,10 @@ impl Default for Entry {
             folder: None,
             environment: BTreeMap::new(),
             url: None,
+            openapi: None,
+            server: None,
+            hosts: Vec::new(),
+            logins: BTreeMap::new(),
             token: None,
             headers: BTreeMap::new(),
             inside: None,
@@ -74,6 +91,8 @@ fn is_usual_start(seconds: &u16) -> bool {
 pub enum Reached {
     Child,
     Http(Url),
+    /// A document, and where its operations are called if the operator says so.
+    OpenApi(Source, Option<Url>),
     Inside(String),
 }
 
@@ -87,15 +106,36 @@ impl Entry {
         if let Some(name) = self.environment.keys().find(|name| !is_variable(name)) {
             return Err(format!("`{name}` can't be a variable's name: letters, digits and underscores can"));
         }
-        match (self.command.first(), &self.url, &self.inside) {
-            (Some(program), None, None) => self.child(program),
-            (None, Some(address), None) => self.http(address),
-            (None, None, Some(name)) => Ok(Reached::Inside(name.clone())),
-            (None, None, None) => {
-                Err("say how it is reached: command = [\"program\", …] or url = \"https://…\"".to_owned())
-            }
-            _ => Err("say one way to reach it: command, url or inside, not several".to_owned()),
+        let is_document = self.server.is_some() || !self.hosts.is_empty() || !self.logins.is_empty();
+        if is_document && self.openapi.is_none() {
+            return Err("server, hosts and logins are for an openapi document".to_owned());
         }
+        match (self.command.first(), &self.url, &self.openapi, &self.inside) {
+            (Some(program), None, None, None) => self.child(program),
+            (None, Some(address), None, None) => self.http(address),
+            (None, None, Some(document), None) => self.document(document),
+            (None, None, None, Some(name)) => Ok(Reached::Inside(name.clone())),
+            (None, None, None, None) => {
+                Err("say how it is reached: command = [\"program\", …], url = \"https://…\" or \
+                                             openapi = \"https://…\""
+                    .to_owned())
+            }
+            _ => Err("say one way to reach it: command, url, openapi or inside, not several".to_owned()),
+        }
+    }
+
+    fn document(&self, place: &str) -> Result<Reached, String> {
+        if !self.environment.is_empty() || self.folder.is_some() {
+            return Err(
+                "environment and folder are for a command; a document takes logins and headers".to_owned()
+            );
+        }
+        let source = match place.starts_with('/') {
+            true => Source::File(place.into()),
+            false => Source::Web(address("openapi", place)?),
+        };
+        let server = self.server.as_deref().map(|server| address("server", server)).transpose()?;
+        Ok(Reached::OpenApi(source, server))
     }
 
     fn child(&self, program: &str) -> Result<Reached, String> {
@@ -117,15 +157,19 @@ impl Entry {
         if !self.environment.is_empty() || self.folder.is_some() {
             return Err("environment and folder are for a command; a url takes headers".to_owned());
         }
-        let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
-        let fits = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
-        if !fits || !url.username().is_empty() || url.password().is_some() {
-            return Err(
-                "url begins with https:// or http:// and holds no password; give a token instead".to_owned()
-            );
-        }
-        Ok(Reached::Http(url))
+        self::address("url", address).map(Reached::Http)
     }
+}
+
+fn address(key: &str, text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("`{text}` is no address: {error}"))?;
+    let fits = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+    if !fits || !url.username().is_empty() || url.password().is_some() {
+        return Err(format!(
+            "{key} begins with https:// or http:// and holds no password; give a token instead"
+        ));
+    }
+    Ok(url)
 }
 
 fn is_variable(name: &str) -> bool {

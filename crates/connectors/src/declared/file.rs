@@ -58,8 +58,17 @@ fn contradiction(declared: &Declaration) -> Option<&'static str> {
         Some(Effect::Checked) if declared.look_up.is_none() => Some(
             "a checked write needs look_up, which says how to see whether it happened; without that it is once",
         ),
+        Some(effect) if effect.writes() && declared.cacheable == Some(true) => {
+            Some("cacheable is for what only looks")
+        }
         _ if declared.timeout_seconds.is_some_and(|seconds| !(1..=600).contains(&seconds)) => {
             Some("timeout_seconds is 1 to 600")
+        }
+        _ if declared
+            .soft_seconds
+            .is_some_and(|soft| soft == 0 || soft >= declared.timeout_seconds.unwrap_or(600)) =>
+        {
+            Some("soft_seconds is at least 1, and shorter than timeout_seconds")
         }
         _ => None,
     }

@@ -29,22 +29,26 @@ const JSON: &str = "application/json";
 
 type Failed = StreamableHttpError<std::io::Error>;
 
+/// Follows nobody elsewhere, and reaches addresses that everybody reaches, or that the operator allowed.
+pub(super) fn client(allowed: Allowed) -> Result<Client> {
+    let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
+    let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(CONNECTING)
+        .dns_resolver(Guarded(allowed))
+        .build()
+        .map_err(|error| unusable(error.to_string()))
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Bounded(Client);
 
 impl Bounded {
     pub(super) fn new(allowed: Allowed) -> Result<Self> {
-        let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
-        let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECTING)
-            .dns_resolver(Guarded(allowed))
-            .build()
-            .map_err(|error| unusable(error.to_string()))?;
-        Ok(Self(client))
+        client(allowed).map(Self)
     }
 
     fn dressed(

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use munshi_safety::privacy::Scrubber;
 use munshi_safety::vault::Vault;
 use munshi_types::TenantId;
@@ -28,6 +29,7 @@ use super::session::{Around, Greeting, Opened, Session};
 use super::{Inside, LONGEST_MESSAGE};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
+use crate::openapi::{Logins, Parts, Places, Service, Source};
 
 /// What a line in the process holds before its writer waits.
 const LINE: usize = 64 * 1024;
@@ -59,6 +61,7 @@ pub(crate) struct Opening<'a> {
 struct Filled {
     values: BTreeMap<String, String>,
     token: Option<String>,
+    logins: BTreeMap<String, String>,
     scrubber: Scrubber,
 }
 
@@ -79,6 +82,7 @@ impl Opening<'_> {
         match self.entry.reached().map_err(Error::Invalid)? {
             Reached::Child => self.child(filled).await,
             Reached::Http(url) => self.http(&url, filled).await,
+            Reached::OpenApi(source, server) => self.document(source, server, filled).await,
             Reached::Inside(name) => self.inside(&name).await,
         }
     }
@@ -93,7 +97,11 @@ impl Opening<'_> {
             Some(given) => Some(self.value(given, &mut opened).await?),
             None => None,
         };
-        Ok(Filled { values, token, scrubber: Scrubber::new(opened) })
+        let mut logins = BTreeMap::new();
+        for (name, given) in &self.entry.logins {
+            logins.insert(name.clone(), self.value(given, &mut opened).await?);
+        }
+        Ok(Filled { values, token, logins, scrubber: Scrubber::new(opened) })
     }
 
     async fn value(&self, given: &Given, opened: &mut Vec<String>) -> Result<String> {
@@ -132,6 +140,41 @@ impl Opening<'_> {
         let part = part.ok_or_else(|| Error::Invalid(format!("this program has no part called {name}")))?;
         let (ours, theirs) = duplex(LINE);
         self.way.tasks.spawn(async move { part.serve(theirs).await });
+        let (read, write) = tokio::io::split(ours);
+        self.speak(read, write, None).await
+    }
+
+    async fn document(
+        &self,
+        source: Source,
+        server: Option<Url>,
+        filled: &Filled,
+    ) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+        let mut headers: HeaderMap = headers(&filled.values)?.into_iter().collect();
+        if let Some(token) = &filled.token {
+            let bad =
+                |_| Error::Invalid("the token can't be sent: it holds other signs than letters".to_owned());
+            let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(bad)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let always = !headers.is_empty();
+        let slowest = self.entry.tools.values().filter_map(|tool| tool.timeout_seconds).max();
+        let limit = self.entry.timeout_seconds.max(slowest.unwrap_or_default());
+        let parts = Parts {
+            client: super::http::client(self.way.allowed.clone())?,
+            allowed: self.way.allowed.clone(),
+            places: Places { source, server, hosts: self.entry.hosts.clone() },
+            logins: Logins { named: filled.logins.clone(), always },
+            headers,
+            limit: Duration::from_secs(u64::from(limit)),
+        };
+        let (service, left_out) = Service::open(parts).await?;
+        for (operation, why) in left_out {
+            self.log.line(&format!("munshi: {operation} is left out: {why}"), &filled.scrubber).await;
+        }
+        let (ours, theirs) = duplex(LINE);
+        self.way.tasks.spawn(service.serve(theirs));
         let (read, write) = tokio::io::split(ours);
         self.speak(read, write, None).await
     }

@@ -4,8 +4,10 @@
 
 mod behaving;
 mod changing;
+mod conform;
 mod http;
 mod misbehaving;
+mod openapi;
 mod real;
 mod support;
 mod tested;

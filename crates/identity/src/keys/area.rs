@@ -31,6 +31,8 @@ macro_rules! areas {
 areas! {
     /// Writing to a binding and hearing its answer, also in the manner of other makers' APIs.
     Chat = "chat";
+    /// Calling the tools of a binding's agent without a turn, over MCP. What may be done is decided for each call.
+    Tools = "tools";
     /// Conversations and their messages.
     Sessions = "sessions";
     /// What was done in a turn, step by step.
@@ -81,7 +83,7 @@ fn names() -> String {
 /// The lowest role that reaches an area; none where somebody who does not work here reaches it too.
 pub(super) fn least(area: Area, access: Access) -> Option<Role> {
     match (area, access) {
-        (Area::Chat, _) => None,
+        (Area::Chat | Area::Tools, _) => None,
         (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, Access::Write) => Some(Role::Admin),
         (Area::Test, _) | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, Access::Write) => {
             Some(Role::Staff)
@@ -172,7 +174,7 @@ mod tests {
             let open = |area: &Area, access| usize::from(reaches(standing, *area, access));
             Area::ALL.iter().map(|area| open(area, Access::Read) + open(area, Access::Write)).sum::<usize>()
         };
-        assert_eq!(all.map(count), [20, 20, 15, 9, 2, 0]);
+        assert_eq!(all.map(count), [22, 22, 17, 11, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
                 for access in [Access::Read, Access::Write] {

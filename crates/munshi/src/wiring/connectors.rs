@@ -1,6 +1,6 @@
 //! Connectors: `connectors.toml` in a tenant's folder, and the host that runs what it says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use munshi_connectors::{Allowed, Error as ConnectorError, Host, Pace, Parts, row
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
-use munshi_tools::Registry;
-use munshi_types::{Clock, Ids, SystemRandom};
+use munshi_tools::{Registry, Shelf, Shelves};
+use munshi_types::{Clock, Ids, SystemRandom, TenantId};
 use serde_json::{Value, json};
 
-use super::{policy, vault};
+use super::{policy, tools, vault};
 use crate::failure;
 
 pub(crate) const CONNECTORS_FILE: &str = "connectors.toml";
@@ -42,6 +42,20 @@ pub(crate) async fn host(
         inside: BTreeMap::new(),
         pace: Pace { grace: config.server.shutdown_grace.min(Pace::default().grace), ..Pace::default() },
     }))
+}
+
+/// What a tenant's connectors bring: started for one question, and stopped again.
+pub(crate) async fn shelf(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    tenant: TenantId,
+) -> failure::Result<Arc<Shelf>> {
+    let host = host(config, db, clock, Arc::new(tools::registry(clock.clone())?)).await?;
+    host.open(tenant).await?;
+    let shelf = host.of(tenant);
+    host.stop().await;
+    Ok(shelf)
 }
 
 /// Where connectors have their folders and logs.
@@ -108,6 +122,10 @@ impl Companion for ConnectorsFile {
             format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
         };
         closed.map(words).collect()
+    }
+
+    fn connectors(&self, body: &Body) -> Option<BTreeSet<String>> {
+        Some(body.keys().cloned().collect())
     }
 
     fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {

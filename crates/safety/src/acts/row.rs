@@ -277,7 +277,7 @@ fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()>
 }
 
 /// The act, held until the transaction ends: of two who come for it, the second sees what the first did.
-pub(super) fn find_held(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
+pub fn find_held(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
     let held = tx.optional(
         (
             "SELECT id FROM acts WHERE tenant_id = $1 AND id = $2",

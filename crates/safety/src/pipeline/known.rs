@@ -278,6 +278,7 @@ fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
             "it only reads, so it can be neither dangerous nor destructive, move money or send"
         }
         () if spec.cacheable && (writes || spec.money) => "what writes or moves money can't be cached",
+        () if spec.cacheable && spec.is_fleeting() => "what tells of money or stock can't be cached",
         () if connector.maker == Maker::Foreign && spec.effect == munshi_types::Effect::Inside => {
             "only a pack of the house writes in our own transaction"
         }

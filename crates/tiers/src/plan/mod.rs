@@ -97,6 +97,9 @@ pub struct Plan {
     pub(crate) id: Option<TenantId>,
     #[serde(skip)]
     pub(crate) seen: BTreeMap<Title, (TierId, u32, TierStatus)>,
+    /// The connectors that agents name, and which do.
+    #[serde(skip)]
+    pub(crate) connectors: BTreeMap<String, BTreeSet<TierName>>,
     /// Every address of every active binding, once all is done.
     #[serde(skip)]
     pub(crate) keys: BTreeMap<RoutingKey, TierName>,
@@ -129,7 +132,14 @@ pub fn plan(
     let left = if vanished == Vanished::Keep { after.left(wanted) } else { Vec::new() };
     let mut warnings = references::warnings(&after, &agents, installed);
     warnings.extend(rules::warnings(&tiers));
+    let mut connectors: BTreeMap<String, BTreeSet<TierName>> = BTreeMap::new();
+    for (name, merged) in &agents {
+        for connector in &merged.agent.connectors {
+            connectors.entry(connector.to_string()).or_default().insert(name.clone());
+        }
+    }
     Ok(Plan {
+        connectors,
         tenant: tenant.clone(),
         is_new: state.tenant.is_none(),
         changes,

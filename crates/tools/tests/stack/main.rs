@@ -9,6 +9,7 @@
 
 mod acts;
 mod answers;
+mod cached;
 mod crashes;
 mod escalation;
 mod hostile;

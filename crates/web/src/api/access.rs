@@ -108,8 +108,13 @@ async fn authenticate(
     {
         return Ok(caller);
     }
+    Err(refused(api, headers, address)?)
+}
+
+/// What somebody hears who has no good key, and is counted for.
+fn refused(api: &Api, headers: &HeaderMap, address: Option<IpAddr>) -> Result<ApiError, ApiError> {
     api.limits.stranger(address)?;
-    Err(match headers.contains_key(AUTHORIZATION) {
+    Ok(match headers.contains_key(AUTHORIZATION) {
         false => ApiError::plain(Code::Unauthenticated),
         true => ApiError::new(Code::Unauthenticated, "This key opens nothing.").hint(
             "Send `authorization: Bearer mk_…` with a key that was neither revoked nor has ended; \
@@ -142,6 +147,21 @@ pub(crate) fn forbidden(lacking: Lacking) -> ApiError {
 }
 
 impl Key {
+    /// By the text of a key alone, for a door that no browser's sign-in opens. Which areas it needs, whoever asks says.
+    pub(crate) async fn by_text(
+        api: &Api,
+        headers: &HeaderMap,
+        address: Option<IpAddr>,
+    ) -> Result<Self, ApiError> {
+        let found = match bearer(headers) {
+            Some(text) => api.keys.authenticate(text).await?,
+            None => None,
+        };
+        let Some(caller) = found else { return Err(refused(api, headers, address)?) };
+        api.limits.key(&caller)?;
+        Ok(Self { api: api.clone(), caller })
+    }
+
     pub(crate) fn tenant(&self) -> TenantId {
         self.caller.tenant
     }

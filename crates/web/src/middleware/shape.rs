@@ -60,7 +60,7 @@ fn finish(mut response: Response, error: &ApiError, id: &RequestId, is_openai: b
     response
 }
 
-fn log(error: &ApiError) {
+pub(crate) fn log(error: &ApiError) {
     let status = error.code.status();
     match error.causes() {
         Some(cause) if status == StatusCode::INTERNAL_SERVER_ERROR => {

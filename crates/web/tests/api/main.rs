@@ -29,6 +29,7 @@ mod account {
 mod approvals;
 mod browsers;
 mod chat;
+mod conform;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]
@@ -36,6 +37,7 @@ mod driver;
 mod hostile;
 mod keys;
 mod limits;
+mod mcp;
 mod offline;
 mod openai;
 mod openai_tools;

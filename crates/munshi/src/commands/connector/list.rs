@@ -63,6 +63,7 @@ fn reached(entry: &Entry) -> String {
     match entry.reached() {
         Ok(Reached::Child) => entry.command.join(" "),
         Ok(Reached::Http(url)) => url.to_string(),
+        Ok(Reached::OpenApi(..)) => format!("openapi: {}", entry.openapi.as_deref().unwrap_or_default()),
         Ok(Reached::Inside(name)) => format!("inside: {name}"),
         Err(what) => what,
     }

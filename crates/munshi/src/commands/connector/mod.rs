@@ -22,7 +22,7 @@ use crate::failure::{Failure, Result};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Declare a connector: a program that runs as our child, or an address
+    /// Declare a connector: a program that runs as our child, an address, or a service's OpenAPI document
     Add(add::Arguments),
     /// Run every check of the contract on a connector, or on any MCP server
     Test(test::Arguments),
@@ -54,11 +54,20 @@ pub(super) struct Reach {
     /// Where it is, for a connector over HTTP
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
+    /// Where a service's OpenAPI document is, or the path of its file
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "url"])]
+    openapi: Option<String>,
+    /// Where the document's operations are called, if not where it says
+    #[arg(long, value_name = "URL", requires = "openapi")]
+    server: Option<String>,
+    /// What opens a security scheme of the document, as SCHEME=vault:NAME
+    #[arg(long = "login", value_name = "SCHEME=VALUE", requires = "openapi")]
+    logins: Vec<String>,
     /// What it sends as its token: vault:NAME
-    #[arg(long, value_name = "VALUE", requires = "url")]
+    #[arg(long, value_name = "VALUE", conflicts_with = "command")]
     token: Option<String>,
     /// A header, as NAME=VALUE; a secret as NAME=vault:NAME
-    #[arg(long = "header", value_name = "NAME=VALUE", requires = "url")]
+    #[arg(long = "header", value_name = "NAME=VALUE", conflicts_with = "command")]
     headers: Vec<String>,
     /// A variable of its environment, as NAME=VALUE; a secret as NAME=vault:NAME
     #[arg(long = "env", value_name = "NAME=VALUE")]
@@ -70,7 +79,7 @@ pub(super) struct Reach {
 
 impl Reach {
     fn is_given(&self) -> bool {
-        self.url.is_some() || !self.command.is_empty()
+        self.url.is_some() || self.openapi.is_some() || !self.command.is_empty()
     }
 
     fn entry(self) -> Result<Entry> {
@@ -85,6 +94,9 @@ impl Reach {
         let entry = Entry {
             command: self.command,
             url: self.url,
+            openapi: self.openapi,
+            server: self.server,
+            logins: pairs(self.logins)?,
             token: self.token.map(given).transpose()?,
             headers: pairs(self.headers)?,
             environment: pairs(self.environment)?,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use clap::Args;
+use munshi_connectors::rows;
 use munshi_identity::Principal;
 use munshi_safety::acts;
-use munshi_safety::pipeline::{Caller, Door, Proposal, Taint, Trace, Wanted};
+use munshi_safety::pipeline::{Caller, Door, Known, Proposal, Taint, Trace, Wanted};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Resolution, Resolver, contract};
 use munshi_types::tier::TierName;
-use munshi_types::{Autonomy, Conduct, Ids, Tenant};
+use munshi_types::{Autonomy, Conduct, Ids, Tenant, TenantId};
 use serde_json::Value;
 
 use super::spec::Described;
@@ -19,6 +20,7 @@ use crate::commands::prompt::binding;
 use crate::commands::tenant::Of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::wiring::connectors;
 use crate::wiring::database::Database;
 use crate::wiring::tools::office;
 
@@ -59,12 +61,16 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         let through = through(&db, &tenant, arguments.binding.as_ref()).await?;
+        let tool = match tool {
+            Some(tool) => Some(tool),
+            None => guest(context, &db, tenant.id, &arguments.tool).await?,
+        };
         let proposal = Proposal {
             act: Ids::system().next(),
             name: arguments.tool.clone(),
             arguments: given.clone(),
             tool: tool.clone(),
-            offered: through.as_ref().is_none_or(|through| offers(through, &arguments.tool)),
+            offered: through.as_ref().is_none_or(|through| offers(through, &arguments.tool, tool.as_deref())),
             wanted: Wanted::Act,
             caller: caller(&tenant, through.as_deref(), arguments.door)?,
             agent: Arc::new(through.map_or_else(open, |through| through.agent.body.policy.clone())),
@@ -78,9 +84,10 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             let door = proposal.caller.door;
             Ok((acts::consider(tx, &office, &proposal, now)?, door))
         };
-        db.write(tenant.id, unit).await
+        let (trace, door) = db.write(tenant.id, unit).await?;
+        Ok((trace, door, tool))
     })?;
-    let (trace, door) = trace;
+    let (trace, door, tool) = trace;
     let shown = Shown::of(&arguments.tool, tool.as_deref(), &arguments.person, door, &given, trace);
     context.output.answer(&shown, words::words)
 }
@@ -91,8 +98,21 @@ async fn through(db: &Db, tenant: &Tenant, name: Option<&TierName>) -> Result<Op
     binding::find(&resolver, Some(&tenant.name), name, None).await.map(Some)
 }
 
-fn offers(through: &Resolution, tool: &str) -> bool {
-    contract::tools(&through.team.body, &through.agent.body).iter().any(|name| name.as_str() == tool)
+/// A tool of the tenant's connectors. They are started for it, so only where the name can be one of theirs.
+async fn guest(context: &Context, db: &Db, tenant: TenantId, tool: &str) -> Result<Option<Arc<Known>>> {
+    let (_, declared) = db.read(tenant, rows::current).await?;
+    if !declared.0.keys().any(|name| tool.starts_with(&format!("{name}_"))) {
+        return Ok(None);
+    }
+    let shelf = connectors::shelf(&context.config()?, db, &context.clock, tenant).await?;
+    Ok(shelf.get(tool).map(|tool| tool.known.clone()))
+}
+
+fn offers(through: &Resolution, tool: &str, known: Option<&Known>) -> bool {
+    let (team, agent) = (&through.team.body, &through.agent.body);
+    let is_guest =
+        |known: &Known| contract::has_tool_of(team, agent, &known.connector.name, &known.spec.name);
+    contract::tools(team, agent).iter().any(|name| name.as_str() == tool) || known.is_some_and(is_guest)
 }
 
 /// Whom it is for is found in the transaction.

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use clap::Args;
 use munshi_llm::{Message, Part};
 use munshi_tiers::contract::{self, Situation};
-use munshi_tiers::prompt::{Assembled, Cast, Envelope, Report, Section, Tiers, assemble};
+use munshi_tiers::prompt::{
+    Assembled, Cast, Envelope, Guest, Moment, Report, Section, Tiers, assemble, tool_tokens,
+};
 use munshi_tiers::{Resolution, Resolver, fence_key};
+use munshi_tools::{Shelf, Tool};
 use munshi_types::tier::{Budgets, Channel, LanguageCode, Profile, TierName};
 use munshi_types::{SystemRandom, TenantName, Timestamp, ToolName, ToolSpec};
 use serde::Serialize;
@@ -17,7 +20,7 @@ use super::{binding, words};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
-use crate::wiring::installed;
+use crate::wiring::{connectors, installed};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -47,6 +50,9 @@ pub(crate) struct Arguments {
     /// A file with what is known and was said before, as JSON
     #[arg(long, value_name = "FILE")]
     known: Option<PathBuf>,
+    /// With the tools of its connectors, which are started for it and stopped again
+    #[arg(long)]
+    connectors: bool,
     /// As in an escalation
     #[arg(long)]
     escalation: bool,
@@ -95,12 +101,17 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
     let message = message(&arguments.message)?;
     let known = arguments.known.as_deref().map(Known::read).transpose()?.unwrap_or_default();
-    let (resolution, key) = context.block_on(async {
+    let (resolution, key, shelf) = context.block_on(async {
         let db = database.open().await?;
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let (tenant, person) = (arguments.tenant.as_ref(), arguments.person.as_deref());
         let resolution = binding::find(&resolver, tenant, &arguments.binding, person).await?;
-        Ok((resolution, fence_key(&db, &SystemRandom, context.now()).await?))
+        let key = fence_key(&db, &SystemRandom, context.now()).await?;
+        let shelf = match arguments.connectors {
+            true => connectors::shelf(&context.config()?, &db, &context.clock, resolution.tenant).await?,
+            false => Arc::default(),
+        };
+        Ok((resolution, key, shelf))
     })?;
     let envelope = Envelope {
         now: arguments.at.unwrap_or_else(|| context.now()),
@@ -113,7 +124,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let (channel, language) = (envelope.channel, envelope.language.clone());
     let installed = installed::tools()?;
     let cast = cast(&resolution, arguments.profile, &installed);
-    let moment = known.moment(envelope, message, key);
+    let guests = guests(&resolution, &cast, &shelf, message.as_str());
+    let moment = Moment { tools: guests, ..known.moment(envelope, message, key) };
     let assembled = assemble(&cast, &moment).map_err(|too_large| Failure::refused(too_large.to_string()))?;
     if arguments.raw {
         return context.output.exactly(&raw(&assembled));
@@ -121,6 +133,20 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context
         .output
         .answer(&shown(&resolution, &cast, assembled, &installed, (channel, language)), words::words)
+}
+
+/// The most fitting for the message, as in a turn.
+fn guests(resolution: &Resolution, cast: &Cast, shelf: &Shelf, message: &str) -> Vec<Guest> {
+    let (team, agent) = (&resolution.team.body, &resolution.agent.body);
+    let has =
+        |tool: &Tool| contract::has_tool_of(team, agent, &tool.known.connector.name, &tool.known.spec.name);
+    let chosen = shelf.choose(&[(message, 1.0)], cast.guests(), has).into_iter();
+    chosen
+        .map(|tool| {
+            let spec = &tool.known.spec;
+            Guest { tokens: tool_tokens(spec), tool: Arc::new(spec.clone()) }
+        })
+        .collect()
 }
 
 /// One of the binding's channels.

@@ -432,6 +432,11 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         ("it only reads", ToolSpec { destructive: true, ..spec(Effect::Read) }, house()),
         ("it only reads", ToolSpec { money: true, ..spec(Effect::Read) }, house()),
         ("can't be cached", ToolSpec { cacheable: true, ..plain() }, house()),
+        (
+            "money or stock",
+            ToolSpec { cacheable: true, scope: "shop.stocks.read".to_owned(), ..spec(Effect::Read) },
+            house(),
+        ),
         ("only a pack of the house", spec(Effect::Inside), connector(Maker::Foreign)),
     ] {
         let error = Known::new(spec, connector).unwrap_err().to_string();

@@ -2,6 +2,7 @@
 
 use munshi_agent::sessions;
 use munshi_identity::keys::Caller;
+use munshi_safety::acts;
 use munshi_safety::approvals::{self, Approval as Stored};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, SessionId};
@@ -34,6 +35,10 @@ pub(crate) fn reached(tx: &mut Tx<'_>, caller: &Caller, approval: &Stored) -> Re
     if caller.bindings.is_none() {
         return Ok(true);
     }
-    let Some(session) = approval.session.map(SessionId::from_uuid) else { return Ok(false) };
+    let Some(session) = approval.session.map(SessionId::from_uuid) else {
+        // A program called the tool itself, in a binding's name.
+        let act = acts::find(tx, approval.act)?;
+        return Ok(act.and_then(|act| act.rests_on.caller.binding).is_some_and(|id| caller.reaches(id)));
+    };
     Ok(sessions::find(tx, session)?.is_some_and(|session| caller.reaches(session.binding)))
 }

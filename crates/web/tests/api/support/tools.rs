@@ -86,6 +86,18 @@ impl Look for Show {
 const DOT: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==";
 
+/// What the protocol's conformance suite calls.
+struct Fixture(Result<&'static str, &'static str>);
+
+impl Look for Fixture {
+    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+        match self.0 {
+            Ok(text) => Ok(Done::with(json!({ "text": text }))),
+            Err(why) => Err(Failure::surely("intended", why)),
+        }
+    }
+}
+
 fn spec(name: &str, effect: Effect) -> ToolSpec {
     ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
@@ -105,6 +117,13 @@ pub(crate) fn registry(world: &Arc<World>) -> Registry {
     let show = ToolSpec { reach: Reach::Anyone, ..spec("show", Effect::Read) };
     registry.add(show, house(), Body::Look(Arc::new(Show))).unwrap();
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
+    for (name, answer) in [
+        ("test_simple_text", Ok("This is a simple text response for testing.")),
+        ("test_error_handling", Err("This tool intentionally returns an error for testing")),
+        ("test_tool_with_progress", Ok("It went on.")),
+    ] {
+        registry.add(spec(name, Effect::Read), house(), Body::Look(Arc::new(Fixture(answer)))).unwrap();
+    }
     let elsewhere = Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, ..house() };
     registry.add(grave, elsewhere, Body::Far(Arc::new(Wipe(world.clone())))).unwrap();
     registry

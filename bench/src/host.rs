@@ -1,0 +1,172 @@
+//! A connector's tool called by our host, with everything decided and written down before and after, beside the official
+//! Python client that calls the same tool of the same server and does nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use munshi_connectors::{Allowed, Host, Pace, Parts, declared, rows};
+use munshi_identity::{Person, Principal, Role, persons};
+use munshi_safety::acts::Office;
+use munshi_safety::budget::{Governor, Settings};
+use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::policy::{self, Policy, Rates};
+use munshi_test_support::{Engine, TestDb};
+use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Want};
+use munshi_types::{Autonomy, Clock, Conduct, Ids, SystemClock, TenantId, Zone};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::arguments::Arguments;
+use crate::contest::middle;
+use crate::report::{Table, count};
+
+const RUN: &str = "import mcp_server_time; mcp_server_time.main()";
+const TOOL: &str = "clock_get_current_time";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let packages = packages()?;
+    let runtime = Runtime::new()?;
+    let shop = runtime.block_on(Shop::open(&packages))?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds.max(1) {
+        ours.push(runtime.block_on(shop.round(arguments))?);
+        theirs.push(python(&packages, arguments)?);
+    }
+    runtime.block_on(shop.host.stop());
+    let (ours, theirs) = (middle(ours), middle(theirs));
+    let mut table = Table::new(["", "median µs"]);
+    table.row(["ours, decided and written down, SQLite".to_owned(), count(ours)]);
+    table.row(["the official Python client".to_owned(), count(theirs)]);
+    table.print("one call of mcp-server-time's get_current_time over standard streams, one caller");
+    Ok(())
+}
+
+/// Where the script has put servers and client.
+fn packages() -> Result<PathBuf> {
+    let told =
+        Command::new("scripts/connectors.sh").output().context("run this from the repository's root")?;
+    if !told.status.success() {
+        bail!("scripts/connectors.sh failed: {}", String::from_utf8_lossy(&told.stderr));
+    }
+    Ok(PathBuf::from(String::from_utf8(told.stdout)?.trim()).join("python"))
+}
+
+fn python(packages: &std::path::Path, arguments: &Arguments) -> Result<f64> {
+    let seconds = arguments.window.as_secs_f64().to_string();
+    let told = Command::new("python3")
+        .args(["-B", "bench/clients/mcp_round_trip.py", &seconds, "python3", "-c", RUN])
+        .env("PYTHONPATH", packages)
+        .output()?;
+    let text = String::from_utf8(told.stdout)?;
+    text.trim().parse().with_context(|| String::from_utf8_lossy(&told.stderr).into_owned())
+}
+
+#[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
+fn path() -> Vec<(OsString, OsString)> {
+    std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect()
+}
+
+struct Shop {
+    // Its folder goes with it.
+    _test: TestDb,
+    host: Host,
+    dispatcher: Dispatcher,
+    owner: Principal,
+}
+
+impl Shop {
+    async fn open(packages: &std::path::Path) -> Result<Self> {
+        let migrations = [
+            munshi_store::MIGRATIONS,
+            munshi_identity::MIGRATIONS,
+            munshi_safety::MIGRATIONS,
+            munshi_connectors::MIGRATIONS,
+        ];
+        let test = TestDb::open(Engine::Sqlite, &migrations).await;
+        let tenant = test.tenant("shop").await;
+        let file = format!(
+            "[clock]\ncommand = [\"python3\", \"-c\", \"{RUN}\"]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n\
+             [clock.tools.get_current_time]\neffect = \"read\"\n",
+            packages.display()
+        );
+        let owner = declare(&test, tenant, &file).await?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let (registry, ids) = (Arc::new(Registry::default()), Ids::system());
+        let host = Host::new(Parts {
+            db: test.db.clone(),
+            vault: None,
+            ids: ids.clone(),
+            clock: clock.clone(),
+            registry: registry.clone(),
+            folder: test.place.folder().join("connectors"),
+            basics: path(),
+            allowed: Allowed::default(),
+            inside: BTreeMap::new(),
+            pace: Pace::default(),
+        });
+        host.open(tenant).await?;
+        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids)));
+        let dispatcher =
+            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+        Ok(Self { _test: test, host, dispatcher, owner })
+    }
+
+    async fn round(&self, arguments: &Arguments) -> Result<f64> {
+        let (began, mut took) = (Instant::now(), Vec::new());
+        while began.elapsed() < arguments.window {
+            let one = Instant::now();
+            let answer = self.dispatcher.call(self.want()?, Arc::new(NoJournal)).await?;
+            if !matches!(answer, Answer::Done(_)) {
+                bail!("it was not done: {answer:?}");
+            }
+            took.push(one.elapsed().as_secs_f64() * 1e6);
+        }
+        Ok(middle(took))
+    }
+
+    fn want(&self) -> Result<Want> {
+        let everything = vec!["*".parse()?];
+        let agent = Conduct { autonomy: Autonomy::Act, read: everything, ..Conduct::default() };
+        Ok(Want {
+            act: Ids::system().next(),
+            name: TOOL.to_owned(),
+            arguments: json!({ "timezone": "Asia/Kolkata" }),
+            offered: true,
+            wanted: Wanted::Act,
+            caller: Caller {
+                principal: self.owner.clone(),
+                door: Door::Private,
+                binding: None,
+                run: None,
+                session: None,
+                zone: Zone::default(),
+                background: false,
+            },
+            agent: Arc::new(agent),
+            taint: Taint::clean(""),
+            concerns: Vec::new(),
+        })
+    }
+}
+
+/// As a shop has it, but for the rates: nobody is to wait here.
+async fn declare(test: &TestDb, tenant: TenantId, file: &str) -> Result<Principal> {
+    let declared = declared::parse(file)?;
+    let rates = Rates { calls_per_minute: u32::MAX, writes_per_minute: u32::MAX, ..Rates::default() };
+    let open = Conduct { autonomy: Autonomy::Act, read: vec!["*".parse()?], ..Conduct::default() };
+    let kept = Policy { connectors: [("clock".to_owned(), open)].into(), rates, ..Policy::default() };
+    let now = SystemClock.now();
+    let made = test.db.write(tenant, move |tx| -> munshi_connectors::Result<Principal> {
+        policy::put(tx, &kept, "bench", "", now)?;
+        rows::put(tx, &declared, "bench", "", now)?;
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), "Farid", now) };
+        persons::put(tx, &owner)?;
+        Ok(owner.principal(tx))
+    });
+    Ok(made.await?)
+}

@@ -1,0 +1,165 @@
+//! Acts that a turn no longer waits for: they go on by themselves, and what comes of them is told in the conversation, once.
+//!
+//! Whoever ends such an act tells of it in the very transaction that writes its end down: the process that began it, or,
+//! after a crash, whichever takes the act up by what it does to the world.
+
+use std::sync::Arc;
+
+use munshi_identity::persons;
+use munshi_safety::acts::{self, Begun, State};
+use munshi_store::{Tx, params};
+use munshi_tools::{Answer, Journal};
+use munshi_types::{ActId, RunId, Timestamp};
+use serde_json::Value;
+
+use crate::engine::Inner;
+use crate::error::{Error, Result};
+use crate::runs;
+use crate::sessions::{self, Learned};
+use crate::telling::{self, Told};
+use crate::turn::voice_of;
+
+/// Of a result, in letters.
+const LONGEST: usize = 1_500;
+const DEEPEST: usize = 4;
+
+/// Whether an act could be left to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Yes,
+    /// It is not decided about yet.
+    NotYet,
+    /// It has ended, or waits for a person: whoever waits hears it at once.
+    No,
+}
+
+/// From now on the act's end is told by whoever ends it. The act's own row is held meanwhile, so its end has either come
+/// or will find this.
+pub(crate) fn leave(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<Left> {
+    match acts::find_held(tx, act)?.map(|act| act.state) {
+        None => Ok(Left::NotYet),
+        Some(State::Intended) => {
+            tx.execute(
+                "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
+                params![act, run, now],
+            )?;
+            Ok(Left::Yes)
+        }
+        Some(_) => Ok(Left::No),
+    }
+}
+
+/// Tells what came of an act that nobody waits for. False where somebody does.
+pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bool> {
+    let Some(act) = act_of(answer) else { return Ok(false) };
+    let run = tx.optional(
+        "SELECT run_id FROM late_acts WHERE tenant_id = $1 AND act_id = $2",
+        params![act],
+        |row| row.get::<RunId>(0),
+    )?;
+    let Some(run) = run else { return Ok(false) };
+    tx.execute("DELETE FROM late_acts WHERE tenant_id = $1 AND act_id = $2", params![act])?;
+    let Some(run) = runs::find(tx, run)? else { return Ok(true) };
+    let Some(session) = sessions::living(tx, run.session)? else { return Ok(true) };
+    let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+    let voice = voice_of(session.language.as_ref(), profile);
+    let (phrase, words) = match answer {
+        Answer::Done(seen) => ("late-result", shown(&seen.value)),
+        Answer::Unknown { .. } => ("late-unknown", String::new()),
+        _ => ("late-failed", String::new()),
+    };
+    let lead = inner.book.say(phrase, voice, &[]).unwrap_or_else(|error| {
+        tracing::error!(%error, phrase, "a phrase can't be said");
+        String::new()
+    });
+    let text = format!("{lead}\n{words}").trim().to_owned();
+    let learned = Learned { tainted: answer.taints().into_iter().collect(), ..Learned::default() };
+    telling::put(tx, inner, &session, run.id, Told { text, learned, ..Told::default() })?;
+    Ok(true)
+}
+
+fn act_of(answer: &Answer) -> Option<ActId> {
+    match answer {
+        Answer::Done(seen) | Answer::Rehearsed(seen) => Some(seen.act),
+        Answer::Failed { act, .. } | Answer::Unknown { act, .. } | Answer::Dropped { act, .. } => Some(*act),
+        Answer::Waiting(_) | Answer::Refused(_) | Answer::Running { .. } | Answer::Working { .. } => None,
+    }
+}
+
+/// A result in words: texts as they are, fields a line each.
+fn shown(value: &Value) -> String {
+    let mut lines = Vec::new();
+    write(value, None, DEEPEST, &mut lines);
+    let text = lines.join("\n");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+fn write(value: &Value, name: Option<&str>, levels: usize, lines: &mut Vec<String>) {
+    let line = |text: String| match name {
+        Some(name) => format!("{}: {text}", name.replace('_', " ")),
+        None => text,
+    };
+    match value {
+        Value::Null => {}
+        Value::String(text) => lines.push(line(text.clone())),
+        Value::Bool(_) | Value::Number(_) => lines.push(line(value.to_string())),
+        _ if levels == 0 => lines.push(line("…".to_owned())),
+        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+            let plain =
+                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+            lines.push(line(plain.collect::<Vec<_>>().join(", ")));
+        }
+        Value::Array(items) => items.iter().for_each(|item| write(item, name, levels - 1, lines)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(field, item)| write(item, Some(field), levels - 1, lines));
+        }
+    }
+}
+
+/// The journal of a call that its turn may leave: then its end is told in the conversation, and is none of the run's.
+pub(crate) struct Leaving {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) journal: Arc<dyn Journal>,
+}
+
+impl Journal for Leaving {
+    fn begun(&self, tx: &mut Tx<'_>, begun: &Begun) -> munshi_store::Result<()> {
+        self.journal.begun(tx, begun)
+    }
+
+    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+        match stored(tell(tx, &self.inner, answer))? {
+            true => Ok(()),
+            false => self.journal.ended(tx, answer),
+        }
+    }
+}
+
+/// As the store's own error, where it is none.
+pub(crate) fn stored<T>(told: Result<T>) -> munshi_store::Result<T> {
+    told.map_err(|error| match error {
+        Error::Store(error) => error,
+        other => munshi_store::Error::Refused(other.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_result_is_told_in_words() {
+        let value = json!({ "status": 200, "body": { "order_id": "o-7", "items": ["tea", 2], "gone": null,
+            "lines": [{ "what": "rice" }] } });
+        assert_eq!(shown(&value), "items: tea, 2\nwhat: rice\norder id: o-7\nstatus: 200");
+        assert_eq!(shown(&json!({ "text": "All is well." })), "text: All is well.");
+        let long = shown(&json!("क".repeat(5_000)));
+        assert!(long.chars().count() == LONGEST + 1 && long.ends_with('…'));
+        let deep = (0..50).fold(json!(1), |inner, _| json!({ "a": inner }));
+        assert_eq!(shown(&deep), "a: …");
+    }
+}

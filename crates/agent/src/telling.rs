@@ -1,0 +1,57 @@
+//! Saying something in a conversation by ourselves, with no message before it: stored, and sent where the person is met.
+
+use munshi_store::Tx;
+use munshi_tiers::prompt::Spoken;
+use munshi_types::{MessageId, Outbound, RunId};
+
+use crate::engine::Inner;
+use crate::error::Result;
+use crate::marks::Marks;
+use crate::messages::{self, Message, Speaker, Standing};
+use crate::sessions::{self, Learned, Session};
+use crate::{keeping, outbox};
+
+/// What is said.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) text: String,
+    pub(crate) suggestions: Vec<String>,
+    pub(crate) marks: Marks,
+    pub(crate) learned: Learned,
+}
+
+/// Says it, in the name of the run that it comes from.
+pub(crate) fn put(tx: &mut Tx<'_>, inner: &Inner, session: &Session, run: RunId, told: Told) -> Result<()> {
+    let Told { text, suggestions, marks, learned } = told;
+    let now = inner.clock.now();
+    let Some(place) = sessions::answer(tx, session.id, &learned, now)? else { return Ok(()) };
+    let id: MessageId = inner.ids.next();
+    let message = Message {
+        id,
+        session: session.id,
+        number: place.number,
+        run,
+        binding: session.binding,
+        speaker: Speaker::Persona,
+        channel: session.channel,
+        outside_id: None,
+        tokens: Spoken::new(&text).tokens(),
+        text: text.clone(),
+        attached: Vec::new(),
+        language: session.language.clone(),
+        standing: Standing::Whole,
+        generation: 1,
+        marks: serde_json::to_value(&marks).unwrap_or_default(),
+        suggestions: suggestions.clone(),
+        said_at: now,
+    };
+    messages::add(tx, &message)?;
+    if let Some(to) = session.reply_to.clone() {
+        let outbound = Outbound { id, to, text, suggestions, language: session.language.clone() };
+        outbox::put(tx, &inner.desk.queue, session.id, &outbound, now)?;
+    }
+    if keeping::is_due(place.number, place.summarised) {
+        keeping::ask(tx, &inner.desk.queue, session.id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Calling a tool that may take long: past its soft limit the turn goes on without it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_tools::{Answer, Error as ToolsError, Journal, Want};
+use munshi_types::{ActId, Conduct, ToolName};
+
+use super::Turn;
+use crate::commit::{self, Progress};
+use crate::error::Result;
+use crate::late::{self, Leaving, Left};
+use crate::runs;
+use crate::snapshot::{CallOutcome, Called, Place, When};
+use crate::state::RunState;
+
+/// How long one waits for an act that is not decided about when its soft limit is over.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// What is asked of the dispatcher.
+pub(super) enum Asked {
+    Anew(Box<Want>),
+    /// Of an act that stands in the books.
+    Again {
+        act: ActId,
+        conduct: Arc<Conduct>,
+        tools: Vec<ToolName>,
+    },
+}
+
+impl Turn {
+    /// What came of it; none where an act that should be known is not. One that takes longer than its soft limit is left
+    /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
+    pub(super) async fn dispatch(
+        &self,
+        (place, called): (Place, &Called),
+        asked: Asked,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Option<Answer>> {
+        let soft = self.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
+        let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
+            return Ok(self.asking(asked, journal).await?);
+        };
+        let journal = Arc::new(Leaving { inner: self.engine.clone(), journal });
+        let asking = self.asking(asked, journal);
+        let abandon = self.engine.abandon.clone();
+        let mut call = self.engine.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                // As a crash would: whoever takes the act up knows what to do about it.
+                () = abandon.cancelled() => None,
+                answer = asking => Some(answer),
+            }
+        });
+        let mut wait = soft;
+        let ended = loop {
+            if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
+                break ended;
+            }
+            match self.leave(place, called).await? {
+                Left::Yes => return Ok(Some(Answer::Working { act: called.act })),
+                Left::NotYet => wait = AGAIN,
+                Left::No => break call.await,
+            }
+        };
+        match ended {
+            Ok(Some(answer)) => Ok(answer?),
+            // The process is ending, and this turn with it.
+            Ok(None) => std::future::pending().await,
+            Err(broke) => match broke.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(munshi_store::Error::Busy("the process is ending".to_owned()).into()),
+            },
+        }
+    }
+
+    fn asking(
+        &self,
+        asked: Asked,
+        journal: Arc<dyn Journal>,
+    ) -> impl Future<Output = Result<Option<Answer>, ToolsError>> + Send + 'static {
+        let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
+        async move {
+            match asked {
+                Asked::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
+                Asked::Again { act, conduct, tools } => {
+                    dispatcher.resume(tenant, act, conduct, &tools, journal).await
+                }
+            }
+        }
+    }
+
+    /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
+    async fn leave(&self, place: Place, called: &Called) -> Result<Left> {
+        let (held, act, now) = (self.held, called.act, self.engine.clock.now());
+        let mut snapshot = self.snapshot.clone();
+        snapshot.note(place, &Answer::Working { act }, When { epoch: held.epoch, now });
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Left> {
+            let left = late::leave(tx, act, held.run, now)?;
+            if left == Left::Yes {
+                let progress = Progress {
+                    held,
+                    state: RunState::Observing,
+                    snapshot: &snapshot,
+                    steps: &[],
+                    calls: &[],
+                };
+                commit::journal(tx, &progress)?;
+            }
+            Ok(left)
+        };
+        self.engine.db.write(self.tenant, unit).await
+    }
+
+    /// Whether all that was asked for last goes on by itself: then there is nothing to tell but that.
+    pub(super) fn is_left_to_itself(&self) -> bool {
+        let last =
+            self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
+        let is_left = |called: &Called| matches!(&called.outcome, CallOutcome::Ended { result, .. } if result["code"] == Answer::WORKING);
+        !last.is_empty() && last.iter().all(is_left)
+    }
+
+    pub(super) fn say_working(&mut self) {
+        let words = self.phrase("working-on-it", &[]);
+        self.reply.say(&words);
+    }
+}

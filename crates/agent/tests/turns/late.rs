@@ -1,0 +1,111 @@
+//! Tools that take longer than they are waited for: the turn says so and goes on, and the result comes by itself, once.
+
+use std::time::Duration;
+
+use munshi_agent::{Due, RunState};
+use munshi_store::params;
+use munshi_test_support::TestDb;
+use munshi_test_support::models::Turn;
+use serde_json::json;
+
+use crate::support::{Plan, Shop, arguments};
+
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"slow_book\", \"slow_fax\"]\n\
+                     [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
+
+/// What was said in the conversation by the business, the oldest first.
+async fn said(shop: &Shop) -> Vec<String> {
+    let read = |tx: &mut munshi_store::Tx<'_>| {
+        tx.all(
+            "SELECT text FROM messages WHERE tenant_id = $1 AND speaker = 'persona' ORDER BY number",
+            params![],
+            |row| row.get::<String>(0),
+        )
+    };
+    shop.db.read(shop.tenant, read).await.unwrap()
+}
+
+async fn until_said(shop: &Shop, count: usize) -> Vec<String> {
+    for _ in 0..1_000 {
+        let told = said(shop).await;
+        if told.len() >= count {
+            return told;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it is never said: {:?}", said(shop).await);
+}
+
+async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Shop {
+    Shop::open_with(test, script, Plan { agent: AGENT.to_owned(), ..Plan::default() }).await
+}
+
+/// The process dies while the tool is at it, and another takes it up.
+async fn crashed(test: &TestDb, tool: &str, begins: &str) {
+    let shop = open(test, [Turn::call(tool, &arguments("rice"))]).await;
+    let outcome = shop.ask("1", "book the rice").await;
+    assert!(outcome.text.contains("working on it"), "{}", outcome.text);
+    shop.engine.abandon();
+    let other = shop.again(test, []).await;
+    other.world.release();
+    test.clock.advance(Duration::from_secs(300));
+    for _ in 0..2 {
+        other.engine.sweep_acts().await.unwrap();
+        other.engine.sweep(Due::Lapsed).await.unwrap();
+    }
+    let told = until_said(&other, 2).await;
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].starts_with(begins), "{told:?}");
+    assert_eq!(other.world.effects().len(), 1, "{:?}", other.world.effects());
+    assert_eq!(other.number("SELECT COUNT(*) FROM late_acts WHERE tenant_id = $1").await, 0);
+}
+
+on_both! {
+    async fn what_takes_long_is_told_when_it_is_there(test: TestDb) {
+        let shop = open(&test, [Turn::call("slow_fetch", &arguments("rice"))]).await;
+        let outcome = shop.ask("1", "fetch the rice report").await;
+        assert_eq!(outcome.state, RunState::Done);
+        assert!(outcome.text.contains("working on it"), "{}", outcome.text);
+        assert_eq!(shop.model.requests().len(), 1, "no model is needed to say so");
+        assert_eq!(shop.number("SELECT COUNT(*) FROM late_acts WHERE tenant_id = $1").await, 1);
+        shop.world.release();
+        let told = until_said(&shop, 2).await;
+        assert!(told[1].starts_with("What you asked for is ready:") && told[1].contains("booked: rice"), "{told:?}");
+        assert_eq!(shop.number("SELECT COUNT(*) FROM late_acts WHERE tenant_id = $1").await, 0);
+        assert_eq!(shop.number("SELECT tainted FROM sessions WHERE tenant_id = $1").await & 4, 4, "others' words were read");
+    }
+
+    async fn what_is_quick_is_answered_at_once(test: TestDb) {
+        let script = [Turn::call("slow_fetch", &arguments("rice")), Turn::text("Here it is.")];
+        let shop = open(&test, script).await;
+        shop.world.release();
+        assert_eq!(shop.ask("1", "fetch the rice report").await.text, "Here it is.");
+        assert_eq!(said(&shop).await.len(), 1);
+    }
+
+    async fn a_model_that_asked_for_more_is_told(test: TestDb) {
+        let both = Turn::calls([("count", json!({})), ("slow_fetch", arguments("rice"))]);
+        let shop = open(&test, [both, Turn::text("You have none; the report follows.")]).await;
+        let outcome = shop.ask("1", "count and fetch").await;
+        assert_eq!(outcome.text, "You have none; the report follows.");
+        shop.world.release();
+        assert_eq!(until_said(&shop, 2).await.len(), 2);
+    }
+
+    async fn a_failure_is_told_too(test: TestDb) {
+        let fails = json!({ "text": "rice", "mood": "fails" });
+        let shop = open(&test, [Turn::call("slow_fetch", &fails)]).await;
+        shop.ask("1", "fetch the rice report").await;
+        shop.world.release();
+        let told = until_said(&shop, 2).await;
+        assert!(told[1].starts_with("What I was working on did not succeed"), "{told:?}");
+    }
+
+    async fn after_a_crash_it_is_told_once_and_done_once(test: TestDb) {
+        crashed(&test, "slow_book", "What you asked for is ready:").await;
+    }
+
+    async fn what_nobody_can_look_up_is_not_tried_again_after_a_crash(test: TestDb) {
+        crashed(&test, "slow_fax", "What I was working on broke off").await;
+    }
+}

@@ -1,0 +1,113 @@
+//! How a service lets us in: what the operator gave, sent as the document says.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::document::Document;
+
+/// What was given for the document's security schemes, by their names; secrets are open here.
+#[derive(Clone, Default)]
+pub(crate) struct Logins {
+    pub named: BTreeMap<String, String>,
+    /// Whether something is sent with every request beside: then an operation that wants more is tried all the same.
+    pub always: bool,
+}
+
+/// One value in its place.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Login {
+    Header { name: String, value: String },
+    Query { name: String, value: String },
+    Bearer(String),
+    Basic { user: String, password: String },
+}
+
+impl Logins {
+    /// What is sent with an operation: the first of its alternatives for which everything was given.
+    pub(super) fn of(&self, document: &Document, operation: &Value) -> Result<Vec<Login>, String> {
+        let wanted = operation.get("security").or_else(|| document.get("security"));
+        let Some(alternatives) = wanted.and_then(Value::as_array).filter(|list| !list.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let mut missing = Vec::new();
+        let mut is_open = false;
+        for alternative in alternatives {
+            let names: Vec<&String> =
+                alternative.as_object().map(|all| all.keys().collect()).unwrap_or_default();
+            is_open |= names.is_empty();
+            match names.iter().find(|name| !self.named.contains_key(name.as_str())) {
+                Some(lacking) => missing.push((*lacking).clone()),
+                None if names.is_empty() => {}
+                None => return names.iter().map(|name| self.login(document, name)).collect(),
+            }
+        }
+        match is_open || self.always {
+            true => Ok(Vec::new()),
+            false => Err(format!(
+                "it wants a login: give it as logins.{}",
+                missing.first().map_or("NAME", String::as_str)
+            )),
+        }
+    }
+
+    fn login(&self, document: &Document, name: &str) -> Result<Login, String> {
+        let value = self.named.get(name).cloned().unwrap_or_default();
+        let schemes = document.get("components").and_then(|parts| parts.get("securitySchemes"));
+        let scheme =
+            schemes.and_then(|all| all.get(name)).ok_or_else(|| format!("there is no login `{name}`"))?;
+        let scheme = document.resolve(scheme)?;
+        let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match (text("type").as_str(), text("in").as_str(), text("scheme").to_ascii_lowercase().as_str()) {
+            ("apiKey", "header", _) => Ok(Login::Header { name: text("name"), value }),
+            ("apiKey", "query", _) => Ok(Login::Query { name: text("name"), value }),
+            ("http", _, "basic") => match value.split_once(':') {
+                Some((user, password)) => {
+                    Ok(Login::Basic { user: user.to_owned(), password: password.to_owned() })
+                }
+                None => Err(format!("logins.{name} is user:password")),
+            },
+            ("http", _, "bearer") | ("oauth2" | "openIdConnect", _, _) => Ok(Login::Bearer(value)),
+            (kind, place, _) => Err(format!("the login `{name}` ({kind} {place}) can't be sent")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_login_is_sent_as_the_document_says() {
+        let root = json!({ "openapi": "3.1.0", "security": [{ "gateway": [] }],
+            "components": { "securitySchemes": {
+                "gateway": { "type": "apiKey", "in": "header", "name": "x-gateway-key" },
+                "asked": { "type": "apiKey", "in": "query", "name": "key" },
+                "basic": { "type": "http", "scheme": "Basic" }, "bearer": { "type": "http", "scheme": "bearer" },
+                "oauth": { "type": "oauth2", "flows": {} }, "tls": { "type": "mutualTLS" } } } });
+        let document = Document::read(root.to_string().as_bytes()).unwrap();
+        let all = ["gateway", "asked", "basic", "bearer", "oauth", "tls"];
+        let named = all.iter().map(|name| ((*name).to_owned(), "u:p".to_owned())).collect();
+        let logins = Logins { named, always: false };
+        let of = |operation: Value| logins.of(&document, &operation);
+        let gateway = Login::Header { name: "x-gateway-key".to_owned(), value: "u:p".to_owned() };
+        assert!(of(json!({})).unwrap() == [gateway.clone()]);
+        assert!(of(json!({ "security": [] })).unwrap().is_empty());
+        let asked = Login::Query { name: "key".to_owned(), value: "u:p".to_owned() };
+        assert!(
+            of(json!({ "security": [{ "none": [] }, { "asked": [], "gateway": [] }] })).unwrap()
+                == [asked, gateway]
+        );
+        let basic = Login::Basic { user: "u".to_owned(), password: "p".to_owned() };
+        assert!(of(json!({ "security": [{ "basic": [] }] })).unwrap() == [basic]);
+        for name in ["bearer", "oauth"] {
+            assert!(of(json!({ "security": [{ name: [] }] })).unwrap() == [Login::Bearer("u:p".to_owned())]);
+        }
+        assert!(of(json!({ "security": [{ "tls": [] }] })).is_err());
+        let none = Logins::default();
+        assert!(none.of(&document, &json!({})).err().unwrap().contains("logins.gateway"));
+        assert!(none.of(&document, &json!({ "security": [{ "gateway": [] }, {}] })).unwrap().is_empty());
+        assert!(Logins { always: true, ..none }.of(&document, &json!({})).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,256 @@
+//! One operation as a tool.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use http::Method;
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::document::Document;
+use super::login::{Login, Logins};
+use super::parameter::{Parameter, told_apart};
+use super::place::Places;
+use super::schema::Parts;
+use crate::manifest::DECLARES;
+
+/// The argument that holds a body.
+pub(super) const BODY: &str = "body";
+/// The header by which a service knows a call again.
+const ONCE: &str = "idempotency-key";
+/// In letters.
+const LONGEST_WORDS: usize = 1_000;
+
+pub(super) struct Operation {
+    pub(super) method: Method,
+    pub(super) base: Url,
+    /// With `{name}` for what stands in the path.
+    pub(super) path: String,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) body: Option<Media>,
+    pub(super) logins: Vec<Login>,
+    pub(super) tool: Tool,
+}
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Media {
+    Json,
+    Form,
+}
+
+/// What a document is read with.
+pub(super) struct Reading<'a> {
+    pub(super) document: &'a Document,
+    pub(super) places: &'a Places,
+    pub(super) logins: &'a Logins,
+    /// Headers that the operator gave, which no model is asked for.
+    pub(super) given: &'a BTreeSet<String>,
+}
+
+/// What a document offers: the operations by their tools' names, and what can't be used with the reason.
+#[derive(Default)]
+pub(super) struct Offer {
+    pub(super) operations: BTreeMap<String, Operation>,
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+impl Reading<'_> {
+    pub(super) fn all(&self) -> Offer {
+        let mut offer = Offer::default();
+        let paths = self.document.get("paths").and_then(Value::as_object);
+        for (path, item) in paths.into_iter().flatten() {
+            let item = match self.document.resolve(item) {
+                Ok(item) => item,
+                Err(why) => {
+                    offer.left_out.push((path.clone(), why));
+                    continue;
+                }
+            };
+            for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+                let Some(operation) = item.get(method.as_str().to_ascii_lowercase()) else { continue };
+                let name = free_name(&named(operation, &method, path), &offer.operations);
+                match self.one(name.clone(), (method, path), item, operation) {
+                    Ok(operation) => {
+                        offer.operations.insert(name, operation);
+                    }
+                    Err(why) => offer.left_out.push((name, why)),
+                }
+            }
+        }
+        offer
+    }
+
+    fn one(
+        &self,
+        name: String,
+        (method, path): (Method, &str),
+        item: &Value,
+        operation: &Value,
+    ) -> Result<Operation, String> {
+        let logins = self.logins.of(self.document, operation)?;
+        let base = self.places.base(self.document, item, operation)?;
+        let (body, body_schema) = self.body(operation)?.unzip();
+        let mut parameters = self.parameters(item, operation, &logins)?;
+        let taken: &[&str] = if body.is_some() { &[BODY] } else { &[] };
+        told_apart(&mut parameters, taken);
+        let schema = self.schema(&parameters, body_schema.as_ref())?;
+        let mut tool = Tool::new(name, words(operation, &method, path), Arc::new(schema));
+        tool.annotations = Some(hints(&method));
+        tool.meta =
+            Some(MetaObject([(DECLARES.to_owned(), declared(&method, &parameters))].into_iter().collect()));
+        let body = body.map(|(media, _)| media);
+        Ok(Operation { method, base, path: path.to_owned(), parameters, body, logins, tool })
+    }
+
+    /// Those of the operation, and those of its path that it does not say anew.
+    fn parameters(
+        &self,
+        item: &Value,
+        operation: &Value,
+        logins: &[Login],
+    ) -> Result<Vec<Parameter>, String> {
+        let listed = |of: &Value| of.get("parameters").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut all: Vec<Parameter> = Vec::new();
+        for given in listed(operation).iter().chain(&listed(item)) {
+            let Some(parameter) = Parameter::read(self.document, given)? else { continue };
+            let is_login = logins.iter().any(|login| match login {
+                Login::Header { name, .. } | Login::Query { name, .. } => parameter.is(name),
+                Login::Bearer(_) | Login::Basic { .. } => false,
+            });
+            let is_given = self.given.iter().any(|name| parameter.is(name));
+            let is_known = all.iter().any(|known| known.name == parameter.name && known.at == parameter.at);
+            if !is_login && !is_given && !is_known {
+                all.push(parameter);
+            }
+        }
+        Ok(all)
+    }
+
+    /// How its body is written, whether there must be one, and its schema.
+    #[allow(clippy::type_complexity, reason = "three facts of one body")]
+    fn body(&self, operation: &Value) -> Result<Option<((Media, bool), (bool, Value))>, String> {
+        let Some(body) = operation.get("requestBody") else { return Ok(None) };
+        let body = self.document.resolve(body)?;
+        let required = body.get("required") == Some(&Value::Bool(true));
+        let none = Map::new();
+        let content = body.get("content").and_then(Value::as_object).unwrap_or(&none);
+        let find =
+            |fits: &dyn Fn(&str) -> bool| content.iter().find(|(kind, _)| fits(kind)).map(|(_, of)| of);
+        let is_json = |kind: &str| {
+            let kind = kind.split(';').next().unwrap_or_default().trim();
+            kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
+        };
+        let json = find(&is_json).map(|of| (Media::Json, of));
+        let form = || {
+            find(&|kind| kind.starts_with("application/x-www-form-urlencoded")).map(|of| (Media::Form, of))
+        };
+        match json.or_else(form) {
+            Some((media, of)) => {
+                let schema = of.get("schema").cloned().unwrap_or_else(|| json!({}));
+                Ok(Some(((media, required), (required, schema))))
+            }
+            None if !required => Ok(None),
+            None => {
+                let kinds: Vec<&str> = content.keys().map(String::as_str).take(3).collect();
+                Err(format!("it wants a body of {}, which is not sent", kinds.join(", ")))
+            }
+        }
+    }
+
+    fn schema(
+        &self,
+        parameters: &[Parameter],
+        body: Option<&(bool, Value)>,
+    ) -> Result<Map<String, Value>, String> {
+        let mut parts = Parts::new(self.document);
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for parameter in parameters {
+            let mut schema = parts.whole(&parameter.schema)?;
+            if let (Some(fields), false) = (schema.as_object_mut(), parameter.about.is_empty()) {
+                fields.entry("description").or_insert_with(|| json!(parameter.about));
+            }
+            properties.insert(parameter.argument.clone(), schema);
+            if parameter.required {
+                required.push(json!(parameter.argument));
+            }
+        }
+        if let Some((is_required, schema)) = body {
+            properties.insert(BODY.to_owned(), parts.whole(schema)?);
+            if *is_required {
+                required.push(json!(BODY));
+            }
+        }
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), Value::Object(properties));
+        schema.insert("required".to_owned(), Value::Array(required));
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        let definitions = parts.definitions()?;
+        if !definitions.is_empty() {
+            schema.insert("$defs".to_owned(), Value::Object(definitions));
+        }
+        Ok(schema)
+    }
+}
+
+fn named(operation: &Value, method: &Method, path: &str) -> String {
+    match operation.get("operationId").and_then(Value::as_str).filter(|id| !id.is_empty()) {
+        Some(id) => id.chars().take(100).collect(),
+        None => format!("{}{}", method.as_str().to_ascii_lowercase(), path.replace(['/', '{', '}'], "_")),
+    }
+}
+
+fn free_name(name: &str, known: &BTreeMap<String, Operation>) -> String {
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while known.contains_key(&free) {
+        number += 1;
+        free = format!("{name}_{number}");
+    }
+    free
+}
+
+fn words(operation: &Value, method: &Method, path: &str) -> String {
+    let text = |key: &str| operation.get(key).and_then(Value::as_str).unwrap_or_default().trim();
+    let said = [text("summary"), text("description")].into_iter().filter(|text| !text.is_empty());
+    let mut words: String = said.collect::<Vec<_>>().join(". ").chars().take(LONGEST_WORDS).collect();
+    if operation.get("deprecated") == Some(&Value::Bool(true)) {
+        words.push_str(" (It is going out of use.)");
+    }
+    format!("{words} [{method} {path}]").trim_start().to_owned()
+}
+
+fn hints(method: &Method) -> ToolAnnotations {
+    let looks = *method == Method::GET;
+    ToolAnnotations::new()
+        .read_only(looks)
+        .destructive(!looks && *method != Method::POST)
+        .idempotent(looks || matches!(*method, Method::PUT | Method::DELETE))
+        .open_world(true)
+}
+
+/// What a method does by HTTP's own words. A repeated PUT or DELETE leaves what one left; a POST has a key or none.
+fn declared(method: &Method, parameters: &[Parameter]) -> Value {
+    let key =
+        parameters.iter().find(|parameter| parameter.is(ONCE)).map(|parameter| parameter.argument.clone());
+    let effect = match *method {
+        Method::GET => "read",
+        Method::PUT | Method::DELETE => "keyed",
+        _ if key.is_some() => "keyed",
+        _ => "once",
+    };
+    let mut declared = json!({ "effect": effect });
+    if *method != Method::GET {
+        declared["destructive"] = json!(*method != Method::POST);
+        if let Some(key) = key {
+            declared["key"] = json!(key);
+        }
+    }
+    declared
+}
+
+#[cfg(test)]
+#[path = "operation_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! What an operation takes beside a body.
+
+use serde_json::Value;
+
+use super::document::Document;
+
+/// Where a value stands in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    Path,
+    Query,
+    Header,
+}
+
+/// How a value that is not plain is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Each on its own, or between commas.
+    Comma {
+        explode: bool,
+    },
+    Space,
+    Pipe,
+    /// `name[field]=value`
+    Deep,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// What the model calls it.
+    pub(super) argument: String,
+    /// What the service calls it.
+    pub(super) name: String,
+    pub(super) at: At,
+    pub(super) required: bool,
+    pub(super) style: Style,
+    pub(super) schema: Value,
+    pub(super) about: String,
+}
+
+/// Headers that are ours to write.
+const OURS: [&str; 3] = ["accept", "content-type", "authorization"];
+
+impl Parameter {
+    /// None for what is never sent by a tool's call: cookies, and headers that are ours.
+    pub(super) fn read(document: &Document, given: &Value) -> Result<Option<Self>, String> {
+        let given = document.resolve(given)?;
+        let text = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
+        let name = text("name").to_owned();
+        let required = given.get("required") == Some(&Value::Bool(true));
+        let at = match text("in") {
+            "path" => At::Path,
+            "query" => At::Query,
+            "header" if OURS.contains(&name.to_ascii_lowercase().as_str()) => return Ok(None),
+            "header" => At::Header,
+            "cookie" if !required => return Ok(None),
+            other => return Err(format!("it wants `{name}` in a {other}, which is not sent")),
+        };
+        if name.is_empty() {
+            return Err("a parameter has no name".to_owned());
+        }
+        let content = given.get("content").and_then(Value::as_object).and_then(|all| all.values().next());
+        let schema = given.get("schema").or_else(|| content?.get("schema")).cloned().unwrap_or_default();
+        let schema = if schema.is_null() { serde_json::json!({ "type": "string" }) } else { schema };
+        let style = style(text("style"), given.get("explode"), at)?;
+        Ok(Some(Self {
+            argument: plain(&name),
+            name,
+            at,
+            required: required || at == At::Path,
+            style,
+            schema,
+            about: text("description").to_owned(),
+        }))
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+fn style(named: &str, explode: Option<&Value>, at: At) -> Result<Style, String> {
+    let explode = explode.and_then(Value::as_bool);
+    match (named, at) {
+        ("" | "form", At::Query) => Ok(Style::Comma { explode: explode.unwrap_or(true) }),
+        ("" | "simple", At::Path | At::Header) => Ok(Style::Comma { explode: false }),
+        ("spaceDelimited", At::Query) => Ok(Style::Space),
+        ("pipeDelimited", At::Query) => Ok(Style::Pipe),
+        ("deepObject", At::Query) => Ok(Style::Deep),
+        (other, _) => Err(format!("it wants values in the style {other}, which is not written")),
+    }
+}
+
+/// A name that every model's provider takes.
+fn plain(name: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    let plain: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(60).collect();
+    let plain = plain.trim_matches('_').to_owned();
+    if plain.is_empty() { "value".to_owned() } else { plain }
+}
+
+/// Gives those of one name names of their own.
+pub(super) fn told_apart(parameters: &mut [Parameter], taken: &[&str]) {
+    for at in 0..parameters.len() {
+        let (before, rest) = parameters.split_at_mut(at);
+        let Some(own) = rest.first_mut() else { continue };
+        let is_taken =
+            |name: &str| taken.contains(&name) || before.iter().any(|other| other.argument == name);
+        if !is_taken(&own.argument) {
+            continue;
+        }
+        let place = match own.at {
+            At::Path => "path",
+            At::Query => "query",
+            At::Header => "header",
+        };
+        let base = format!("{}_{place}", own.argument);
+        let mut name = base.clone();
+        let mut number = 1;
+        while is_taken(&name) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        own.argument = name;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_ones_that_models_can_say() {
+        let document = Document::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+        let read = |given: Value| Parameter::read(&document, &given);
+        let mut all: Vec<Parameter> = [
+            json!({ "name": "id", "in": "path" }),
+            json!({ "name": "id", "in": "query" }),
+            json!({ "name": "filter[name]", "in": "query", "style": "deepObject" }),
+            json!({ "name": "body", "in": "header" }),
+            json!({ "name": "$top", "in": "query", "schema": { "type": "integer" } }),
+        ]
+        .into_iter()
+        .map(|given| read(given).unwrap().unwrap())
+        .collect();
+        told_apart(&mut all, &["body"]);
+        let names: Vec<&str> = all.iter().map(|one| one.argument.as_str()).collect();
+        assert_eq!(names, ["id", "id_query", "filter_name", "body_header", "top"]);
+        assert!(all[0].required && !all[1].required);
+        assert!(read(json!({ "name": "Authorization", "in": "header" })).unwrap().is_none());
+        assert!(read(json!({ "name": "sid", "in": "cookie" })).unwrap().is_none());
+        assert!(read(json!({ "name": "sid", "in": "cookie", "required": true })).is_err());
+        assert!(read(json!({ "name": "x", "in": "path", "style": "matrix" })).is_err());
+    }
+}

@@ -1,0 +1,158 @@
+//! What came back, as data; and where nothing did, whether it may have happened.
+
+use http::Method;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Response, StatusCode};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Map, Value, json};
+
+use super::operation::Operation;
+use super::{LARGEST_ANSWER, paging};
+use crate::answer::FAILURE;
+
+/// Of what a service says about an error, in letters.
+const LONGEST_COMPLAINT: usize = 1_500;
+
+/// What a call says of the service's health.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    Well,
+    Ill,
+}
+
+/// Why a call came to nothing.
+pub(super) struct Wrong {
+    pub(super) code: &'static str,
+    pub(super) words: String,
+    pub(super) retryable: bool,
+    /// Whether it may have happened all the same.
+    pub(super) maybe: bool,
+}
+
+impl Wrong {
+    pub(super) fn surely(code: &'static str, words: impl Into<String>) -> Self {
+        Self { code, words: words.into(), retryable: false, maybe: false }
+    }
+
+    pub(super) fn told(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.words)]);
+        let about = json!({ "code": self.code, "retryable": self.retryable, "maybe": self.maybe });
+        result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
+        result
+    }
+}
+
+/// A request that got no answer.
+pub(super) fn lost(error: &reqwest::Error, operation: &Operation) -> Wrong {
+    let writes = operation.method != Method::GET;
+    let host = operation.base.host_str().unwrap_or_default();
+    let mut words = String::new();
+    let mut below = std::error::Error::source(error);
+    while let Some(cause) = below {
+        words = cause.to_string();
+        below = cause.source();
+    }
+    match () {
+        // Nothing left this machine.
+        () if error.is_connect() || error.is_builder() => Wrong {
+            code: "unreachable",
+            words: format!("{host} can't be reached: {words}"),
+            retryable: error.is_connect() && !words.contains("private network"),
+            maybe: false,
+        },
+        () if error.is_timeout() => Wrong {
+            code: "too_slow",
+            words: format!("{host} has not answered in time. Say so; it can be tried again later."),
+            retryable: false,
+            maybe: writes,
+        },
+        () => Wrong {
+            code: "connector_lost",
+            words: format!("the connection to {host} broke: {words}"),
+            retryable: true,
+            maybe: writes,
+        },
+    }
+}
+
+/// Reads an answer, as much as may be read of it.
+pub(super) async fn read(
+    operation: &Operation,
+    arguments: &Map<String, Value>,
+    mut response: Response,
+) -> (CallToolResult, Health) {
+    let (status, headers) = (response.status(), response.headers().clone());
+    let health = if status.is_server_error() { Health::Ill } else { Health::Well };
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(piece)) if body.len() + piece.len() <= LARGEST_ANSWER => body.extend_from_slice(&piece),
+            Ok(Some(_)) => return (too_long(operation).told(), Health::Well),
+            Ok(None) => break,
+            Err(error) => return (lost(&error, operation).told(), Health::Ill),
+        }
+    }
+    if !status.is_success() {
+        return (refused(operation, status, &body).told(), health);
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let value = value(kind, &body);
+    let mut told = json!({ "status": status.as_u16(), "body": value });
+    if let Some(next) = paging::next(operation, arguments, &headers, &value) {
+        told["next"] = next;
+    }
+    let mut result = CallToolResult::success(vec![ContentBlock::text(told.to_string())]);
+    result.structured_content = Some(told);
+    (result, health)
+}
+
+fn too_long(operation: &Operation) -> Wrong {
+    let words = format!(
+        "it answered with more than {LARGEST_ANSWER} bytes. Ask for less at once: a part, a page, fewer rows."
+    );
+    Wrong { maybe: operation.method != Method::GET, ..Wrong::surely("too_long", words) }
+}
+
+/// JSON and texts as they are; a picture is named and not passed on.
+fn value(kind: &str, body: &[u8]) -> Value {
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if body.is_empty() {
+        return Value::Null;
+    }
+    match serde_json::from_slice(body) {
+        Ok(value) if kind.is_empty() || kind.ends_with("json") => value,
+        _ if kind.is_empty()
+            || kind.starts_with("text/")
+            || kind.contains("xml")
+            || kind.ends_with("json") =>
+        {
+            json!(String::from_utf8_lossy(body))
+        }
+        _ => json!({ "kind": kind, "bytes": body.len() }),
+    }
+}
+
+fn refused(operation: &Operation, status: StatusCode, body: &[u8]) -> Wrong {
+    let writes = operation.method != Method::GET;
+    let said: String = String::from_utf8_lossy(body).chars().take(LONGEST_COMPLAINT).collect();
+    let words = |about: &str| format!("HTTP {}{about}: {said}", status.as_u16());
+    match status {
+        _ if status.is_redirection() => Wrong::surely(
+            "moved",
+            format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
+        ),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Wrong::surely(
+            "not_let_in",
+            words(", it does not let us in; whoever runs this can give it a login"),
+        ),
+        StatusCode::NOT_FOUND | StatusCode::GONE => Wrong::surely("not_found", words("")),
+        StatusCode::TOO_MANY_REQUESTS => Wrong { retryable: true, ..Wrong::surely("too_often", words("")) },
+        _ if status.is_server_error() => Wrong {
+            code: "service_failed",
+            words: words(", it failed"),
+            retryable: matches!(status.as_u16(), 502..=504),
+            maybe: writes,
+        },
+        _ => Wrong::surely("tool_failed", words("")),
+    }
+}

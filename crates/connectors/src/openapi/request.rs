@@ -1,0 +1,135 @@
+//! A call on its way: the arguments in their places.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::login::Login;
+use super::operation::{BODY, Media, Operation};
+use super::parameter::{At, Parameter, Style};
+
+/// Everything but what stands for itself in a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The request, or what is wrong with an argument.
+pub(super) fn request(
+    client: &Client,
+    operation: &Operation,
+    arguments: &Map<String, Value>,
+) -> Result<RequestBuilder, String> {
+    let url = address(operation, arguments)?;
+    let mut request =
+        client.request(operation.method.clone(), url).header(ACCEPT, "application/json, */*;q=0.5");
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Header) {
+        if let Some(value) = given(arguments, &parameter.argument) {
+            let text = joined(value, ",");
+            let fits = text.chars().all(|letter| (' '..='~').contains(&letter));
+            if !fits {
+                return Err(format!("{} can hold plain letters and digits alone", parameter.argument));
+            }
+            request = request.header(parameter.name.as_str(), text);
+        }
+    }
+    for login in &operation.logins {
+        request = match login {
+            Login::Header { name, value } => request.header(name.as_str(), value.as_str()),
+            // Stands in the address already.
+            Login::Query { .. } => request,
+            Login::Bearer(token) => request.bearer_auth(token),
+            Login::Basic { user, password } => request.basic_auth(user, Some(password)),
+        };
+    }
+    match (operation.body, arguments.get(BODY)) {
+        (None, _) | (_, None) => Ok(request),
+        (Some(Media::Json), Some(body)) => {
+            Ok(request.header(CONTENT_TYPE, "application/json").body(body.to_string()))
+        }
+        (Some(Media::Form), Some(body)) => {
+            let fields = body.as_object().ok_or("body is an object")?;
+            let mut form = url::form_urlencoded::Serializer::new(String::new());
+            fields.iter().for_each(|(name, value)| {
+                form.append_pair(name, &joined(value, ","));
+            });
+            Ok(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.finish()))
+        }
+    }
+}
+
+fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    arguments.get(name).filter(|value| !value.is_null())
+}
+
+/// The address with everything in its place; it never leaves where the operation is.
+fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url, String> {
+    let mut path = operation.path.clone();
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Path) {
+        let value = given(arguments, &parameter.argument).map(|value| joined(value, ",")).unwrap_or_default();
+        if matches!(value.as_str(), "" | "." | "..") {
+            return Err(format!("{} is empty, or would lead elsewhere", parameter.argument));
+        }
+        let encoded = utf8_percent_encode(&value, SEGMENT).to_string();
+        path = path.replace(&format!("{{{}}}", parameter.name), &encoded);
+    }
+    let mut url = operation.base.clone();
+    let front = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&format!("{front}/{}", path.trim_start_matches('/')));
+    if !url.path().starts_with(&front) {
+        return Err("that would lead elsewhere".to_owned());
+    }
+    let mut pairs = Vec::new();
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Query) {
+        if let Some(value) = given(arguments, &parameter.argument) {
+            pairs.extend(query(parameter, value));
+        }
+    }
+    pairs.extend(operation.logins.iter().filter_map(|login| match login {
+        Login::Query { name, value } => Some((name.clone(), value.clone())),
+        _ => None,
+    }));
+    if !pairs.is_empty() {
+        url.query_pairs_mut().extend_pairs(pairs);
+    }
+    Ok(url)
+}
+
+fn query(parameter: &Parameter, value: &Value) -> Vec<(String, String)> {
+    let name = &parameter.name;
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    match (parameter.style, value) {
+        (Style::Deep, Value::Object(fields)) => fields
+            .iter()
+            .map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ",")))
+            .collect(),
+        (Style::Comma { explode: true }, Value::Array(items)) => {
+            items.iter().map(|item| pair(name, joined(item, ","))).collect()
+        }
+        (Style::Comma { explode: true }, Value::Object(fields)) => {
+            fields.iter().map(|(field, value)| pair(field, joined(value, ","))).collect()
+        }
+        (Style::Space, value) => vec![pair(name, joined(value, " "))],
+        (Style::Pipe, value) => vec![pair(name, joined(value, "|"))],
+        (_, value) => vec![pair(name, joined(value, ","))],
+    }
+}
+
+/// A plain value as it is; a list with something between.
+fn joined(value: &Value, between: &str) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            items.iter().map(|item| joined(item, between)).collect::<Vec<_>>().join(between)
+        }
+        Value::Object(fields) => {
+            let flat = fields.iter().flat_map(|(name, value)| [name.clone(), joined(value, between)]);
+            flat.collect::<Vec<_>>().join(between)
+        }
+        Value::Null => String::new(),
+        plain => plain.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

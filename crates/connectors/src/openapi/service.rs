@@ -1,0 +1,232 @@
+//! The server's side: lists a document's operations, and calls them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use reqwest::Client;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServerHandler};
+use tokio::io::DuplexStream;
+use tokio::time::Instant;
+
+use super::breaker::Breaker;
+use super::document::Document;
+use super::login::Logins;
+use super::operation::{Operation, Reading};
+use super::place::{Places, Source};
+use super::reply::{self, Health, Wrong};
+use super::{LARGEST_DOCUMENT, request};
+use crate::error::{Error, Result};
+use crate::link::LONGEST_MESSAGE;
+use crate::link::address::Allowed;
+
+/// What a service is reached with.
+pub(crate) struct Parts {
+    pub(crate) client: Client,
+    pub(crate) allowed: Allowed,
+    pub(crate) places: Places,
+    pub(crate) logins: Logins,
+    /// Sent with every request.
+    pub(crate) headers: HeaderMap<HeaderValue>,
+    /// How long an answer may take.
+    pub(crate) limit: Duration,
+}
+
+/// One service. Clones share everything.
+#[derive(Clone)]
+pub(crate) struct Service(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    about: Implementation,
+    operations: RwLock<Arc<BTreeMap<String, Operation>>>,
+    /// The document was just read: the first list needs no second look.
+    is_fresh: AtomicBool,
+    breaker: Mutex<Breaker>,
+}
+
+/// What can't be used of a document, and why.
+pub(crate) type LeftOut = Vec<(String, String)>;
+
+impl Service {
+    /// Reads the document.
+    pub(crate) async fn open(parts: Parts) -> Result<(Self, LeftOut)> {
+        let document = fetch(&parts).await?;
+        let short = |text: &str| text.chars().take(100).collect::<String>();
+        let about =
+            Implementation::new(short(document.text("/info/title")), short(document.text("/info/version")));
+        let (operations, left_out) = read(&parts, &document);
+        let inner = Inner {
+            parts,
+            about,
+            operations: RwLock::new(Arc::new(operations)),
+            is_fresh: AtomicBool::new(true),
+            breaker: Mutex::default(),
+        };
+        Ok((Self(Arc::new(inner)), left_out))
+    }
+
+    /// Speaks the protocol on a line until it closes.
+    pub(crate) async fn serve(self, line: DuplexStream) {
+        let (read, write) = tokio::io::split(line);
+        let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_MESSAGE);
+        match rmcp::serve_server(self, transport).await {
+            Ok(running) => {
+                let _ = running.waiting().await;
+            }
+            Err(error) => tracing::debug!(%error, "a document's line ended before hands were shaken"),
+        }
+    }
+
+    fn operations(&self) -> Arc<BTreeMap<String, Operation>> {
+        self.0.operations.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+        self.0.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn call(
+        &self,
+        operation: &Operation,
+        arguments: &serde_json::Map<String, serde_json::Value>,
+    ) -> CallToolResult {
+        let parts = &self.0.parts;
+        if let Some(why) = parts.allowed.refuses(&operation.base) {
+            return Wrong::surely("unreachable", why).told();
+        }
+        let request = match request::request(&parts.client, operation, arguments) {
+            Ok(request) => request.headers(parts.headers.clone()).timeout(parts.limit),
+            Err(why) => return Wrong::surely("bad_arguments", why).told(),
+        };
+        if let Some(pause) = self.breaker().ask(Instant::now()) {
+            let words =
+                format!("it failed too often; it is left alone for another {} s.", pause.as_secs().max(1));
+            return Wrong::surely("service_failed", words).told();
+        }
+        let (result, health) = match request.send().await {
+            Ok(response) => reply::read(operation, arguments, response).await,
+            Err(error) => (reply::lost(&error.without_url(), operation).told(), Health::Ill),
+        };
+        match health {
+            Health::Well => self.breaker().went_well(),
+            Health::Ill => self.breaker().failed(Instant::now()),
+        }
+        result
+    }
+}
+
+impl ServerHandler for Service {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(self.0.about.clone())
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if !self.0.is_fresh.swap(false, Ordering::SeqCst) {
+            let document = fetch(&self.0.parts).await;
+            let document = document.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            let (operations, _) = read(&self.0.parts, &document);
+            *self.0.operations.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(operations);
+        }
+        let tools = self.operations().values().map(|operation| operation.tool.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let operations = self.operations();
+        let Some(operation) = operations.get(request.name.as_ref()) else {
+            return Err(ErrorData::invalid_params(format!("there is no operation {}", request.name), None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        if let Some(missing) = lacking(operation, &arguments) {
+            return Err(ErrorData::invalid_params(format!("{missing} is missing"), None));
+        }
+        tokio::select! {
+            // Whoever asked waits no longer; the connection is closed.
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("nobody waits any more", None)),
+            result = self.call(operation, &arguments) => Ok(result.into()),
+        }
+    }
+}
+
+/// The first required argument that is not there.
+fn lacking<'a>(
+    operation: &'a Operation,
+    arguments: &serde_json::Map<String, serde_json::Value>,
+) -> Option<&'a str> {
+    let required = operation.tool.input_schema.get("required").and_then(serde_json::Value::as_array)?;
+    required.iter().filter_map(serde_json::Value::as_str).find(|name| !arguments.contains_key(*name))
+}
+
+fn read(parts: &Parts, document: &Document) -> (BTreeMap<String, Operation>, LeftOut) {
+    let given: BTreeSet<String> = parts.headers.keys().map(ToString::to_string).collect();
+    let reading = Reading { document, places: &parts.places, logins: &parts.logins, given: &given };
+    let offer = reading.all();
+    (offer.operations, offer.left_out)
+}
+
+async fn fetch(parts: &Parts) -> Result<Document> {
+    let text = match &parts.places.source {
+        Source::File(path) => {
+            let size = tokio::fs::metadata(path).await.map(|about| about.len());
+            let unreadable = |error: std::io::Error| {
+                Error::Invalid(format!("its document can't be read: {}: {error}", path.display()))
+            };
+            if size.map_err(unreadable)? > LARGEST_DOCUMENT as u64 {
+                return Err(Error::Invalid(format!("its document has more than {LARGEST_DOCUMENT} bytes")));
+            }
+            tokio::fs::read(path).await.map_err(unreadable)?
+        }
+        Source::Web(url) => {
+            if let Some(why) = parts.allowed.refuses(url) {
+                return Err(Error::Invalid(why));
+            }
+            let request = parts.client.get(url.clone()).headers(parts.headers.clone());
+            download(request.timeout(parts.limit)).await?
+        }
+    };
+    Document::read(&text).map_err(Error::Invalid)
+}
+
+async fn download(request: reqwest::RequestBuilder) -> Result<Vec<u8>> {
+    let lost = |error: reqwest::Error| {
+        let mut words = error.to_string();
+        let mut below = std::error::Error::source(&error);
+        while let Some(cause) = below {
+            words = format!("{words}: {cause}");
+            below = cause.source();
+        }
+        Error::Unreachable(format!("its document can't be fetched: {words}"))
+    };
+    let mut response = request.send().await.map_err(lost)?;
+    let status = response.status();
+    if !status.is_success() {
+        let about = if status.is_redirection() { ", and nobody is followed elsewhere" } else { "" };
+        return Err(Error::Unreachable(format!("its document can't be fetched: HTTP {status}{about}")));
+    }
+    let mut text = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(lost)? {
+        if text.len() + piece.len() > LARGEST_DOCUMENT {
+            return Err(Error::Invalid(format!("its document has more than {LARGEST_DOCUMENT} bytes")));
+        }
+        text.extend_from_slice(&piece);
+    }
+    Ok(text)
+}

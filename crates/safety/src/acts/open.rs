@@ -1,0 +1,14 @@
+//! Which tools are open to somebody, before anybody says with which arguments.
+
+use munshi_store::Tx;
+
+use super::office::Office;
+use crate::error::Result;
+use crate::pipeline::{Ask, Proposal, is_open};
+
+/// Whether each of these would pass the stages that ask who, through which door and how far. Nothing is counted, set
+/// aside or written; what a call's own arguments lead to is decided when it is made.
+pub fn open(tx: &mut Tx<'_>, office: &Office, proposals: &[Proposal]) -> Result<Vec<bool>> {
+    let (policy, tenant) = (office.policy(tx)?, office.standing(tx)?);
+    proposals.iter().map(|proposal| is_open(&Ask { proposal, policy: &policy, tenant })).collect()
+}

@@ -1,0 +1,116 @@
+//! Looks that are declared to be cacheable, served again for a minute. Asked for once, kept by tenant, tool and arguments,
+//! and forgotten when anything of the same connector is written through this process; another process forgets with the
+//! minute. What is decided, counted and written down of an act is the same either way.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use metrics::counter;
+use munshi_safety::acts::Permit;
+use munshi_safety::audit::canonical;
+use munshi_types::{Effect, TenantId, Timestamp, ToolName};
+use serde_json::Value;
+
+use crate::registry::Tool;
+
+const KEPT: Duration = Duration::from_secs(60);
+/// More is not kept of one process; a longer result is not kept at all.
+const MOST: usize = 2_000;
+const LONGEST: usize = 32 * 1024;
+const HITS: &str = "munshi_tool_cache_total";
+
+type Key = (TenantId, ToolName, String);
+type Source = (TenantId, String);
+
+/// Shared by all clones of a dispatcher.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cache(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    results: HashMap<Key, Entry>,
+    /// How often something of a connector was written: a look that began before a write tells nothing after it.
+    writes: HashMap<Source, u64>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    value: Value,
+    kept_at: Timestamp,
+    connector: String,
+}
+
+/// A look under way whose result may be kept.
+#[derive(Debug)]
+pub(crate) struct Looking {
+    key: Key,
+    connector: String,
+    writes: u64,
+}
+
+/// What the cache knows of a call.
+pub(crate) enum Found {
+    /// As it was a moment ago.
+    Kept(Value),
+    /// To be asked for, and kept.
+    Ask(Looking),
+    /// None of the cache's business.
+    Nothing,
+}
+
+impl Cache {
+    pub(crate) fn find(&self, permit: &Permit, tool: &Tool, now: Timestamp) -> Found {
+        let spec = &tool.known.spec;
+        if !spec.cacheable || spec.effect != Effect::Read {
+            return Found::Nothing;
+        }
+        let key = (permit.tenant(), spec.name.clone(), canonical(permit.arguments()));
+        let connector = tool.known.connector.name.clone();
+        let kept = self.lock();
+        let fresh = kept.results.get(&key).filter(|entry| is_fresh(entry, now));
+        let found = if fresh.is_some() { "hit" } else { "miss" };
+        counter!(HITS, "found" => found).increment(1);
+        match fresh {
+            Some(entry) => Found::Kept(entry.value.clone()),
+            None => {
+                let writes = kept.writes.get(&(permit.tenant(), connector.clone())).copied().unwrap_or(0);
+                Found::Ask(Looking { key, connector, writes })
+            }
+        }
+    }
+
+    /// Keeps a result, unless something was written meanwhile.
+    pub(crate) fn keep(&self, looking: Looking, value: &Value, now: Timestamp) {
+        if value.to_string().len() > LONGEST {
+            return;
+        }
+        let mut kept = self.lock();
+        let source = (looking.key.0, looking.connector.clone());
+        if kept.writes.get(&source).copied().unwrap_or(0) != looking.writes {
+            return;
+        }
+        if kept.results.len() >= MOST {
+            kept.results.retain(|_, entry| is_fresh(entry, now));
+        }
+        if kept.results.len() < MOST {
+            let entry = Entry { value: value.clone(), kept_at: now, connector: looking.connector };
+            kept.results.insert(looking.key, entry);
+        }
+    }
+
+    /// Something of this connector is being written, or was: what was seen of it no longer counts.
+    pub(crate) fn forget(&self, tenant: TenantId, connector: &str) {
+        let mut kept = self.lock();
+        *kept.writes.entry((tenant, connector.to_owned())).or_default() += 1;
+        kept.results.retain(|(of, ..), entry| *of != tenant || entry.connector != connector);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_fresh(entry: &Entry, now: Timestamp) -> bool {
+    entry.kept_at <= now && now.since(entry.kept_at) < KEPT
+}

@@ -1,0 +1,126 @@
+//! Looks that are told again for a minute.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use munshi_safety::acts::Permit;
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_tools::{Answer, Body, Dispatcher, Done, Failure, Far, Registry};
+use munshi_types::{Effect, Reach, TenantId, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::support::{MIGRATIONS, Shop, events, foreign};
+
+/// Counts how often it is really asked.
+#[derive(Clone, Default)]
+struct Counted(Arc<AtomicU32>);
+
+#[async_trait]
+impl Far for Counted {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        if permit.arguments()["text"] == "broken" {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            return Err(Failure::surely("no", "not today"));
+        }
+        Ok(Done::with(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
+    }
+}
+
+fn spec(name: &str, effect: Effect) -> ToolSpec {
+    ToolSpec {
+        parameters: json!({ "type": "object", "properties": { "text": { "type": "string" }, "page": { "type": "integer" } } }),
+        effect,
+        reach: Reach::Business,
+        ..ToolSpec::read(name.parse().unwrap(), "Does it.", format!("shop.{name}"))
+    }
+}
+
+struct House {
+    shop: Shop,
+    asked: Counted,
+}
+
+impl House {
+    async fn open(test: &TestDb) -> Self {
+        let (mut shop, asked) = (Shop::open(test).await, Counted::default());
+        let mut registry = Registry::default();
+        let far = || Body::Far(Arc::new(asked.clone()));
+        registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far()).unwrap();
+        registry.add(spec("fetch", Effect::Read), foreign(), far()).unwrap();
+        registry
+            .add(spec("book", Effect::Keyed), foreign(), Body::Far(Arc::new(Counted::default())))
+            .unwrap();
+        let elsewhere = munshi_tools::Connector { name: "shop".to_owned(), ..foreign() };
+        registry.add(spec("fax", Effect::Once), elsewhere, Body::Far(Arc::new(Counted::default()))).unwrap();
+        let (db, office, clock) = (test.db.clone(), shop.office.clone(), test.clock.clone());
+        shop.dispatcher = Dispatcher::new(db, office, Arc::new(registry), clock);
+        Self { shop, asked }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Answer {
+        self.shop.call(self.shop.want(tool, arguments)).await
+    }
+
+    fn asked(&self) -> u32 {
+        self.asked.0.load(Ordering::SeqCst)
+    }
+}
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn a_look_is_told_again_until_its_minute_is_over(test: TestDb) {
+        let house = House::open(&test).await;
+        let first = house.call("menu", json!({ "text": "a", "page": 1 })).await.for_model();
+        // The same arguments in another order are the same.
+        let again = house.call("menu", json!({ "page": 1, "text": "a" })).await.for_model();
+        assert_eq!((&again, house.asked()), (&first, 1));
+        assert_eq!(again["source"]["untrusted"], true, "what is told again is no more ours than it was");
+        house.call("menu", json!({ "text": "b" })).await;
+        assert_eq!(house.asked(), 2, "other arguments are another question");
+        test.clock.advance(Duration::from_secs(59));
+        house.call("menu", json!({ "text": "a", "page": 1 })).await;
+        assert_eq!(house.asked(), 2);
+        test.clock.advance(Duration::from_secs(1));
+        house.call("menu", json!({ "text": "a", "page": 1 })).await;
+        assert_eq!(house.asked(), 3);
+        // Whatever it is told from, every act stands in the books.
+        let told = events(&test.db, house.shop.tenant).await;
+        assert_eq!(told.iter().filter(|event| *event == "act.applied").count(), 5);
+    }
+
+    async fn a_write_of_the_same_connector_ends_it(test: TestDb) {
+        let house = House::open(&test).await;
+        house.call("menu", json!({ "text": "a" })).await;
+        house.call("fax", json!({ "text": "x" })).await;
+        house.call("menu", json!({ "text": "a" })).await;
+        assert_eq!(house.asked(), 1, "another connector's write is none of its business");
+        house.call("book", json!({ "text": "x" })).await;
+        house.call("menu", json!({ "text": "a" })).await;
+        assert_eq!(house.asked(), 2);
+    }
+
+    async fn what_is_not_declared_so_or_failed_is_asked_for_each_time(test: TestDb) {
+        let house = House::open(&test).await;
+        for _ in 0..2 {
+            house.call("fetch", json!({ "text": "a" })).await;
+            let broken = house.call("menu", json!({ "text": "broken" })).await;
+            assert!(matches!(broken, Answer::Failed { .. }), "{broken:?}");
+        }
+        assert_eq!(house.asked(), 4);
+    }
+
+    async fn tenants_share_nothing(test: TestDb) {
+        let house = House::open(&test).await;
+        let other: TenantId = test.tenant("other").await;
+        house.call("menu", json!({ "text": "a" })).await;
+        let folder = test.place.folder();
+        let (db, clock, ids) = (test.db.clone(), test.clock.clone(), test.ids.clone());
+        let mut neighbour = Shop::of(db, other, clock, ids, &folder, crate::support::Death::Never).await;
+        neighbour.dispatcher = house.shop.dispatcher.clone();
+        neighbour.call(neighbour.want("menu", json!({ "text": "a" }))).await;
+        assert_eq!(house.asked(), 2);
+    }
+}

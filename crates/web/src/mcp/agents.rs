@@ -1,0 +1,75 @@
+//! Asking an agent: a turn with a binding.
+
+use std::time::Duration;
+
+use munshi_agent::Fate;
+use munshi_tiers::Resolution;
+use munshi_types::{Inbound, MessageId, RunId, To};
+use rmcp::model::{CallToolResult, JsonObject};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::told;
+use crate::api::access::Key;
+use crate::api::ask::invalid;
+use crate::api::speaker::Speaker;
+use crate::error::ApiError;
+use crate::routes::chat::send::{admit, same_words};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    message: String,
+    message_id: Option<String>,
+    person: Option<String>,
+}
+
+/// Says something and waits for the answer; the turn goes on even where nobody waits any more.
+pub(crate) async fn ask(
+    key: &Key,
+    place: &Resolution,
+    arguments: JsonObject,
+    patience: Duration,
+) -> Result<CallToolResult, ApiError> {
+    let asked: Asked = serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| invalid("arguments", &error.to_string()))?;
+    if asked.message_id.as_deref().is_some_and(str::is_empty) {
+        return Err(invalid(
+            "message_id",
+            "it is empty: give each message an id of its own, or leave it out",
+        ));
+    }
+    let speaker = match asked.person.as_deref() {
+        Some(person) => Speaker::called(key, person)?,
+        None => Speaker::of_key(key),
+    };
+    let person = admit(key, &speaker, place).await?;
+    let mut from = speaker.sender;
+    from.person = from.person.or(person.filter(|_| from.name.is_none()));
+    let inbound = Inbound {
+        channel: speaker.channel,
+        to: To::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
+        from,
+        outside_id: asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string()),
+        text: asked.message.clone(),
+        attached: Vec::new(),
+        locale: None,
+        sent_at: None,
+        reply_to: None,
+    };
+    munshi_agent::fit::check(&inbound)?;
+    let received = key.api.engine.receive(inbound).await?;
+    if received.fate == Fate::SeenBefore {
+        same_words(&key.api, &received, asked.message).await?;
+    }
+    hear(key, received.run, patience).await
+}
+
+/// The answer of a turn, or that it is being worked on.
+pub(crate) async fn hear(key: &Key, run: RunId, patience: Duration) -> Result<CallToolResult, ApiError> {
+    let outcome = key.api.engine.outcome(key.tenant(), run);
+    match tokio::time::timeout(patience, outcome).await {
+        Ok(outcome) => Ok(told::outcome(&outcome?)),
+        Err(_) => Ok(told::working(run)),
+    }
+}

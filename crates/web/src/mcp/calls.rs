@@ -1,0 +1,87 @@
+//! Calling a tool.
+
+use munshi_agent::direct::{Direct, Offered};
+use munshi_identity::keys::{Access, Area};
+use munshi_safety::budget;
+use munshi_safety::pipeline::Wanted;
+use munshi_types::{ActId, Id, KeyId};
+use rmcp::model::{CallToolResult, JsonObject};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::listed::{DRY_RUN, KEY, own};
+use super::told;
+use crate::api::access::Key;
+use crate::api::ask::invalid;
+use crate::error::ApiError;
+
+const LONGEST_KEY: usize = 200;
+
+/// Does it, asks a person first, or says why not. `given` is the key that came beside the arguments.
+pub(crate) async fn call(
+    key: &Key,
+    offered: Offered,
+    mut arguments: JsonObject,
+    given: Option<String>,
+) -> Result<CallToolResult, ApiError> {
+    let spec = &offered.tool.known.spec;
+    let access = if spec.effect.writes() { Access::Write } else { Access::Read };
+    key.may(Area::Tools, access)?;
+    admit(key).await?;
+    let ours: Vec<&str> = own(spec).into_iter().map(|(name, _)| name).collect();
+    let mut take = |name: &str| ours.contains(&name).then(|| arguments.remove(name)).flatten();
+    let once = match take(KEY) {
+        None => given,
+        Some(Value::String(text)) => Some(text),
+        Some(_) => return Err(invalid(KEY, "it is a text")),
+    };
+    let wanted = match take(DRY_RUN) {
+        None | Some(Value::Bool(false)) => Wanted::Act,
+        Some(Value::Bool(true)) => Wanted::Rehearsal,
+        Some(_) => return Err(invalid(DRY_RUN, "it is true or false")),
+    };
+    let act = match once {
+        None => key.api.ids.next(),
+        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => act_of(key.caller.key, &text),
+        Some(_) => return Err(invalid(KEY, "it has 1 to 200 letters")),
+    };
+    let who = key.caller.principal.clone();
+    let direct = Direct { who, offered, arguments: Value::Object(arguments), act, wanted };
+    Ok(told::answer(&key.api.engine.call_tool(direct).await?))
+}
+
+/// A call counts as a message does.
+async fn admit(key: &Key) -> Result<(), ApiError> {
+    let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
+    let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
+    api.limits.tenant(tenant, plan)?;
+    match key.caller.principal.person {
+        Some(person) => api.limits.person(tenant, person),
+        None => api.limits.person(tenant, key.caller.key),
+    }
+}
+
+/// The same for the same key of the same API key.
+fn act_of(key: KeyId, text: &str) -> ActId {
+    let mut hash = Sha256::new();
+    hash.update(key.as_uuid().as_bytes());
+    hash.update(text.as_bytes());
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, of)| *byte = of);
+    ActId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::Ids;
+
+    #[test]
+    fn a_key_is_one_act_of_one_caller() {
+        let ids = Ids::system();
+        let (one, other): (KeyId, KeyId) = (ids.next(), ids.next());
+        assert_eq!(act_of(one, "a"), act_of(one, "a"));
+        assert_ne!(act_of(one, "a"), act_of(one, "b"));
+        assert_ne!(act_of(one, "a"), act_of(other, "a"));
+    }
+}

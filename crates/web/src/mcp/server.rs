@@ -1,0 +1,179 @@
+//! The protocol's side.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ErrorData, Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+
+use super::progress::Progress;
+use super::{agents, calls, going_on, listed, reach, told};
+use crate::api::access::Key;
+use crate::error::ApiError;
+
+/// Our own key of a write, as our host sends it beside the arguments.
+const KEY: &str = "munshi/key";
+/// So many tools are told at once; the name of the last is where the next page begins.
+const PAGE: usize = 200;
+/// How long a client waits that is told of progress.
+const LONG: Duration = Duration::from_secs(600);
+const INSTRUCTIONS: &str = "The tools of a business and the agents that speak for it. `ask_…` asks an agent in words; \
+    the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id, \
+    and `go_on` hears what came of it.";
+
+/// Made anew for every request; whose it is stands in the request.
+pub(crate) struct Server;
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let about = Implementation::new("munshi", env!("CARGO_PKG_VERSION")).with_title("Munshi");
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(about)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let key = key_of(&context)?;
+        let mut all = all(&key).await.map_err(|error| fault(&error))?;
+        let after = request.and_then(|request| request.cursor);
+        if let Some(after) = &after {
+            if !all.iter().any(|tool| tool.name == after.as_str()) {
+                return Err(ErrorData::invalid_params(
+                    "there is no such page: ask for the first again",
+                    None,
+                ));
+            }
+            all.retain(|tool| tool.name.as_ref() > after.as_str());
+        }
+        let more = all.len() > PAGE;
+        all.truncate(PAGE);
+        let next = all.last().filter(|_| more).map(|tool| tool.name.to_string());
+        let mut listed = ListToolsResult::with_all_items(all);
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let key = key_of(&context)?;
+        let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
+        let arguments = request.arguments.unwrap_or_default();
+        let progress = Progress::of(&context);
+        let patience = if progress.is_heard() { LONG } else { key.api.patience };
+        let called = Called { name: &request.name, arguments, given, patience };
+        match progress.during(call(&key, called)).await {
+            Ok(Some(result)) => Ok(result.into()),
+            // What the key does not reach looks like what is not there.
+            Ok(None) => {
+                let words = format!(
+                    "There is no tool {} that this key reaches.",
+                    crate::json::shorten(&request.name)
+                );
+                Err(ErrorData::invalid_params(words, None))
+            }
+            Err(error) => told::refused(&error).map(Into::into),
+        }
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+}
+
+/// The route has put it there.
+fn key_of(context: &RequestContext<RoleServer>) -> Result<Arc<Key>, ErrorData> {
+    let parts = context.extensions.get::<Parts>();
+    let key = parts.and_then(|parts| parts.extensions.get::<Arc<Key>>());
+    key.cloned().ok_or_else(|| ErrorData::internal_error("the request has no key", None))
+}
+
+fn fault(error: &ApiError) -> ErrorData {
+    crate::middleware::log_error(error);
+    ErrorData::internal_error(format!("{} {}", error.message, error.hint), None)
+}
+
+/// Everything the key reaches, by name. Where a tool goes by an agent's name, it is the tool that is meant.
+async fn all(key: &Key) -> Result<Vec<Tool>, ApiError> {
+    let places = reach::places(key).await?;
+    let mut all: Vec<Tool> = reach::tools(key, &places, None).await?.iter().map(listed::tool).collect();
+    if reach::asks(key) {
+        let agents: Vec<Tool> = places.iter().map(|place| listed::agent(key, place)).collect();
+        let is_new = |agent: &Tool, all: &[Tool]| all.iter().all(|tool| tool.name != agent.name);
+        let agents: Vec<Tool> = agents.into_iter().filter(|agent| is_new(agent, &all)).collect();
+        all.extend(agents);
+    }
+    if !all.is_empty() && all.iter().all(|tool| tool.name != listed::GO_ON) {
+        all.push(listed::go_on());
+    }
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(all)
+}
+
+/// One call as it was asked for.
+struct Called<'a> {
+    name: &'a str,
+    arguments: JsonObject,
+    /// The key that came beside the arguments.
+    given: Option<String>,
+    /// How long a turn is waited for.
+    patience: Duration,
+}
+
+/// None where the key reaches nothing of that name.
+async fn call(key: &Key, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
+    let Called { name, arguments, given, patience } = called;
+    let places = reach::places(key).await?;
+    if let Some(offered) = reach::tools(key, &places, Some(name)).await?.pop() {
+        return calls::call(key, offered, arguments, given).await.map(Some);
+    }
+    if name == listed::GO_ON {
+        return going_on::go_on(key, &places, arguments, patience).await.map(Some);
+    }
+    let agent = places.iter().find(|place| reach::asks(key) && reach::agent_name(place) == name);
+    match agent {
+        Some(place) => agents::ask(key, place, arguments, patience).await.map(Some),
+        None => Ok(None),
+    }
+}

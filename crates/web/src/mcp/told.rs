@@ -1,0 +1,97 @@
+//! What came of it, in the protocol's form: words for a model, and the same for programs.
+
+use munshi_agent::{Outcome, RunState};
+use munshi_safety::approvals::Approval;
+use munshi_tools::Answer;
+use munshi_types::RunId;
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
+use serde_json::{Value, json};
+
+use super::listed::GO_ON;
+use crate::error::{ApiError, Code};
+use crate::middleware::log_error;
+
+/// What a tool's call came to.
+pub(crate) fn answer(answer: &Answer) -> CallToolResult {
+    let mut told = answer.for_model();
+    match answer {
+        Answer::Done(_) | Answer::Rehearsed(_) => done(told),
+        Answer::Waiting(approval) => {
+            told["digest"] = json!(approval.digest.to_string());
+            told["words"] = json!(approval.words);
+            told["expires_at"] = json!(approval.expires_at);
+            not_done(waiting(approval), told)
+        }
+        Answer::Running { act } => {
+            told["act"] = json!(act);
+            not_done("It is being done at this moment. Call it again with the same idempotency_key to hear what came of it."
+                .to_owned(), told)
+        }
+        _ => not_done(told.to_string(), told),
+    }
+}
+
+fn waiting(approval: &Approval) -> String {
+    let (id, digest) = (approval.id, approval.digest);
+    format!(
+        "Nothing is done yet: a person is asked first.\n{}\nApproval {id}, until {}. Whoever may says yes in the console, \
+         with `munshi approvals grant {id}`, or by POST /v1/approvals/{id}/grant with {{\"digest\": \"{digest}\"}}. \
+         Then call {GO_ON} with {{\"approval\": \"{id}\"}}. Do not call the tool again.",
+        approval.words, approval.expires_at
+    )
+}
+
+/// What an agent said.
+pub(crate) fn outcome(outcome: &Outcome) -> CallToolResult {
+    let mut told = json!({ "run": outcome.run, "session": outcome.session, "state": outcome.state,
+        "text": outcome.text, "suggestions": outcome.suggestions });
+    let mut text = outcome.text.clone();
+    if let Some(approval) = outcome.approval {
+        told["approval"] = json!(approval);
+        text.push_str(&format!(
+            "\n\nIt waits for a person's yes to approval {approval}: in the console, with `munshi approvals grant \
+             {approval}`, or by POST /v1/approvals/{approval}/grant. Then call {GO_ON} with {{\"run\": \"{}\"}}.",
+            outcome.run
+        ));
+    }
+    if let Some(halt) = &outcome.halt {
+        told["halt"] = json!(halt.code());
+    }
+    match outcome.state == RunState::Halted || outcome.degraded {
+        true => not_done(text, told),
+        false => structured(text, told),
+    }
+}
+
+/// A turn that takes longer than a request may.
+pub(crate) fn working(run: RunId) -> CallToolResult {
+    let text = format!("It is being worked on. Call {GO_ON} with {{\"run\": \"{run}\"}} to hear the answer.");
+    structured(text, json!({ "run": run, "state": "working" }))
+}
+
+/// A no of ours, for the client's model; what is our own fault is the protocol's error.
+pub(crate) fn refused(error: &ApiError) -> Result<CallToolResult, ErrorData> {
+    log_error(error);
+    if matches!(error.code(), Code::Internal | Code::Unavailable) {
+        return Err(ErrorData::internal_error(format!("{} {}", error.message, error.hint), None));
+    }
+    let told =
+        json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
+    Ok(not_done(format!("{} {}", error.message, error.hint), told))
+}
+
+fn done(told: Value) -> CallToolResult {
+    structured(told.to_string(), told)
+}
+
+fn structured(text: String, told: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(told);
+    result
+}
+
+fn not_done(text: String, told: Value) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(told);
+    result
+}

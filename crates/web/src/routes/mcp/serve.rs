@@ -1,0 +1,82 @@
+//! `/mcp`: the Model Context Protocol, as its clients speak it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::ORIGIN;
+use axum::response::Response;
+use munshi_identity::keys::{Access, Area};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use crate::api::access::{Key, forbidden};
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::mcp::server::Server;
+use crate::server::Peer;
+
+/// Answers one request of a client. It has the key in every one of them.
+pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {
+    let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let api = app.api()?;
+    if is_strange(request.headers(), api.account.public_url.as_deref()) {
+        let what = "Pages of others may not speak to this address.";
+        return Err(ApiError::new(Code::Forbidden, what).hint("Call it from a program, with an API key."));
+    }
+    let key = Key::by_text(api, request.headers(), address).await?;
+    let opens = |area, access| key.caller.may(area, access);
+    if let (Err(lacking), Err(_)) = (opens(Area::Tools, Access::Read), opens(Area::Chat, Access::Write)) {
+        return Err(forbidden(lacking));
+    }
+    request.extensions_mut().insert(Arc::new(key));
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
+        .disable_allowed_hosts()
+        .with_cancellation_token(app.stopping().child_token());
+    let service = StreamableHttpService::new(|| Ok(Server), Arc::<NeverSessionManager>::default(), config);
+    Ok(service.handle(request).await.map(Body::new))
+}
+
+/// Whether a browser says that somebody else's page sends this. A page that led its own name to this machine names
+/// itself in both headers, so only names that are ours count.
+fn is_strange(headers: &HeaderMap, public_url: Option<&str>) -> bool {
+    let Some(origin) = headers.get(ORIGIN) else { return false };
+    let Ok(origin) = origin.to_str() else { return true };
+    if public_url.is_some_and(|url| url.trim_end_matches('/').eq_ignore_ascii_case(origin)) {
+        return false;
+    }
+    let place = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let host = place.map(|place| match place.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => place,
+    });
+    !host.is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn pages_of_others_are_strange() {
+        for (origin, expected) in [
+            ("http://localhost:8400", false),
+            ("http://127.0.0.1", false),
+            ("http://[::1]:80", false),
+            ("https://munshi.example", false),
+            ("https://munshi.example.evil.example", true),
+            ("http://localhost.evil.example:8400", true),
+            ("https://evil.example", true),
+            ("null", true),
+        ] {
+            let headers = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
+            assert_eq!(is_strange(&headers, Some("https://munshi.example")), expected, "{origin}");
+        }
+        assert!(!is_strange(&HeaderMap::new(), None));
+    }
+}

@@ -1,0 +1,227 @@
+//! Munshi as an MCP server, through the router.
+
+use axum::body::Body;
+use axum::http::Request;
+use munshi_identity::Role;
+use munshi_identity::keys::Carries;
+use munshi_test_support::models::Turn;
+use serde_json::{Value, json};
+
+use crate::support::{Installation, Reply};
+
+/// One request as a client of the older handshake sends it, which needs no session here.
+async fn send(house: &Installation, key: &str, body: &Value) -> Reply {
+    let mut request = Request::post("/mcp")
+        .header("host", "localhost:8400")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-06-18");
+    if !key.is_empty() {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    Reply::of(house.send(request.body(Body::from(body.to_string())).unwrap()).await).await
+}
+
+async fn ask(house: &Installation, key: &str, method: &str, params: Value) -> Value {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let answer = send(house, key, &body).await.is(200);
+    assert_eq!(answer["id"], 1, "{answer}");
+    answer
+}
+
+async fn names(house: &Installation, key: &str) -> Vec<String> {
+    let listed = ask(house, key, "tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn call(house: &Installation, key: &str, name: &str, arguments: Value) -> Value {
+    let answer = ask(house, key, "tools/call", json!({ "name": name, "arguments": arguments })).await;
+    assert!(answer["error"].is_null(), "{answer}");
+    answer["result"].clone()
+}
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+/// Says yes to an approval, and gives its id.
+async fn approve(house: &Installation, key: &str, result: &Value) -> String {
+    let told = &result["structuredContent"];
+    let id = told["approval"].as_str().unwrap().to_owned();
+    house.post(&format!("/v1/approvals/{id}/grant"), key, json!({ "digest": told["digest"] })).await.is(200);
+    id
+}
+
+on_both! {
+    async fn a_client_shakes_hands_and_sees_what_its_key_reaches(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let hello = ask(&house, &key, "initialize", hello).await;
+        assert_eq!(hello["result"]["serverInfo"]["name"], "munshi");
+        assert!(hello["result"]["capabilities"]["tools"].is_object() && hello["result"]["capabilities"]["prompts"].is_null());
+        assert_eq!(
+            names(&house, &key).await,
+            ["ask_back", "ask_counter", "ask_front", "count", "go_on", "note", "wipe"]
+        );
+        let listed = ask(&house, &key, "tools/list", json!({})).await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let find = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+        assert_eq!(find("count")["annotations"]["readOnlyHint"], true);
+        assert_eq!(find("count")["_meta"]["munshi/tool"], json!({ "effect": "read", "scope": "shop.count" }));
+        let wipe = find("wipe");
+        assert_eq!(wipe["annotations"]["destructiveHint"], true);
+        assert_eq!(wipe["_meta"]["munshi/tool"]["dangerous"], true);
+        assert!(wipe["inputSchema"]["properties"]["idempotency_key"].is_object());
+        assert!(find("note")["inputSchema"]["properties"]["dry_run"].is_object());
+        for method in ["prompts/list", "resources/list", "nothing/such"] {
+            assert_eq!(ask(&house, &key, method, json!({})).await["error"]["code"], -32601, "{method}");
+        }
+    }
+
+    async fn a_key_opens_what_its_areas_and_bindings_open_and_no_more(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        let role = Carries::Role(Role::Owner);
+        let looks = house.key_with(shop, role, Some(&["tools:read"]), None).await;
+        assert_eq!(names(&house, &looks).await, ["count", "go_on"]);
+        let speaks = house.key_with(shop, role, Some(&["chat"]), None).await;
+        assert_eq!(names(&house, &speaks).await, ["ask_back", "ask_counter", "ask_front", "go_on"]);
+        let one = house.key_with(shop, role, None, Some(vec![house.shop.binding])).await;
+        assert_eq!(names(&house, &one).await, ["ask_counter", "count", "go_on", "note", "wipe"]);
+        let none = house.key_with(shop, role, None, Some(vec![test.ids.next()])).await;
+        assert!(names(&house, &none).await.is_empty());
+        let other = house.key_with(shop, role, Some(&["usage"]), None).await;
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+        send(&house, &other, &body).await.refused(403, "forbidden");
+        let refused = send(&house, "", &body).await;
+        refused.refused(401, "unauthenticated");
+        assert!(refused.header("www-authenticate").starts_with("Bearer"));
+        send(&house, "mk_nothing", &body).await.refused(401, "unauthenticated");
+        // What is not reached looks like what is not there.
+        let answer = ask(&house, &looks, "tools/call", json!({ "name": "note", "arguments": { "text": "x" } })).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        let answer = ask(&house, &speaks, "tools/call", json!({ "name": "count", "arguments": {} })).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(house.number(shop, "SELECT COUNT(*) FROM acts WHERE tenant_id = $1").await, 0);
+    }
+
+    async fn a_look_is_answered_and_stands_in_the_books(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Staff).await;
+        let result = call(&house, &key, "count", json!({})).await;
+        assert_eq!(result["isError"], false);
+        assert_eq!(result["structuredContent"], json!({ "ok": true, "result": { "count": 0 } }));
+        assert_eq!(serde_json::from_str::<Value>(text(&result)).unwrap(), result["structuredContent"]);
+        let wrong = call(&house, &key, "count", json!({ "text": 7 })).await;
+        assert_eq!(wrong["isError"], true, "{wrong}");
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'applied'").await, 1);
+    }
+
+    async fn a_write_waits_for_a_yes_and_is_done_once(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let say = json!({ "text": "eggs", "idempotency_key": "k-1" });
+        let asked = call(&house, &key, "note", say.clone()).await;
+        assert_eq!((&asked["isError"], &asked["structuredContent"]["code"]), (&json!(true), &json!("waiting_approval")));
+        assert!(text(&asked).contains("go_on") && text(&asked).contains("eggs"), "{asked}");
+        let again = call(&house, &key, "note", say.clone()).await;
+        assert_eq!(again["structuredContent"]["approval"], asked["structuredContent"]["approval"]);
+        let notes = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
+        assert_eq!(house.number(house.shop.tenant, notes).await, 0);
+        let id = approve(&house, &key, &asked).await;
+        let done = call(&house, &key, "go_on", json!({ "approval": id })).await;
+        assert_eq!((&done["isError"], &done["structuredContent"]["result"]["noted"]), (&json!(false), &json!("eggs")));
+        let same = call(&house, &key, "go_on", json!({ "approval": id })).await;
+        assert_eq!(same["structuredContent"]["result"]["noted"], "eggs");
+        assert_eq!(call(&house, &key, "note", say).await["structuredContent"]["result"]["noted"], "eggs");
+        assert_eq!(house.number(house.shop.tenant, notes).await, 1);
+        let changed = call(&house, &key, "note", json!({ "text": "milk", "idempotency_key": "k-1" })).await;
+        assert_eq!(changed["isError"], true);
+        assert_eq!(house.number(house.shop.tenant, notes).await, 1);
+    }
+
+    async fn what_is_only_tried_out_changes_nothing(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let tried = call(&house, &key, "note", json!({ "text": "eggs", "dry_run": true })).await;
+        assert_eq!(tried["structuredContent"]["rehearsal"]["noted"], "eggs", "{tried}");
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
+    }
+
+    async fn an_agent_answers_and_waits_for_people_as_in_a_chat(test: TestDb) {
+        let script = [
+            Turn::text("We open at nine."),
+            Turn::call("wipe", &json!({ "text": "all" })),
+            Turn::text("It is wiped."),
+        ];
+        let house = Installation::open(&test, script).await;
+        let key = house.key(Role::Owner).await;
+        let said = call(&house, &key, "ask_counter", json!({ "message": "When do you open?" })).await;
+        assert_eq!((text(&said), &said["isError"]), ("We open at nine.", &json!(false)));
+        assert_eq!(said["structuredContent"]["state"], "done");
+        let person = house.shop.staff.to_string();
+        let empty = call(&house, &key, "ask_counter", json!({ "message": " " })).await;
+        assert_eq!(empty["isError"], true, "{empty}");
+        let staff = house.key_with(house.shop.tenant, Carries::Person(house.shop.staff), None, None).await;
+        let other = call(&house, &staff, "ask_counter", json!({ "message": "hi", "person": "@somebody" })).await;
+        assert!(text(&other).contains("one person"), "{other} {person}");
+        let waits = call(&house, &staff, "ask_counter", json!({ "message": "wipe it" })).await;
+        let run = waits["structuredContent"]["run"].clone();
+        assert!(text(&waits).contains("go_on"), "{waits}");
+        let approval = waits["structuredContent"]["approval"].as_str().unwrap();
+        let shown = house.get(&format!("/v1/approvals/{approval}"), &key).await.is(200);
+        house.post(&format!("/v1/approvals/{approval}/grant"), &key, json!({ "digest": shown["digest"] })).await.is(200);
+        let heard = call(&house, &staff, "go_on", json!({ "run": run })).await;
+        assert!(text(&heard).ends_with("It is wiped."), "{heard}");
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+    }
+
+    async fn another_tenants_key_sees_nothing_of_ours(test: TestDb) {
+        let house = Installation::open(&test, [Turn::text("Hello.")]).await;
+        let (ours, theirs) = (house.key(Role::Owner).await, house.key_of(house.other.tenant, Role::Owner).await);
+        let asked = call(&house, &ours, "note", json!({ "text": "ours" })).await;
+        let id = asked["structuredContent"]["approval"].as_str().unwrap();
+        let strange = call(&house, &theirs, "go_on", json!({ "approval": id })).await;
+        assert!(strange["isError"] == true && !strange.to_string().contains("ours"), "{strange}");
+        let digest = asked["structuredContent"]["digest"].clone();
+        house.post(&format!("/v1/approvals/{id}/grant"), &theirs, json!({ "digest": digest })).await.refused(404, "not_found");
+        let said = call(&house, &ours, "ask_counter", json!({ "message": "hello" })).await;
+        let run = said["structuredContent"]["run"].clone();
+        assert_eq!(call(&house, &theirs, "go_on", json!({ "run": run })).await["isError"], true);
+        assert_eq!(call(&house, &theirs, "count", json!({})).await["structuredContent"]["result"]["count"], 0);
+        // Neither does a key of ours that stands for somebody else, or for another binding.
+        let staff = house.key(Role::Staff).await;
+        assert_eq!(call(&house, &staff, "go_on", json!({ "approval": id })).await["isError"], true);
+        let elsewhere = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
+        assert_eq!(call(&house, &elsewhere, "go_on", json!({ "approval": id })).await["isError"], true);
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
+    }
+
+    async fn pages_of_others_and_too_many_calls_are_turned_away(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let request = |origin: &str| {
+            Request::post("/mcp")
+                .header("authorization", format!("Bearer {key}"))
+                .header("origin", origin)
+                .header("host", "evil.example")
+                .header("content-type", "application/json")
+                .header("accept", "application/json, text/event-stream")
+                .body(Body::from(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string()))
+                .unwrap()
+        };
+        Reply::of(house.send(request("http://evil.example")).await).await.refused(403, "forbidden");
+        assert_eq!(house.send(request("http://localhost:8400")).await.status(), 200);
+        let mut refused = None;
+        for _ in 0..=munshi_web::api::limits::PERSON.count {
+            let result = call(&house, &key, "count", json!({})).await;
+            if result["isError"] == true {
+                refused = Some(result);
+                break;
+            }
+        }
+        assert!(text(&refused.expect("it is never enough")).contains("Too many"));
+    }
+}
