@@ -26,7 +26,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Store,
         Self::Reads,
         Self::Tenancy,

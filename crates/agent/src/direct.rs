@@ -151,6 +151,7 @@ impl Inner {
             channel: Channel::Api,
             language: None,
             message: String::new(),
+            before: Arc::default(),
             now: self.clock.now(),
             zone: place.zone.clone(),
         };

@@ -16,6 +16,7 @@ use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 use crate::account::frame::sent;
 use crate::account::local;
 use crate::account::signed_in::SignedIn;
+use crate::account::words::Words;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
@@ -35,8 +36,7 @@ pub(crate) struct PackPage {
 #[derive(Template)]
 #[template(path = "closed_page.html")]
 pub(crate) struct ClosedPage {
-    message: &'static str,
-    hint: &'static str,
+    words: Words,
     /// Where to sign in; empty for those who are.
     sign_in: String,
 }
@@ -60,7 +60,7 @@ pub(crate) async fn show_pack_page(
 ) -> Result<Response, ApiError> {
     let api = app.api()?;
     let who = SignedIn::find(api, &headers).await?;
-    let closed = || ClosedPage::of(who.is_some(), &uri);
+    let closed = || ClosedPage::of(who.is_some(), &headers, &uri);
     let Some(tenant) = find(api, &tenant).await? else { return Ok(closed()) };
     let Some((page, rest)) = api.visits.house.page(&pack, &path) else { return Ok(closed()) };
     let visit = Visit {
@@ -136,24 +136,18 @@ fn framed(shown: Shown) -> Response {
 }
 
 impl ClosedPage {
-    fn of(is_signed_in: bool, uri: &Uri) -> Response {
+    fn of(is_signed_in: bool, headers: &HeaderMap, uri: &Uri) -> Response {
         let back = uri.path_and_query().map_or("/account", |path| path.as_str());
         let sign_in = match is_signed_in {
             true => String::new(),
             false => format!("/account/sign-in?next={}", local::encoded(back)),
         };
-        let page = Self {
-            message: "This page is not open to you.",
-            hint: "If a link led you here, it has ended: ask whoever gave it to you for another. If you work \
-                   here, sign in, or ask an owner to let you see it.",
-            sign_in,
-        };
-        sent(&page, StatusCode::NOT_FOUND)
+        sent(&Self { words: Words::of(headers), sign_in }, StatusCode::NOT_FOUND)
     }
 
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
-        Self { message: "No", hint: "Ask", sign_in: text.to_owned() }
+        Self { words: Words::of(&HeaderMap::new()), sign_in: text.to_owned() }
     }
 }
 
