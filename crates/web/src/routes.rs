@@ -84,7 +84,7 @@ mod operators {
     pub(super) mod recover;
     pub(super) mod withdraw;
 }
-mod pack_pages {
+pub(crate) mod pack_pages {
     pub(crate) mod show;
 }
 mod password {
