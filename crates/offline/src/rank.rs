@@ -55,7 +55,7 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
             let of = |all: &[f32]| all.get(at).copied().unwrap_or(0.0);
             // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
             let fit = best.fit * (0.35 + 0.65 * of(&explained));
-            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool);
+            let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool, palette);
             Some(Ranked {
                 tool: at,
                 score,
@@ -191,18 +191,23 @@ fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
 }
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
-fn place(sight: &Sight<'_>, tool: &Tool) -> f32 {
+fn place(sight: &Sight<'_>, tool: &Tool, palette: &Palette) -> f32 {
     let money = sight.counts(&[Counts::Money]) > 0;
     let number = money || sight.counts(&[Counts::Plain]) > 0;
     let quantity = sight.counts(&[Counts::Quantity]) > 0;
     let person = sight.person().is_some_and(|span| personal(span) >= 2.0);
     let has = |kind: &Kind| tool.wants(kind).is_some();
     let needs = |kind: &Kind| tool.needs(kind);
+    // Whose account is asked for is not the day's.
+    let is_owned = !has(&Kind::Person)
+        && !has(&Kind::Item)
+        && sight.spans_for(tool, palette).iter().any(|span| span.role() == Some(Role::Of));
     let mut fit = 1.0;
     for (is_so, factor) in [
         (money && !has(&Kind::Money), 0.55),
         (quantity && !has(&Kind::Quantity), 0.7),
         (person && !has(&Kind::Person), 0.6),
+        (is_owned && !person, 0.6),
         (!number && needs(&Kind::Money), 0.85),
         (!quantity && !number && needs(&Kind::Quantity), 0.8),
         (sight.spans.is_empty() && needs(&Kind::Person), 0.7),
