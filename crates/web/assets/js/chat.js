@@ -126,7 +126,7 @@ export class Chat {
 
   // What the server says is for whoever built the page; people hear it in their own words.
   refused(error) {
-    console.warn(`munshi: ${error.message}`);
+    console.warn(error);
     this.view.notice(this.words.error);
   }
 
@@ -206,7 +206,7 @@ export class Chat {
 
   undelivered(item, error) {
     this.view.doing(null);
-    console.warn(`munshi: ${error.message}`);
+    console.warn(error);
     this.view.failed(item.id, this.words[{ 403: "members", 429: "too-many" }[error.status] || "failed"]);
   }
 

@@ -50,7 +50,7 @@ class MunshiChat extends HTMLElement {
       await this.#build();
     } catch (error) {
       this.#inner.replaceChildren();
-      console.warn(`munshi-chat: ${error.message}`);
+      console.warn(error);
       if (tries > 9 || error.status < 500) return;
       await pause(1000 * 2 ** tries);
       this.#begin(tries + 1);

@@ -37,7 +37,7 @@ pub(crate) async fn choose_language(
 fn back(headers: &HeaderMap) -> Option<String> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let from: hyper::Uri = text(REFERER)?.parse().ok()?;
-    let is_ours = from.authority().map(|place| place.as_str()) == text(HOST);
+    let is_ours = from.authority().map(hyper::http::uri::Authority::as_str) == text(HOST);
     let shown = from.path().strip_suffix("/accept").unwrap_or(from.path());
     is_ours.then(|| from.query().map_or_else(|| shown.to_owned(), |query| format!("{shown}?{query}")))
 }
