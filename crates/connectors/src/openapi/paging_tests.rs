@@ -24,7 +24,7 @@ fn operation(names: &[(&str, Value)]) -> Operation {
     }
 }
 
-fn told(operation: &Operation, arguments: Value, headers: &HeaderMap, body: &Value) -> Option<Value> {
+fn told(operation: &Operation, arguments: &Value, headers: &HeaderMap, body: &Value) -> Option<Value> {
     next(operation, arguments.as_object().unwrap(), headers, body)
 }
 
@@ -38,23 +38,23 @@ fn the_next_call_is_told_however_the_service_says_it() {
         "<https://x.example/api/list?page=1>; rel=\"prev\", </api/list?page=3&x=1>; rel=\"next\"",
     );
     let headers = HeaderMap::from_iter([(LINK, link)]);
-    assert_eq!(told(&pages, json!({}), &headers, &json!([])), Some(json!({ "page": 3 })));
-    assert_eq!(told(&pages, json!({ "page": 4 }), &none, &json!([1, 2])), Some(json!({ "page": 5 })));
-    assert_eq!(told(&pages, json!({ "page": 4 }), &none, &json!([1])), None);
+    assert_eq!(told(&pages, &json!({}), &headers, &json!([])), Some(json!({ "page": 3 })));
+    assert_eq!(told(&pages, &json!({ "page": 4 }), &none, &json!([1, 2])), Some(json!({ "page": 5 })));
+    assert_eq!(told(&pages, &json!({ "page": 4 }), &none, &json!([1])), None);
     let rows = operation(&[("offset", number.clone()), ("limit", number)]);
     let body = json!({ "items": [1, 2, 3], "total": 9 });
-    assert_eq!(told(&rows, json!({ "limit": 3 }), &none, &body), Some(json!({ "offset": 3 })));
-    assert_eq!(told(&rows, json!({ "limit": 3, "offset": 3 }), &none, &body), Some(json!({ "offset": 6 })));
-    assert_eq!(told(&rows, json!({}), &none, &body), None, "nobody knows how long a page is");
+    assert_eq!(told(&rows, &json!({ "limit": 3 }), &none, &body), Some(json!({ "offset": 3 })));
+    assert_eq!(told(&rows, &json!({ "limit": 3, "offset": 3 }), &none, &body), Some(json!({ "offset": 6 })));
+    assert_eq!(told(&rows, &json!({}), &none, &body), None, "nobody knows how long a page is");
     let cursor = operation(&[("cursor", json!({ "type": "string" }))]);
     assert_eq!(
-        told(&cursor, json!({}), &none, &json!({ "next_cursor": "c2" })),
+        told(&cursor, &json!({}), &none, &json!({ "next_cursor": "c2" })),
         Some(json!({ "cursor": "c2" }))
     );
     assert_eq!(
-        told(&cursor, json!({}), &none, &json!({ "meta": { "next": "/api/list?cursor=c3" } })),
+        told(&cursor, &json!({}), &none, &json!({ "meta": { "next": "/api/list?cursor=c3" } })),
         Some(json!({ "cursor": "c3" }))
     );
-    assert_eq!(told(&cursor, json!({}), &none, &json!({ "next_cursor": "" })), None);
-    assert_eq!(told(&cursor, json!({}), &none, &json!({ "next_cursor": null })), None);
+    assert_eq!(told(&cursor, &json!({}), &none, &json!({ "next_cursor": "" })), None);
+    assert_eq!(told(&cursor, &json!({}), &none, &json!({ "next_cursor": null })), None);
 }

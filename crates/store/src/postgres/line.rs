@@ -1,6 +1,7 @@
 //! The line to a server: its socket is driven by the thread that owns it, while that waits for an answer.
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row};
 
@@ -11,6 +12,8 @@ use crate::error::{Error, Result};
 
 pub(crate) struct Line {
     pub(super) client: Client,
+    /// What drives the socket; it ends with the client or with this.
+    _driver: JoinSet<()>,
     runtime: Runtime,
 }
 
@@ -22,12 +25,13 @@ impl Line {
             .build()
             .map_err(|error| Error::unavailable("a Postgres thread can't be set up", error))?;
         let plain = config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable;
-        let client = if plain {
+        let connected = if plain {
             runtime.block_on(connect(config, NoTls))
         } else {
             runtime.block_on(connect(config, tls::connector(address.root_certificate.as_deref())?))
         };
-        Ok(Self { client: client.map_err(|error| translate_connect(error, &place))?, runtime })
+        let (client, driver) = connected.map_err(|error| translate_connect(error, &place))?;
+        Ok(Self { client, _driver: driver, runtime })
     }
 
     /// Waits for something that the client was asked.
@@ -63,17 +67,18 @@ impl Line {
     }
 }
 
-async fn connect<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
+async fn connect<T>(config: &Config, tls: T) -> Result<(Client, JoinSet<()>), tokio_postgres::Error>
 where
     T: tokio_postgres::tls::MakeTlsConnect<tokio_postgres::Socket>,
     T::Stream: Send + 'static,
 {
     let (client, connection) = config.connect(tls).await?;
-    // It ends with the client; what it could say, the client says at its next statement.
-    tokio::spawn(async move {
+    let mut driver = JoinSet::new();
+    // What it could say, the client says at its next statement.
+    driver.spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a Postgres connection ended");
         }
     });
-    Ok(client)
+    Ok((client, driver))
 }

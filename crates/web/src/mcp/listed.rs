@@ -101,7 +101,7 @@ pub(crate) fn agent(key: &Key, place: &Resolution) -> Tool {
             "description": "For whom you speak: a phone (+91…), an e-mail, an @handle, or your own word for them. \
                             Without it, for yourself." });
     }
-    let mut tool = Tool::new(agent_name(place), description, object(properties, &["message"]));
+    let mut tool = Tool::new(agent_name(place), description, object(&properties, &["message"]));
     tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(false).open_world(true));
     tool
 }
@@ -114,13 +114,13 @@ pub(crate) fn go_on() -> Tool {
         "run": { "type": "string", "format": "uuid", "description": "Of an agent's turn that is not at its end." },
     });
     let words = "Goes on with what waited for a person, or tells how it stands. Give the id that the earlier answer had.";
-    let mut tool = Tool::new(GO_ON, words, object(properties, &[]));
+    let mut tool = Tool::new(GO_ON, words, object(&properties, &[]));
     tool.annotations =
         Some(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true).open_world(false));
     tool
 }
 
-fn object(properties: Value, required: &[&str]) -> Arc<JsonObject> {
+fn object(properties: &Value, required: &[&str]) -> Arc<JsonObject> {
     let schema = json!({ "type": "object", "properties": properties, "required": required,
         "additionalProperties": false });
     Arc::new(schema.as_object().cloned().unwrap_or_default())

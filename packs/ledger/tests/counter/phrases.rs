@@ -23,7 +23,7 @@ const TOOLS: [&str; 8] = [
 
 /// A phrase with names and an amount in its braces, in letters as the phrase has them.
 fn said(phrase: &str) -> String {
-    let latin = phrase.chars().all(|letter| letter.is_ascii());
+    let latin = phrase.is_ascii();
     let fills: BTreeMap<&str, &str> = match latin {
         true => [
             ("{person}", "Ramesh"),

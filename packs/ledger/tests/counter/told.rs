@@ -17,11 +17,11 @@ impl Told {
     }
 
     pub(crate) fn link(&self) -> String {
-        let links = self.attached().into_iter().filter_map(|one| match one {
+        let mut links = self.attached().into_iter().filter_map(|one| match one {
             Attachment::Link { url, .. } => Some(url),
             _ => None,
         });
-        links.last().unwrap_or_else(|| panic!("no link beside {} of {:?}", self.text, self.results))
+        links.next_back().unwrap_or_else(|| panic!("no link beside {} of {:?}", self.text, self.results))
     }
 }
 

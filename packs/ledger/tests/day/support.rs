@@ -1,4 +1,5 @@
 //! The ready tenant, with an engine that has the model of this machine and the pack.
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
-        let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(failed)?;
+        let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(|error| failed(&error))?;
         let mode = if arguments.dry_run { Mode::Rehearse } else { Mode::Apply };
         let into = Import {
             db,
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             if !agreed.is_empty() {
                 let again = rows.into_iter().filter(|row| agreed.contains(&row.number)).collect();
                 let into = Import { agreed: Arc::new(agreed), ..into };
-                report.put(taken(context, &into, again).await?).map_err(failed)?;
+                report.put(taken(context, &into, again).await?).map_err(|error| failed(&error))?;
             }
         }
         if let Some(path) = &arguments.report {
@@ -95,14 +95,14 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| Failure::not_found(format!("{} can't be read: {error}", path.display())))
 }
 
-fn failed(error: munshi_ledger::Error) -> Failure {
+fn failed(error: &munshi_ledger::Error) -> Failure {
     Failure::failed(error.to_string())
 }
 
 async fn taken(context: &Context, into: &Import, rows: Vec<phone::Row>) -> Result<Report> {
     let bar = context.output.bar("Reading messages");
     let all = rows.len();
-    import(into, rows, |done| bar.at(done, all)).await.map_err(failed)
+    import(into, rows, |done| bar.at(done, all)).await.map_err(|error| failed(&error))
 }
 
 /// Asks about every open question; gives the rows that were agreed to.
