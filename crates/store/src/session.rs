@@ -33,13 +33,11 @@ pub(crate) struct Session {
     changed: bool,
     /// How many attempts are open: names their savepoints.
     depth: u32,
-    /// Others share the transaction, so what a unit has sent must be well before the next begins.
-    alone: bool,
 }
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0, alone: true }
+        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
     }
 
     pub(crate) fn engine_name(&self) -> &'static str {
@@ -56,18 +54,6 @@ impl Session {
         self.outage = None;
         self.changed = false;
         self.depth = 0;
-    }
-
-    /// Says whether units share their transaction from here.
-    pub(crate) fn share(&mut self, together: bool) {
-        self.alone = !together;
-    }
-
-    /// A unit has done what it wanted.
-    pub(crate) fn conclude(&mut self) {
-        if !self.alone {
-            self.flush();
-        }
     }
 
     /// The statement failure this unit went past, if any: it must not commit.

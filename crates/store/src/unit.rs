@@ -102,13 +102,10 @@ where
         let outcome = catch_unwind(AssertUnwindSafe(|| act(session)));
         drop(inside);
         let outcome = match outcome {
-            Ok(Ok(value)) => {
-                session.conclude();
-                match session.failure() {
-                    None => Ok(value),
-                    Some(failure) => Err(failure.clone().into()),
-                }
-            }
+            Ok(Ok(value)) => match session.failure() {
+                None => Ok(value),
+                Some(failure) => Err(failure.clone().into()),
+            },
             Ok(Err(error)) => Err(error),
             Err(panic) => Err(Error::Panicked(message_of(panic.as_ref())).into()),
         };

@@ -428,7 +428,11 @@ impl Spotter {
         };
         // A vowel that hangs on the last consonant takes that consonant's own away.
         match if sign { None } else { open() } {
-            Some(found) if found.1 >= SAME => Some(found),
+            Some(found) if found.1 >= 1.0 => Some(found),
+            // ರಮೇಶನಿಗೆ is to Ramesh: where the name fits better without that vowel, the vowel is the ending's.
+            Some(found) if found.1 >= SAME => {
+                Some(closed().filter(|other| other.1 > found.1).unwrap_or(found))
+            }
             found => closed().or(found),
         }
     }

@@ -32,8 +32,6 @@ pub(crate) enum Login {
     Owner,
 }
 
-const SAVE: &str = "SAVEPOINT unit";
-
 /// How long after an answer a line is taken to be alive without asking.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -184,35 +182,9 @@ impl Connection {
         if is_unopened { Ok(()) } else { self.command("ROLLBACK") }
     }
 
-    /// Begins a unit that can be undone alone.
-    pub(crate) fn save(&mut self) {
-        self.outgoing.push(Outgoing::Command(SAVE.to_owned()));
-    }
-
-    pub(crate) fn release(&mut self) {
-        self.outgoing.push(Outgoing::Command("RELEASE SAVEPOINT unit".to_owned()));
-    }
-
-    /// Undoes the unit since [`save`](Self::save), which may not even have been sent.
-    pub(crate) fn undo(&mut self) {
-        let unsent = |one: &Outgoing| matches!(one, Outgoing::Command(text) if text == SAVE);
-        match self.outgoing.iter().rposition(unsent) {
-            Some(place) => self.outgoing.truncate(place),
-            None => {
-                self.outgoing.clear();
-                let text = "ROLLBACK TO SAVEPOINT unit; RELEASE SAVEPOINT unit";
-                self.outgoing.push(Outgoing::Command(text.to_owned()));
-            }
-        }
-    }
-
     /// Whether its end has been heard of already.
     pub(crate) fn has_ended(&self) -> bool {
         self.line.client.is_closed()
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.line.is_closed()
     }
 
     fn prepared(

@@ -1,5 +1,8 @@
 //! Units on their way to the threads. Those that write to one tenant go one after another: they would only wait for each
-//! other's locks at the server, which costs it far more than the work. Whoever waits behind one may share its commit.
+//! other's locks at the server, which costs it far more than the work.
+//!
+//! Each still has a transaction of its own. In a shared one, locks of units that know nothing of each other would pile up,
+//! and two nodes would wait for each other in a ring.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -74,19 +77,6 @@ impl Queue {
             }
             inside = self.came.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Whether anybody waits behind the unit that writes to a tenant.
-    pub(crate) fn has_company(&self, tenant: TenantId) -> bool {
-        self.lock().lanes.get(&tenant).is_some_and(|lane| !lane.is_empty())
-    }
-
-    /// Whoever waits behind it, to be done with it.
-    pub(crate) fn companion(&self, tenant: TenantId) -> Option<Box<dyn Work>> {
-        let mut inside = self.lock();
-        let next = inside.lanes.get_mut(&tenant)?.pop_front()?;
-        inside.waiting -= 1;
-        Some(next)
     }
 
     /// The unit that wrote to a tenant is done: the next one takes its place behind all who are ready.

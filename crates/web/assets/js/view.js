@@ -20,12 +20,13 @@ function tag(voice) {
 }
 
 export class View {
-  constructor(root, { name, on, base = "" }) {
+  constructor(root, { name, on, base }) {
     this.root = root;
     this.name = name;
     this.on = on;
     this.base = base;
     this.words = {};
+    this.offered = [];
     this.voice = "en";
     this.byId = new Map();
     this.byOwn = new Map();
@@ -245,9 +246,9 @@ export class View {
   // Pictures, QR codes and links that came with a reply: more may come with each tool, and the same again with the stored
   // message.
   things(item, attachments) {
-    item.shown = item.shown || new Set();
+    item.shown ||= new Set();
     const isNew = (key) => !item.shown.has(key) && item.shown.add(key);
-    const made = attachments.filter((one) => isNew(JSON.stringify(one))).map((one) => this.thing(one)).filter(Boolean);
+    const made = attachments.map((one) => isNew(JSON.stringify(one)) && this.thing(one)).filter(Boolean);
     if (!made.length) return;
     if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));
     item.querySelector(".things").append(...made);
@@ -270,9 +271,9 @@ export class View {
   thing(one) {
     const title = one.title || "";
     if (one.kind === "link") {
-      // A page of our own server, which on others' pages is elsewhere.
-      const url = one.url.startsWith("/pages/") ? new URL(one.url, this.base || location.href).href : one.url;
-      return safeLink(url) ? el("p", { class: "card" }, link(url, title || url)) : null;
+      // A page of our own server is elsewhere on others' pages.
+      const url = new URL(one.url, this.base || location.href).href;
+      return safeLink(url) && el("p", { class: "card" }, link(url, title || url));
     }
     if (one.kind === "qr") {
       const label = title || this.words.qr;
@@ -285,7 +286,6 @@ export class View {
       const image = el("img", { src: `data:${one.media_type};base64,${one.data}`, alt: title });
       return el("figure", {}, image, title ? el("figcaption", {}, title) : null);
     }
-    return null;
   }
 
   // Where a question waits for this person it has its own two buttons, and nothing else is offered beside them.
@@ -315,24 +315,23 @@ export class View {
       buttons.forEach((button) => (button.disabled = false));
       if (done) this.text.focus();
     };
-    const words = el("p", { dir: "auto" }, approval.words);
-    const lines = [words];
+    const lines = [el("p", { dir: "auto" }, approval.words)];
+    const label = this.words[approval.yours ? "ask-go-ahead" : "waiting-approval"];
     if (approval.yours) {
       const yes = el("button", { type: "button", class: "yes", onclick: answer(true) }, this.words["say-yes"]);
       const no = el("button", { type: "button", onclick: answer(false) }, this.words["say-no"]);
       lines.push(el("div", { class: "answers" }, yes, no));
-    } else lines.push(el("p", { class: "quiet" }, this.words["waiting-approval"]));
-    const label = approval.yours ? this.words["ask-go-ahead"] : this.words["waiting-approval"];
+    } else lines.push(el("p", { class: "quiet" }, label));
     const box = el("section", { class: "ask", "aria-label": label, "data-approval": approval.id }, ...lines);
     box.asked = approval;
     this.keeping(() => this.asks.append(box));
-    this.suggest(this.offered || []);
+    this.suggest(this.offered);
     this.aloud.textContent = `${approval.words} ${label}`;
   }
 
   asked(id) {
     this.asks.querySelector(`[data-approval="${CSS.escape(id)}"]`)?.remove();
-    this.suggest(this.offered || []);
+    this.suggest(this.offered);
   }
 
   asking() {

@@ -31,10 +31,13 @@ pub(crate) fn tool(one: &Offered) -> Tool {
     let mut tool = Tool::new(spec.name.to_string(), spec.description.clone(), schema(spec));
     tool.annotations = Some(annotations);
     if connector.declares {
-        let declared = [(DECLARES.to_owned(), declared(spec))];
-        tool.meta = Some(MetaObject(declared.into_iter().collect()));
+        tool.meta = Some(meta(declared(spec)));
     }
     tool
+}
+
+fn meta(declared: Value) -> MetaObject {
+    MetaObject([(DECLARES.to_owned(), declared)].into_iter().collect())
 }
 
 /// With the arguments by which a write is done once, and by which it is only tried out.
@@ -103,6 +106,7 @@ pub(crate) fn agent(key: &Key, place: &Resolution) -> Tool {
     }
     let mut tool = Tool::new(agent_name(place), description, object(&properties, &["message"]));
     tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(false).open_world(true));
+    tool.meta = Some(meta(json!({ "effect": "keyed", "key": "message_id", "scope": "agent.turn" })));
     tool
 }
 
@@ -117,6 +121,7 @@ pub(crate) fn go_on() -> Tool {
     let mut tool = Tool::new(GO_ON, words, object(&properties, &[]));
     tool.annotations =
         Some(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true).open_world(false));
+    tool.meta = Some(meta(json!({ "effect": "keyed", "scope": "agent.turn" })));
     tool
 }
 

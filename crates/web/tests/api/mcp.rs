@@ -63,7 +63,7 @@ on_both! {
         assert!(hello["result"]["capabilities"]["tools"].is_object() && hello["result"]["capabilities"]["prompts"].is_null());
         assert_eq!(
             names(&house, &key).await,
-            ["ask_back", "ask_counter", "ask_front", "count", "go_on", "note", "wipe"]
+            ["ask_back", "ask_counter", "ask_front", "count", "go_on", "note", "show", "wipe"]
         );
         let listed = ask(&house, &key, "tools/list", json!({})).await;
         let tools = listed["result"]["tools"].as_array().unwrap();
@@ -85,11 +85,11 @@ on_both! {
         let shop = house.shop.tenant;
         let role = Carries::Role(Role::Owner);
         let looks = house.key_with(shop, role, Some(&["tools:read"]), None).await;
-        assert_eq!(names(&house, &looks).await, ["count", "go_on"]);
+        assert_eq!(names(&house, &looks).await, ["count", "go_on", "show"]);
         let speaks = house.key_with(shop, role, Some(&["chat"]), None).await;
         assert_eq!(names(&house, &speaks).await, ["ask_back", "ask_counter", "ask_front", "go_on"]);
         let one = house.key_with(shop, role, None, Some(vec![house.shop.binding])).await;
-        assert_eq!(names(&house, &one).await, ["ask_counter", "count", "go_on", "note", "wipe"]);
+        assert_eq!(names(&house, &one).await, ["ask_counter", "count", "go_on", "note", "show", "wipe"]);
         let none = house.key_with(shop, role, None, Some(vec![test.ids.next()])).await;
         assert!(names(&house, &none).await.is_empty());
         let other = house.key_with(shop, role, Some(&["usage"]), None).await;
