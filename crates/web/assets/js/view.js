@@ -247,8 +247,10 @@ export class View {
   // message.
   things(item, attachments) {
     item.shown ||= new Set();
-    const isNew = (key) => !item.shown.has(key) && item.shown.add(key);
-    const made = attachments.map((one) => isNew(JSON.stringify(one)) && this.thing(one)).filter(Boolean);
+    const made = attachments.map((one) => {
+      const key = JSON.stringify(one);
+      return !item.shown.has(key) && item.shown.add(key) && this.thing(one);
+    }).filter(Boolean);
     if (!made.length) return;
     if (!item.querySelector(".things")) item.querySelector(".text").after(el("div", { class: "things" }));
     item.querySelector(".things").append(...made);
@@ -272,7 +274,7 @@ export class View {
     const title = one.title || "";
     if (one.kind === "link") {
       // A page of our own server is elsewhere on others' pages.
-      const url = new URL(one.url, this.base || location.href).href;
+      const url = new URL(one.url, this.base || location).href;
       return safeLink(url) && el("p", { class: "card" }, link(url, title || url));
     }
     if (one.kind === "qr") {

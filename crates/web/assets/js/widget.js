@@ -44,15 +44,15 @@ class MunshiChat extends HTMLElement {
     this.#begin();
   }
 
-  // A page may be there before its line is: tried again for some minutes.
+  // A page may be there before its line is: tried again, each time after twice as long.
   async #begin(tries = 0) {
     try {
       await this.#build();
     } catch (error) {
       this.#inner.replaceChildren();
       console.warn(error);
-      if (tries > 9 || error.status < 500) return;
-      await pause(1000 * 2 ** tries);
+      if (error.status < 500) return;
+      await pause(2 ** tries * 1e3);
       this.#begin(tries + 1);
     }
   }
@@ -61,7 +61,7 @@ class MunshiChat extends HTMLElement {
   #proof(isStale) {
     if (isStale) this.dispatchEvent(new CustomEvent("munshi-token"));
     const token = this.#token || this.getAttribute("token");
-    return typeof token === "function" ? token(isStale) : token;
+    return token?.call ? token(isStale) : token;
   }
 
   attributeChangedCallback(name, _, value) {
