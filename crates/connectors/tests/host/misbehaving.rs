@@ -12,7 +12,13 @@ use crate::support::{Shop, odd};
 
 /// The odd one beside a good one.
 async fn beside(mood: &str) -> Shop {
-    let file = format!("{}timeout_seconds = 2\n{}", odd("odd", mood, None), odd("good", "good", None));
+    waiting(mood, 2).await
+}
+
+/// With so many seconds for an answer: many, where it is not the time that ends it.
+async fn waiting(mood: &str, seconds: u32) -> Shop {
+    let file =
+        format!("{}timeout_seconds = {seconds}\n{}", odd("odd", mood, None), odd("good", "good", None));
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
     shop
@@ -38,13 +44,13 @@ async fn timed(shop: &Shop) -> (Value, Duration) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_too_long_is_dropped_and_said_at_once() {
-    let shop = beside("huge").await;
+    let shop = waiting("huge", 60).await;
     let before = memory();
     for _ in 0..3 {
         let (said, took) = timed(&shop).await;
         assert_eq!(said["code"], "too_long", "{said}");
         assert!(said["detail"].as_str().unwrap().contains("Ask for less"));
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        assert!(took < Duration::from_secs(30), "{took:?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     let grown = memory().saturating_sub(before);
@@ -55,11 +61,11 @@ async fn an_answer_that_is_too_long_is_dropped_and_said_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_without_an_end_does_not_fill_the_memory() {
-    let shop = beside("endless").await;
+    let shop = waiting("endless", 60).await;
     let before = memory();
     let (said, took) = timed(&shop).await;
     assert_eq!(said["code"], "too_long", "{said}");
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(took < Duration::from_secs(30), "{took:?}");
     tokio::time::sleep(Duration::from_secs(1)).await;
     let grown = memory().saturating_sub(before);
     assert!(grown < 32 * 1024, "{grown} KiB");
