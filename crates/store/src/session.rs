@@ -93,16 +93,14 @@ impl Session {
     }
 
     pub(crate) fn send(&mut self, sql: Sql, first: Option<Param<'_>>, params: &[Param<'_>]) -> Result<()> {
-        if matches!(self.engine, Engine::Sqlite(_)) {
-            return self.execute(sql, first, params).map(drop);
-        }
         self.guard(params)?;
         let outcome = match &mut self.engine {
-            Engine::Sqlite(_) => Ok(()),
-            Engine::Postgres(connection) => connection.send(sql.postgres, first, params),
+            Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params).map(|rows| rows > 0),
+            // Whether it changes any is not known yet; what is sent is there to do so.
+            Engine::Postgres(connection) => connection.send(sql.postgres, first, params).map(|()| true),
         };
-        self.changed = true;
-        self.note(outcome)
+        self.changed |= matches!(outcome, Ok(true));
+        self.note(outcome).map(drop)
     }
 
     pub(crate) fn query<T>(
@@ -135,7 +133,9 @@ impl Session {
         self.command(&format!("SAVEPOINT {name}"))?;
         self.depth += 1;
         let outcome = try_it(self);
-        self.flush();
+        if outcome.is_ok() {
+            self.flush();
+        }
         self.depth -= 1;
         let failure = self.failed.take();
         if outcome.is_ok() && failure.is_none() {
@@ -143,6 +143,9 @@ impl Session {
             return outcome;
         }
         self.hooks.truncate(hooks_before);
+        if let Engine::Postgres(connection) = &mut self.engine {
+            connection.forget_sent();
+        }
         self.command(&format!("ROLLBACK TO SAVEPOINT {name}"))?;
         self.command(&format!("RELEASE SAVEPOINT {name}"))?;
         outcome.and_then(|_| Err(failure.unwrap_or_else(Error::closed).into()))

@@ -71,6 +71,20 @@ on_both_engines! {
         assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["one", "two"]);
     }
 
+    async fn what_is_sent_before_a_statement_that_is_none_goes_with_its_attempt(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        test.db.write(tenant, |tx| {
+            send(tx, "one")?;
+            let tried: Result<u64> = tx.attempt(|tx| {
+                send(tx, "lost")?;
+                tx.execute("INSERT INTO nothing_such (tenant_id) VALUES ($1)", params![])
+            });
+            assert!(matches!(tried, Err(Error::Misuse(_))), "{tried:?}");
+            send(tx, "two")
+        }).await.unwrap();
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["one", "two"]);
+    }
+
     async fn what_is_sent_by_a_unit_that_gives_up_is_never_there(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { send(tx, "half")?; Err(Refusal::Mine) }).await;

@@ -163,7 +163,7 @@ impl Connection {
     /// Opens a transaction: with its first statement where the line has just answered, else at once, so that a line that
     /// went dark meanwhile is noticed before anything ran.
     pub(crate) fn begin(&mut self, text: String) -> Result<()> {
-        self.outgoing.clear();
+        self.forget_sent();
         if self.line.is_closed() {
             return Err(Error::Unavailable { what: "the server hung up".to_owned(), source: None });
         }
@@ -174,11 +174,16 @@ impl Connection {
         Ok(())
     }
 
+    /// Drops what still waits for the next statement: it will be undone.
+    pub(crate) fn forget_sent(&mut self) {
+        self.outgoing.clear();
+    }
+
     /// Undoes a transaction; what was not sent yet never will be.
     pub(crate) fn roll_back(&mut self) -> Result<()> {
-        let is_unopened =
-            matches!(self.outgoing.first(), Some(Outgoing::Command(text)) if text.starts_with("BEGIN"));
-        self.outgoing.clear();
+        // The only command that ever waits is the one that opens the transaction.
+        let is_unopened = matches!(self.outgoing.first(), Some(Outgoing::Command(_)));
+        self.forget_sent();
         if is_unopened { Ok(()) } else { self.command("ROLLBACK") }
     }
 
@@ -213,7 +218,7 @@ impl Connection {
         Ok(statement)
     }
 
-    /// After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
+    /// Notes that the line lives. After a migration elsewhere, plans made before it no longer fit: they are made anew at the next try.
     fn answered<T>(&mut self, outcome: Result<T>) -> Result<T> {
         self.answered_at = Instant::now();
         if let Err(Error::Busy(what)) = &outcome

@@ -40,6 +40,18 @@ struct Inside {
     is_closed: bool,
 }
 
+/// Kept by whoever writes to a tenant; however that ends, the next one is let in.
+pub(crate) struct Lane<'q> {
+    queue: &'q Queue,
+    tenant: TenantId,
+}
+
+impl Drop for Lane<'_> {
+    fn drop(&mut self) {
+        self.queue.leave(self.tenant);
+    }
+}
+
 impl Queue {
     /// Takes a unit in, or gives it back where too many wait.
     pub(crate) fn put(&self, task: Task) -> Result<(), Box<dyn Work>> {
@@ -79,8 +91,16 @@ impl Queue {
         }
     }
 
+    /// The lane that a unit from [`take`](Self::take) goes in, to be held until it is done.
+    pub(crate) fn lane(&self, task: &Task) -> Option<Lane<'_>> {
+        match (task.access, task.work.scope()) {
+            (Access::Write, Scope::Tenant(tenant)) => Some(Lane { queue: self, tenant }),
+            _ => None,
+        }
+    }
+
     /// The unit that wrote to a tenant is done: the next one takes its place behind all who are ready.
-    pub(crate) fn leave(&self, tenant: TenantId) {
+    fn leave(&self, tenant: TenantId) {
         let mut inside = self.lock();
         match inside.lanes.get_mut(&tenant).and_then(VecDeque::pop_front) {
             Some(work) => {

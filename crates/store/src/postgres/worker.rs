@@ -38,16 +38,12 @@ impl Worker {
     }
 
     pub(crate) fn run(mut self) {
-        while let Some(Task { work, access }) = self.queue.take() {
-            let scope = work.scope();
-            match access {
-                Access::Read => self.read(work),
-                Access::Write => {
-                    self.write(work);
-                    if let Scope::Tenant(tenant) = scope {
-                        self.queue.leave(tenant);
-                    }
-                }
+        let queue = Arc::clone(&self.queue);
+        while let Some(task) = queue.take() {
+            let _lane = queue.lane(&task);
+            match task.access {
+                Access::Read => self.read(task.work),
+                Access::Write => self.write(task.work),
             }
         }
     }
