@@ -23,6 +23,8 @@ pub(crate) enum Engine {
 
 pub(crate) struct Session {
     pub(crate) engine: Engine,
+    /// False in a unit that only reads.
+    pub(crate) may_write: bool,
     /// Run after the commit, in order.
     hooks: Vec<Hook>,
     /// A statement of this unit failed outside an `attempt`.
@@ -37,7 +39,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
+        Self { engine, may_write: true, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
     }
 
     pub(crate) fn engine_name(&self) -> &'static str {
@@ -96,6 +98,8 @@ impl Session {
         self.guard(params)?;
         let outcome = match &mut self.engine {
             Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params).map(|rows| rows > 0),
+            // It would be dropped unseen with the transaction.
+            Engine::Postgres(_) if !self.may_write => Err(reader_writes()),
             // Whether it changes any is not known yet; what is sent is there to do so.
             Engine::Postgres(connection) => connection.send(sql.postgres, first, params).map(|()| true),
         };
@@ -221,4 +225,8 @@ impl Session {
         }
         outcome
     }
+}
+
+pub(crate) fn reader_writes() -> Error {
+    Error::Misuse("a unit that only reads tried to write".to_owned())
 }

@@ -37,6 +37,9 @@ pub(crate) enum Verdict {
 pub(crate) trait Work: Send {
     fn scope(&self) -> Scope;
 
+    /// Whether somebody waits for it still.
+    fn is_wanted(&self) -> bool;
+
     /// Marks the unit as running; false when its caller has walked away.
     fn claim(&self) -> bool;
 
@@ -89,6 +92,10 @@ where
 {
     fn scope(&self) -> Scope {
         self.scope
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.state.load(Ordering::Acquire) != ABANDONED
     }
 
     fn claim(&self) -> bool {

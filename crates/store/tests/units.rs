@@ -85,6 +85,29 @@ on_both_engines! {
         assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["one", "two"]);
     }
 
+    async fn what_does_not_fit_is_refused_where_it_is_sent_and_nothing_of_its_unit_stays(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let outcome: Result<()> = test.db.write(tenant, |tx| {
+            send(tx, "before")?;
+            let unfit = tx.send("UPDATE notes SET body = $2 WHERE tenant_id = $1 AND id = $3", params!["x", 7_i64]);
+            assert!(unfit.is_err() || tx.engine() == "sqlite", "{unfit:?}");
+            send(tx, "after")
+        }).await;
+        let kept = test.db.read(tenant, bodies).await.unwrap();
+        match outcome {
+            // SQLite compares anything with anything.
+            Ok(()) => assert_eq!(kept.len(), 2),
+            Err(error) => assert_eq!((kept, matches!(error, Error::Misuse(_))), (Vec::new(), true), "{error}"),
+        }
+    }
+
+    async fn a_unit_that_only_reads_sends_nothing(test: TestDb) {
+        let tenant = test.tenant("shop").await;
+        let outcome: Result<()> = test.db.read(tenant, |tx| send(tx, "x")).await;
+        assert!(matches!(outcome, Err(Error::Misuse(_))), "{outcome:?}");
+        assert_eq!(test.db.read(tenant, bodies).await.unwrap(), [""; 0]);
+    }
+
     async fn what_is_sent_by_a_unit_that_gives_up_is_never_there(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let outcome: Result<(), Refusal> = test.db.write(tenant, |tx| { send(tx, "half")?; Err(Refusal::Mine) }).await;

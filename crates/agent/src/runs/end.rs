@@ -65,3 +65,19 @@ pub(crate) fn end(
     let next = touched.into_iter().find(|(id, _)| *id != held.run);
     Ok(next.map(|(run, epoch)| Held { tenant: held.tenant, run, epoch }))
 }
+
+/// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.
+pub fn taken_up_at(
+    tx: &mut Tx<'_>,
+    ended: RunId,
+    now: Timestamp,
+) -> munshi_store::Result<Option<Held>> {
+    let tenant = tx.tenant();
+    tx.optional(
+        "SELECT n.id, n.epoch FROM runs r JOIN runs n ON n.tenant_id = $1 AND n.session_id = r.session_id AND n.number > 0
+           AND n.ended_at IS NULL AND n.state = 'created' AND n.lease_until = $3
+         WHERE r.tenant_id = $1 AND r.id = $2",
+        params![ended, now.plus(LEASE)],
+        |row| Ok(Held { tenant, run: row.get(0)?, epoch: row.get(1)? }),
+    )
+}

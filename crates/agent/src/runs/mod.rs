@@ -8,6 +8,7 @@ mod end;
 mod hold;
 mod view;
 
+pub use end::taken_up_at;
 pub(crate) use end::{End, end};
 pub use hold::{
     CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, renew, supersede, take_up,

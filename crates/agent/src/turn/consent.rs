@@ -101,7 +101,8 @@ impl Turn {
         let is_later = |last: &Message| sent_at.is_none_or(|sent| sent.plus(CLOCK_ERROR) >= last.said_at);
         let last = self.prepared.history.last();
         last.is_some_and(|last| {
-            last.speaker == Speaker::Persona && last.number < own.number && is_later(last)
+            let is_ours = last.speaker == Speaker::Persona && last.number < own.number;
+            is_ours && is_later(last) && !self.prepared.is_last_unsent
         })
     }
 

@@ -85,10 +85,10 @@ impl Turn {
             now: self.engine.clock.now(),
         };
         let none: MessageId = self.engine.ids.next();
-        let responded = self.store(response, none).await?;
+        let next = self.store(response, none).await?;
         // Whoever follows it finds what was said before in the store.
         self.engine.hub.forget(self.held);
-        Ok(responded.and_then(|responded| responded.next))
+        Ok(next)
     }
 
     fn when_it_is_done(&self, until: Option<Timestamp>) -> String {

@@ -20,6 +20,7 @@ use crate::brought::{self, Brought, Overlay, Resumed};
 use crate::error::{Error, Result};
 use crate::marks::Marks;
 use crate::messages::{self, Message, Speaker, Standing};
+use crate::outbox::{self, OutboxState};
 use crate::runs::Run;
 use crate::sessions::{self, Session};
 
@@ -49,6 +50,8 @@ pub(crate) struct Prepared {
     pub(crate) people: People,
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
+    /// Whether our last words are still on their way, or never left: nobody can have answered them.
+    pub(crate) is_last_unsent: bool,
     pub(crate) plan: Plan,
     /// What was set aside with the message, as far as it still is.
     pub(crate) aside: Option<Aside>,
@@ -90,6 +93,8 @@ pub(crate) fn read(
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
     pending.extend(asked(tx, &history)?);
+    let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
+    let is_last_unsent = is_asked && is_unsent(tx, history.last())?;
     let plan = budget::plan(tx, budgets)?;
     let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
     Ok(Prepared {
@@ -106,6 +111,7 @@ pub(crate) fn read(
         gathered,
         people,
         pending,
+        is_last_unsent,
         plan,
         aside,
         leaves: false,
@@ -206,6 +212,13 @@ fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
         found.extend(approvals::find(tx, id)?.filter(|approval| approval.state == State::Pending));
     }
     Ok(found)
+}
+
+/// Whether something we said waits to be sent, or never will be. What is being sent may have arrived.
+fn is_unsent(tx: &mut Tx<'_>, said: Option<&Message>) -> Result<bool> {
+    let Some(said) = said else { return Ok(false) };
+    let found = outbox::find(tx, said.id)?;
+    Ok(found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)))
 }
 
 /// Who has left is nobody, and stays the one who wrote.

@@ -2,16 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use munshi_store::Tx;
 use munshi_tiers::prompt::{Section, Spoken};
 use munshi_tools::Tool;
-use munshi_types::MessageId;
+use munshi_types::{MessageId, RunId, Timestamp};
 use munshi_types::tier::TierKind;
 use serde_json::{Value, json};
 
 use super::pause::Pause;
 use super::{End, Turn, meter};
 use crate::brought::{Handing, call_id};
-use crate::commit::{self, Broken, Ending, Reply, Responded, Response};
+use crate::commit::{self, Broken, Ending, Reply, Response};
 use crate::decisions::{Decision, Micros, TierTokens};
 use crate::error::{Error, Result};
 use crate::event::{Event, Usage};
@@ -42,7 +43,7 @@ impl Turn {
         let last = self.last_events(&end, message, &suggestions);
         let response = self.response(&end, message, suggestions, &last, begun);
         let decision = response.decision.clone();
-        let responded = self.store(response, message).await?;
+        let next = self.store(response, message).await?;
         if let Some(decision) = decision.filter(|_| self.run.kind == runs::MESSAGE) {
             meter::ended(self.run.channel, &decision, &self.timings.read(begun.elapsed()));
         }
@@ -54,7 +55,7 @@ impl Turn {
         if matches!(end, End::Waiting(_)) {
             self.engine.hub.forget(self.held);
         }
-        Ok(responded.and_then(|responded| responded.next))
+        Ok(next)
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
@@ -314,19 +315,16 @@ impl Turn {
         }
     }
 
-    /// Tries until it is stored, surely refused, or somebody else's. None where an earlier try turns out to have done it.
-    pub(crate) async fn store(&self, response: Response, message: MessageId) -> Result<Option<Responded>> {
+    /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
+    pub(crate) async fn store(&self, response: Response, message: MessageId) -> Result<Option<Held>> {
         let mut pause = PAUSE;
+        let now = response.now;
         for number in 1..=TRIES {
             let (desk, response) = (self.engine.desk.clone(), response.clone());
             let stored = self.engine.db.write(self.tenant, move |tx| commit::respond(tx, &desk, &response));
             match stored.await {
-                Ok(responded) => return Ok(Some(responded)),
-                Err(Error::LostRun(run)) => {
-                    let found = self.engine.db.read(self.tenant, move |tx| runs::find(tx, run)).await?;
-                    let is_ours = found.is_some_and(|run| run.reply == Some(message));
-                    return if is_ours { Ok(None) } else { Err(Error::LostRun(run)) };
-                }
+                Ok(responded) => return Ok(responded.next),
+                Err(Error::LostRun(run)) => return self.stored_before(run, message, now).await,
                 Err(error) if number < TRIES && error.may_pass() => {
                     tracing::warn!(run = %self.held.run, %error, "a reply could not be stored; trying again");
                     tokio::time::sleep(pause).await;
@@ -336,6 +334,15 @@ impl Turn {
             pause *= 2;
         }
         Err(Error::LostRun(self.held.run))
+    }
+
+    /// Where an earlier try turns out to have stored it, what that took up is ours to go on with.
+    async fn stored_before(&self, run: RunId, message: MessageId, now: Timestamp) -> Result<Option<Held>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<Option<Held>> {
+            let is_ours = runs::find(tx, run)?.is_some_and(|run| run.reply == Some(message));
+            if is_ours { Ok(runs::taken_up_at(tx, run, now)?) } else { Err(Error::LostRun(run)) }
+        };
+        self.engine.db.read(self.tenant, read).await
     }
 }
 

@@ -8,7 +8,8 @@ use munshi_pack::{House, Reader, Reading, Scene};
 use munshi_safety::approvals::{Answer, Answered};
 use munshi_safety::budget::Settings as Budgets;
 use munshi_test_support::models::Turn;
-use munshi_types::Clock;
+use munshi_types::tier::Channel;
+use munshi_types::{Clock, ReplyTo};
 
 use crate::approvals::answer;
 use crate::support::{Plan, Shop, arguments};
@@ -66,6 +67,24 @@ on_both! {
         let late = shop.engine.receive(sent("2", 60)).await.unwrap();
         assert_eq!(shop.outcome(&late).await.text, "All right.");
         assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));
+    }
+
+    async fn a_yes_to_a_question_that_never_left_is_no_answer(test: TestDb) {
+        let script = [Turn::call("drop", &arguments("all")), Turn::text("All right."), Turn::call("drop", &arguments("old")), Turn::text("Gone.")];
+        let shop = Shop::open(&test, script).await;
+        let to = ReplyTo { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let sent = |id: &str, text: &str| munshi_types::Inbound { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
+        let asked = shop.engine.receive(sent("1", "remove all")).await.unwrap();
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        let unseen = shop.engine.receive(sent("2", "yes")).await.unwrap();
+        assert_eq!(shop.outcome(&unseen).await.text, "All right.", "the question still waits to be sent");
+        assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));
+        let again = shop.engine.receive(sent("3", "remove old")).await.unwrap();
+        assert_eq!(shop.outcome(&again).await.state, RunState::WaitingApproval);
+        shop.db.write(shop.tenant, |tx| tx.execute("UPDATE outbox SET state = 'sent' WHERE tenant_id = $1", &[])).await.unwrap();
+        let seen = shop.engine.receive(sent("4", "yes")).await.unwrap();
+        let which = shop.outcome(&seen).await.text;
+        assert!(which.contains("1. ") && which.contains("2. "), "what was sent can be answered: {which}");
     }
 
     async fn what_a_pack_read_is_told_by_no_model_elsewhere_after_a_yes(test: TestDb) {

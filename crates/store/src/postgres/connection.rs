@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
@@ -31,6 +32,8 @@ pub(crate) enum Login {
     /// The owner of the tables: migrations only.
     Owner,
 }
+
+const LONGEST_MIGRATION: Duration = Duration::from_secs(24 * 3600);
 
 /// How long after an answer a line is taken to be alive without asking.
 const FRESH: Duration = Duration::from_secs(1);
@@ -69,7 +72,7 @@ impl Connection {
         config.keepalives_idle(LINE_CHECK).keepalives_interval(LINE_CHECK / 2).keepalives_retries(3);
         config.tcp_user_timeout(LINE_CHECK * 3);
         config.application_name("munshi");
-        let line = Line::open(address, &config)?;
+        let line = Line::open(address, &config, patience(options, login))?;
         let (statements, outgoing) = (HashMap::new(), Vec::new());
         let mut connection = Self { line, statements, outgoing, answered_at: Instant::now() };
         match login {
@@ -88,7 +91,9 @@ impl Connection {
         let millis = options.statement_timeout.as_millis();
         self.command(&format!(
             "SET ROLE {APP_ROLE}; SET TIME ZONE 'UTC'; SET search_path = public; SET statement_timeout = {millis};
-             SET idle_in_transaction_session_timeout = {}",
+             SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}",
+            // Whoever waits behind this unit for its tenant is to have time left.
+            millis / 2,
             millis.saturating_mul(2),
         ))?;
         let row = self
@@ -125,6 +130,7 @@ impl Connection {
         params: &[Param<'_>],
     ) -> Result<()> {
         let statement = self.prepared(sql, first, params)?;
+        check(&statement, sql, &bind(first.as_ref(), params))?;
         let kept = first.into_iter().chain(params.iter().copied()).map(Kept::from).collect();
         self.outgoing.push(Outgoing::Statement(statement, kept));
         if self.outgoing.len() < outgoing::MOST { Ok(()) } else { self.flush() }
@@ -151,6 +157,13 @@ impl Connection {
         let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.query(&statement, &bound));
         let rows = self.answered(outcome)?;
         rows.iter().try_for_each(|row| each(&Row(RowOf::Postgres(row))))
+    }
+
+    /// Makes a transaction last, with everything that was sent.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        let outgoing = std::mem::take(&mut self.outgoing);
+        let outcome = outgoing::with_commit(&self.line, &outgoing);
+        self.answered(outcome)
     }
 
     /// A transaction or session command; never a statement with data in it.
@@ -189,7 +202,7 @@ impl Connection {
 
     /// Whether its end has been heard of already.
     pub(crate) fn has_ended(&self) -> bool {
-        self.line.client.is_closed()
+        self.line.has_ended()
     }
 
     fn prepared(
@@ -203,7 +216,7 @@ impl Connection {
             Some(statement) => statement.clone(),
             None => {
                 let asked = self.line.client.prepare(sql);
-                let statement = self.line.wait(asked).map_err(|error| match translate(error) {
+                let statement = self.line.wait(asked)?.map_err(|error| match translate(error) {
                     Error::Misuse(what) => Error::Misuse(format!("{what} in: {}", shortened(sql))),
                     other => other,
                 })?;
@@ -227,6 +240,26 @@ impl Connection {
             self.statements.clear();
         }
         outcome
+    }
+}
+
+/// Whether the values fit their types. The driver would find out only when the statement leaves, and then what was sent
+/// after it would leave without it.
+fn check(statement: &Statement, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<()> {
+    let mut scratch = BytesMut::new();
+    statement.params().iter().zip(params).try_for_each(|(kind, param)| {
+        scratch.clear();
+        param.to_sql_checked(kind, &mut scratch).map(drop).map_err(|error| {
+            Error::Misuse(format!("a value does not fit `{kind}` ({error}) in: {}", shortened(sql)))
+        })
+    })
+}
+
+/// Long enough for a statement that runs into its own limit with another waiting behind it; a migration takes what it takes.
+fn patience(options: &Options, login: Login) -> Duration {
+    match login {
+        Login::App => options.statement_timeout.saturating_mul(2).saturating_add(options.connect_timeout),
+        Login::Owner => LONGEST_MIGRATION,
     }
 }
 

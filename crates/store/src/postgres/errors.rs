@@ -3,6 +3,7 @@
 use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::Error;
+use crate::session::reader_writes;
 
 /// A plan made before a migration no longer fits; made anew, it does.
 pub(super) const TABLES_CHANGED: &str = "the tables have just changed";
@@ -58,9 +59,7 @@ fn from_refusal(refusal: &DbError) -> Error {
         &SqlState::FEATURE_NOT_SUPPORTED if text.contains("cached plan") => {
             Error::Busy(TABLES_CHANGED.to_owned())
         }
-        &SqlState::READ_ONLY_SQL_TRANSACTION => {
-            Error::Misuse("a unit that only reads tried to write".to_owned())
-        }
+        &SqlState::READ_ONLY_SQL_TRANSACTION => reader_writes(),
         &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
         // What a row breaks: integrity (23), data too long or malformed (22), and row-level security (42501).
         code if code.code().starts_with("23") || code.code().starts_with("22") => Error::Refused(text),

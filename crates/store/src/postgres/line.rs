@@ -1,5 +1,8 @@
 //! The line to a server: its socket is driven by the thread that owns it, while that waits for an answer.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 use tokio_postgres::types::ToSql;
@@ -15,10 +18,15 @@ pub(crate) struct Line {
     /// What drives the socket; it ends with the client or with this.
     _driver: JoinSet<()>,
     runtime: Runtime,
+    /// How long an answer is waited for. The server stops its statements itself, long before; this is for one that is
+    /// stopped while its machine keeps the line open.
+    patience: Duration,
+    /// It kept silent for too long, so what it says now belongs to what was asked before.
+    is_mute: Cell<bool>,
 }
 
 impl Line {
-    pub(super) fn open(address: &PostgresAddress, config: &Config) -> Result<Self> {
+    pub(super) fn open(address: &PostgresAddress, config: &Config, patience: Duration) -> Result<Self> {
         let place = Address::Postgres(address.clone()).to_string();
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -31,39 +39,50 @@ impl Line {
             runtime.block_on(connect(config, tls::connector(address.root_certificate.as_deref())?))
         };
         let (client, driver) = connected.map_err(|error| translate_connect(error, &place))?;
-        Ok(Self { client, _driver: driver, runtime })
+        Ok(Self { client, _driver: driver, runtime, patience, is_mute: Cell::new(false) })
     }
 
     /// Waits for something that the client was asked.
-    pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
-        self.runtime.block_on(asked)
+    pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> Result<T> {
+        let patience = self.patience;
+        let answer = self.runtime.block_on(async move { tokio::time::timeout(patience, asked).await });
+        answer.map_err(|_| {
+            self.is_mute.set(true);
+            let what = format!("the server said nothing for {} s", patience.as_secs());
+            Error::Unavailable { what, source: None }
+        })
     }
 
     /// Whether the server has hung up, as far as this end has heard: what lies in the socket is read, nothing is asked.
     pub(super) fn is_closed(&self) -> bool {
         // The socket is looked at while this yields, and the connection hears of it in the turn after.
-        self.wait(async {
+        self.runtime.block_on(async {
             for _ in 0..3 {
                 tokio::task::yield_now().await;
             }
         });
-        self.client.is_closed()
+        self.has_ended()
+    }
+
+    /// Whether its end has been heard of already.
+    pub(super) fn has_ended(&self) -> bool {
+        self.client.is_closed() || self.is_mute.get()
     }
 
     pub(crate) fn command(&self, text: &str) -> Result<()> {
-        self.wait(self.client.batch_execute(text)).map_err(translate)
+        self.wait(self.client.batch_execute(text))?.map_err(translate)
     }
 
     pub(crate) fn execute(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-        self.wait(self.client.execute(sql, params)).map_err(translate)
+        self.wait(self.client.execute(sql, params))?.map_err(translate)
     }
 
     pub(crate) fn all(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        self.wait(self.client.query(sql, params)).map_err(translate)
+        self.wait(self.client.query(sql, params))?.map_err(translate)
     }
 
     pub(crate) fn one(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Row> {
-        self.wait(self.client.query_one(sql, params)).map_err(translate)
+        self.wait(self.client.query_one(sql, params))?.map_err(translate)
     }
 }
 

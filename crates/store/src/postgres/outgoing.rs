@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::connection::bind;
 use super::errors::translate;
 use super::line::Line;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::value::Param;
 
 /// More than any unit of ours sends at once.
@@ -88,10 +88,26 @@ pub(super) fn with_last<T>(
     last: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T> {
     if before.is_empty() {
-        return line.wait(last).map_err(translate);
+        return line.wait(last)?.map_err(translate);
     }
     let sent = join_all(before.iter().map(|one| one.go(&line.client)));
-    let (sent, last) = line.wait(join(sent, last));
+    let (sent, last) = line.wait(join(sent, last))?;
     sent.into_iter().collect::<Result<Vec<_>, _>>().map_err(translate)?;
     last.map_err(translate)
+}
+
+/// The same with the word that makes it last. A statement that the server refused has undone the transaction before the
+/// word was heard; anything else that goes wrong leaves open whether it was.
+pub(super) fn with_commit(line: &Line, before: &[Outgoing]) -> Result<()> {
+    let sent = join_all(before.iter().map(|one| one.go(&line.client)));
+    let Ok((sent, last)) = line.wait(join(sent, line.client.batch_execute("COMMIT"))) else {
+        return Err(Error::OutcomeUnknown);
+    };
+    if let Some(error) = sent.into_iter().find_map(Result::err) {
+        return Err(if error.as_db_error().is_some() { translate(error) } else { Error::OutcomeUnknown });
+    }
+    last.map_err(|error| match (error.as_db_error().is_some(), translate(error)) {
+        (false, _) | (true, Error::Unavailable { .. }) => Error::OutcomeUnknown,
+        (true, refusal) => refusal,
+    })
 }

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use super::connection::{Connection, Login};
 use super::queue::{Access, Queue, Task};
-use super::worker::Worker;
+use super::worker::{Place, Worker};
 use crate::address::PostgresAddress;
 use crate::error::Result;
 use crate::health::Health;
@@ -24,10 +24,11 @@ impl Postgres {
     pub(crate) fn open(address: &PostgresAddress, options: &Options, health: &Health) -> Result<Self> {
         let mut first = Some(Connection::open(address, options, Login::App)?);
         // Made before its threads: where one can't start, dropping it ends those that did.
-        let mut pool = Self { queue: Arc::new(Queue::default()), threads: Vec::new() };
-        for number in 0..options.connections.max(1) {
-            let queue = pool.queue.clone();
-            let worker = Worker::new(address.clone(), options.clone(), queue, health.clone(), first.take());
+        let count = options.connections.max(1);
+        let mut pool = Self { queue: Arc::new(Queue::new(count)), threads: Vec::new() };
+        for number in 0..count {
+            let place = Place { queue: pool.queue.clone(), number };
+            let worker = Worker::new(address.clone(), options.clone(), place, health.clone(), first.take());
             pool.threads.push(start(format!("store-pg-{number}"), move || worker.run())?);
         }
         Ok(pool)

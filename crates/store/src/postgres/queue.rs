@@ -24,10 +24,13 @@ pub(crate) struct Task {
     pub(crate) access: Access,
 }
 
-#[derive(Default)]
+/// Units that may wait for one tenant: beyond that its callers are told at once, and the others still find room.
+const LANE_LENGTH: usize = QUEUE_LENGTH / 8;
+
 pub(crate) struct Queue {
     inside: Mutex<Inside>,
-    came: Condvar,
+    /// One for each thread.
+    bells: Vec<Condvar>,
 }
 
 #[derive(Default)]
@@ -37,6 +40,9 @@ struct Inside {
     lanes: HashMap<TenantId, VecDeque<Box<dyn Work>>>,
     /// How many wait in all lanes.
     waiting: usize,
+    /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
+    /// server process is warm, where in turn each of them would have to become so.
+    resting: Vec<usize>,
     is_closed: bool,
 }
 
@@ -53,6 +59,10 @@ impl Drop for Lane<'_> {
 }
 
 impl Queue {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { inside: Mutex::default(), bells: (0..threads).map(|_| Condvar::new()).collect() }
+    }
+
     /// Takes a unit in, or gives it back where too many wait.
     pub(crate) fn put(&self, task: Task) -> Result<(), Box<dyn Work>> {
         let mut inside = self.lock();
@@ -62,7 +72,11 @@ impl Queue {
         if let (Access::Write, Scope::Tenant(tenant)) = (task.access, task.work.scope()) {
             match inside.lanes.entry(tenant) {
                 Entry::Occupied(mut lane) => {
-                    lane.get_mut().push_back(task.work);
+                    let lane = lane.get_mut();
+                    if lane.len() >= LANE_LENGTH {
+                        return Err(task.work);
+                    }
+                    lane.push_back(task.work);
                     inside.waiting += 1;
                     return Ok(());
                 }
@@ -72,22 +86,22 @@ impl Queue {
             }
         }
         inside.ready.push_back(task);
-        self.came.notify_one();
+        self.call_one(&mut inside);
         Ok(())
     }
 
-    /// The next unit, as soon as there is one; none when the end has come and all are done.
-    pub(crate) fn take(&self) -> Option<Task> {
+    /// The next unit for a thread, as soon as there is one; none when the end has come and all are done.
+    pub(crate) fn take(&self, thread: usize) -> Option<Task> {
         let mut inside = self.lock();
         loop {
             if let Some(task) = inside.ready.pop_front() {
                 return Some(task);
             }
             // Who waits in a lane is made ready by whoever works on it.
-            if inside.is_closed {
-                return None;
-            }
-            inside = self.came.wait(inside).unwrap_or_else(PoisonError::into_inner);
+            let bell = self.bells.get(thread).filter(|_| !inside.is_closed)?;
+            inside.resting.push(thread);
+            inside = bell.wait(inside).unwrap_or_else(PoisonError::into_inner);
+            inside.resting.retain(|resting| *resting != thread);
         }
     }
 
@@ -99,27 +113,93 @@ impl Queue {
         }
     }
 
-    /// The unit that wrote to a tenant is done: the next one takes its place behind all who are ready.
+    /// The unit that wrote to a tenant is done: the next one that somebody still waits for takes its place behind all who
+    /// are ready.
     fn leave(&self, tenant: TenantId) {
         let mut inside = self.lock();
-        match inside.lanes.get_mut(&tenant).and_then(VecDeque::pop_front) {
+        let Inside { lanes, waiting, ready, .. } = &mut *inside;
+        let Some(lane) = lanes.get_mut(&tenant) else { return };
+        let before = lane.len();
+        let next = std::iter::from_fn(|| lane.pop_front()).find(|work| work.is_wanted());
+        *waiting -= before - lane.len();
+        match next {
             Some(work) => {
-                inside.waiting -= 1;
-                inside.ready.push_back(Task { work, access: Access::Write });
-                self.came.notify_one();
+                ready.push_back(Task { work, access: Access::Write });
+                self.call_one(&mut inside);
             }
             None => {
-                inside.lanes.remove(&tenant);
+                lanes.remove(&tenant);
             }
+        }
+    }
+
+    fn call_one(&self, inside: &mut Inside) {
+        if let Some(bell) = inside.resting.pop().and_then(|thread| self.bells.get(thread)) {
+            bell.notify_one();
         }
     }
 
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.came.notify_all();
+        self.bells.iter().for_each(Condvar::notify_all);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use munshi_types::Id;
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::error::{Error, Result as Stored};
+    use crate::session::Session;
+    use crate::unit::{Claim, Unit};
+
+    type Held = (oneshot::Receiver<Stored<()>>, Claim);
+
+    fn write(tenant: u128) -> (Task, Held) {
+        let scope = Scope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
+        let (unit, answer, claim) = Unit::<_, (), Error>::new(scope, |_: &mut Session| Ok(()));
+        (Task { work: Box::new(unit), access: Access::Write }, (answer, claim))
+    }
+
+    fn put(queue: &Queue, tenant: u128) -> Held {
+        let (task, held) = write(tenant);
+        assert!(queue.put(task).is_ok());
+        held
+    }
+
+    #[test]
+    fn those_who_have_gone_keep_nobody_waiting() {
+        let queue = Queue::new(1);
+        let _first = put(&queue, 1);
+        let task = queue.take(0).unwrap();
+        let gone: Vec<Held> = (0..3).map(|_| put(&queue, 1)).collect();
+        let _living = put(&queue, 1);
+        let _other = put(&queue, 2);
+        drop(gone);
+        let lane = queue.lane(&task);
+        drop(lane);
+        assert_eq!(queue.lock().waiting, 0);
+        let next = [queue.take(0).unwrap(), queue.take(0).unwrap()];
+        assert!(next.iter().all(|task| task.work.is_wanted()), "the one behind the dead comes right after the other");
+        next.iter().for_each(|task| drop(queue.lane(task)));
+        assert!(queue.lock().lanes.is_empty());
+    }
+
+    #[test]
+    fn one_tenant_leaves_room_for_the_others() {
+        let queue = Queue::new(1);
+        let _first = put(&queue, 1);
+        let _held: Vec<Held> = (0..LANE_LENGTH).map(|_| put(&queue, 1)).collect();
+        assert!(queue.put(write(1).0).is_err());
+        let _other = put(&queue, 2);
     }
 }

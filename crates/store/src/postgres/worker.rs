@@ -1,10 +1,11 @@
 //! A thread that owns one connection and runs units on it, one transaction each.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::connection::{Connection, Login};
-use super::queue::{Access, Queue, Task};
+use super::queue::{Access, Queue};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};
 use crate::health::Health;
@@ -13,10 +14,17 @@ use crate::options::Options;
 use crate::session::{Engine, Session};
 use crate::unit::{Scope, Verdict, Work};
 
+/// Where a thread gets its work.
+pub(crate) struct Place {
+    pub(crate) queue: Arc<Queue>,
+    /// Of the thread.
+    pub(crate) number: usize,
+}
+
 pub(crate) struct Worker {
     address: PostgresAddress,
     options: Options,
-    queue: Arc<Queue>,
+    place: Place,
     health: Health,
     /// None until there is work, and after the connection broke.
     session: Option<Session>,
@@ -28,22 +36,26 @@ impl Worker {
     pub(crate) fn new(
         address: PostgresAddress,
         options: Options,
-        queue: Arc<Queue>,
+        place: Place,
         health: Health,
         connection: Option<Connection>,
     ) -> Self {
         let session = connection.map(|connection| Session::new(Engine::Postgres(connection)));
         let (reads, writes) = (Meter::new("postgres", "read"), Meter::new("postgres", "write"));
-        Self { address, options, queue, health, session, reads, writes }
+        Self { address, options, place, health, session, reads, writes }
     }
 
     pub(crate) fn run(mut self) {
-        let queue = Arc::clone(&self.queue);
-        while let Some(task) = queue.take() {
+        let queue = Arc::clone(&self.place.queue);
+        while let Some(task) = queue.take(self.place.number) {
             let _lane = queue.lane(&task);
-            match task.access {
+            let done = catch_unwind(AssertUnwindSafe(|| match task.access {
                 Access::Read => self.read(task.work),
                 Access::Write => self.write(task.work),
+            }));
+            if done.is_err() {
+                // Such as what a unit answered with, when it is dropped. The connection, if it was out, went with it.
+                tracing::error!("a unit's answer panicked on its way back");
             }
         }
     }
@@ -108,6 +120,7 @@ impl Worker {
     fn begin(&mut self, scope: Scope, access: Access) -> Result<Session> {
         let text = opening(scope, access);
         if let Some(mut session) = self.session.take() {
+            session.may_write = access == Access::Write;
             match connection_of(&mut session)?.begin(text.clone()) {
                 Ok(()) => return Ok(session),
                 Err(Error::Unavailable { .. }) => {
@@ -118,7 +131,9 @@ impl Worker {
         }
         let mut connection = Connection::open(&self.address, &self.options, Login::App)?;
         connection.begin(text)?;
-        Ok(Session::new(Engine::Postgres(connection)))
+        let mut session = Session::new(Engine::Postgres(connection));
+        session.may_write = access == Access::Write;
+        Ok(session)
     }
 
     fn end(&self, session: &mut Session, verdict: Verdict) -> Result<()> {
@@ -132,13 +147,9 @@ impl Worker {
             return Ok(());
         }
         let began = Instant::now();
-        let outcome = connection.command("COMMIT");
+        let outcome = connection.commit();
         self.writes.group(1, began.elapsed());
-        match outcome {
-            // The word may have reached the server before the line broke.
-            Err(Error::Unavailable { .. }) => Err(Error::OutcomeUnknown),
-            other => other,
-        }
+        outcome
     }
 
     fn put_back(&mut self, mut session: Session) {

@@ -4,6 +4,7 @@ use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
 use crate::error::Error;
+use crate::session::reader_writes;
 
 pub(crate) fn translate(error: rusqlite::Error) -> Error {
     match &error {
@@ -31,7 +32,7 @@ fn from_code(failure: ffi::Error, text: String) -> Option<Error> {
         ErrorCode::OperationInterrupted => {
             Error::Busy("the statement ran too long and was stopped".to_owned())
         }
-        ErrorCode::ReadOnly => Error::Misuse("a unit that only reads tried to write".to_owned()),
+        ErrorCode::ReadOnly => reader_writes(),
         ErrorCode::Unknown | ErrorCode::ApiMisuse | ErrorCode::ParameterOutOfRange => Error::Misuse(text),
         _ => return None,
     })
