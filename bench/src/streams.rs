@@ -18,7 +18,8 @@ const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../packs/ledger/tenants
 pub(crate) fn run() -> Result<()> {
     let Some(binary) = binary()? else { return Ok(()) };
     let (mock, folder) = (Mock::start()?, tempfile::tempdir()?);
-    told(&binary, folder.path(), &["apply", SHOP, "--yes"])?;
+    told(&binary, folder.path(), &["migrate"])?;
+    told(&binary, folder.path(), &["apply", SHOP])?;
     let key = told(&binary, folder.path(), &["key", "add", "bench", "--role", "staff", "--json"])?;
     let key: serde_json::Value = serde_json::from_str(&key)?;
     let key = key["text"].as_str().context("no key")?;

@@ -1,5 +1,7 @@
 //! The plainest thing that does the same: an HTTP client that posts the same bytes and reads the answer.
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use reqwest::Client;
 use serde_json::json;
@@ -28,7 +30,8 @@ impl Bare {
         });
         // Fails where another has installed it already, which is as good.
         let _installed = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().build()?;
+        // A server may hang up what rested while others had their turn; asking on such a line is no answer of its.
+        let client = Client::builder().no_proxy().pool_idle_timeout(Duration::from_secs(2)).build()?;
         Ok(Self { client, address: format!("{address}/chat/completions"), body: body.to_string() })
     }
 }

@@ -12,12 +12,16 @@ use munshi_test_support::{Engine, TestDb};
 use munshi_types::{Clock, Id, Ids, Money, SystemClock, TenantId, Timestamp, Zone};
 use tokio::runtime::Runtime;
 
+use super::rows;
+
 /// Contacts of the shop.
 const PEOPLE: usize = 2_000;
 /// Entries in one transaction while the books are filled.
 const AT_ONCE: usize = 5_000;
+/// One of so many entries is booked as an owner does it.
+const ROWS_FOR_ONE: usize = 25;
 /// Years that the entries lie in.
-const DAYS: i64 = 3 * 365;
+pub(super) const DAYS: i64 = 3 * 365;
 const ASKED: usize = 500;
 const PROVED: usize = 3;
 pub(super) const PROOF: &str = "all worked out again";
@@ -70,15 +74,19 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Some as an owner books them, and between them many sales at the counter, written as rows: the proof that is measured
+    /// is also the proof that these are right.
     async fn fill(&mut self, entries: usize) -> Result<()> {
-        let mut from = 0;
-        while from < entries {
-            let to = (from + AT_ONCE).min(entries);
+        let booked = entries.div_ceil(ROWS_FOR_ONE);
+        for from in (0..booked).step_by(AT_ONCE) {
             let (people, now) = (self.people.clone(), self.now);
-            let unit =
-                move |tx: &mut Tx<'_>| (from..to).try_for_each(|number| book(tx, &people, now, number));
+            let mut numbers = from..(from + AT_ONCE).min(booked);
+            let unit = move |tx: &mut Tx<'_>| numbers.try_for_each(|number| book(tx, &people, now, number));
             self.db.write(self.tenant, unit).await?;
-            from = to;
+        }
+        for from in (booked..entries).step_by(AT_ONCE) {
+            let (now, numbers) = (self.now, from..(from + AT_ONCE).min(entries));
+            self.db.write(self.tenant, move |tx| rows::sales(tx, now, numbers)).await?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 mod books;
 mod counter;
+mod rows;
 
 use anyhow::Result;
 use munshi_test_support::Engine;

@@ -25,7 +25,7 @@ pub(crate) struct Task {
 }
 
 /// Units that may wait for one tenant: beyond that its callers are told at once, and the others still find room.
-const LANE_LENGTH: usize = QUEUE_LENGTH / 8;
+const MOST_BEHIND: usize = QUEUE_LENGTH / 8;
 
 pub(crate) struct Queue {
     inside: Mutex<Inside>,
@@ -37,8 +37,8 @@ pub(crate) struct Queue {
 struct Inside {
     ready: VecDeque<Task>,
     /// The tenants that are written to, and who waits for that.
-    lanes: HashMap<TenantId, VecDeque<Box<dyn Work>>>,
-    /// How many wait in all lanes.
+    seats: HashMap<TenantId, VecDeque<Box<dyn Work>>>,
+    /// How many wait for any of them.
     waiting: usize,
     /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
     /// server process is warm, where in turn each of them would have to become so.
@@ -47,12 +47,12 @@ struct Inside {
 }
 
 /// Kept by whoever writes to a tenant; however that ends, the next one is let in.
-pub(crate) struct Lane<'q> {
+pub(crate) struct Seat<'q> {
     queue: &'q Queue,
     tenant: TenantId,
 }
 
-impl Drop for Lane<'_> {
+impl Drop for Seat<'_> {
     fn drop(&mut self) {
         self.queue.leave(self.tenant);
     }
@@ -70,18 +70,18 @@ impl Queue {
             return Err(task.work);
         }
         if let (Access::Write, Scope::Tenant(tenant)) = (task.access, task.work.scope()) {
-            match inside.lanes.entry(tenant) {
-                Entry::Occupied(mut lane) => {
-                    let lane = lane.get_mut();
-                    if lane.len() >= LANE_LENGTH {
+            match inside.seats.entry(tenant) {
+                Entry::Occupied(mut seat) => {
+                    let behind = seat.get_mut();
+                    if behind.len() >= MOST_BEHIND {
                         return Err(task.work);
                     }
-                    lane.push_back(task.work);
+                    behind.push_back(task.work);
                     inside.waiting += 1;
                     return Ok(());
                 }
-                Entry::Vacant(lane) => {
-                    lane.insert(VecDeque::new());
+                Entry::Vacant(seat) => {
+                    seat.insert(VecDeque::new());
                 }
             }
         }
@@ -97,7 +97,7 @@ impl Queue {
             if let Some(task) = inside.ready.pop_front() {
                 return Some(task);
             }
-            // Who waits in a lane is made ready by whoever works on it.
+            // Who waits for a seat is made ready by whoever has it.
             let bell = self.bells.get(thread).filter(|_| !inside.is_closed)?;
             inside.resting.push(thread);
             inside = bell.wait(inside).unwrap_or_else(PoisonError::into_inner);
@@ -105,10 +105,10 @@ impl Queue {
         }
     }
 
-    /// The lane that a unit from [`take`](Self::take) goes in, to be held until it is done.
-    pub(crate) fn lane(&self, task: &Task) -> Option<Lane<'_>> {
+    /// The seat of a unit from [`take`](Self::take), to be held until it is done.
+    pub(crate) fn seat(&self, task: &Task) -> Option<Seat<'_>> {
         match (task.access, task.work.scope()) {
-            (Access::Write, Scope::Tenant(tenant)) => Some(Lane { queue: self, tenant }),
+            (Access::Write, Scope::Tenant(tenant)) => Some(Seat { queue: self, tenant }),
             _ => None,
         }
     }
@@ -117,18 +117,18 @@ impl Queue {
     /// are ready.
     fn leave(&self, tenant: TenantId) {
         let mut inside = self.lock();
-        let Inside { lanes, waiting, ready, .. } = &mut *inside;
-        let Some(lane) = lanes.get_mut(&tenant) else { return };
-        let before = lane.len();
-        let next = std::iter::from_fn(|| lane.pop_front()).find(|work| work.is_wanted());
-        *waiting -= before - lane.len();
+        let Inside { seats, waiting, ready, .. } = &mut *inside;
+        let Some(behind) = seats.get_mut(&tenant) else { return };
+        let before = behind.len();
+        let next = std::iter::from_fn(|| behind.pop_front()).find(|work| work.is_wanted());
+        *waiting -= before - behind.len();
         match next {
             Some(work) => {
                 ready.push_back(Task { work, access: Access::Write });
                 self.call_one(&mut inside);
             }
             None => {
-                lanes.remove(&tenant);
+                seats.remove(&tenant);
             }
         }
     }
@@ -185,20 +185,20 @@ mod tests {
         let _living = put(&queue, 1);
         let _other = put(&queue, 2);
         drop(gone);
-        let lane = queue.lane(&task);
-        drop(lane);
+        let seat = queue.seat(&task);
+        drop(seat);
         assert_eq!(queue.lock().waiting, 0);
         let next = [queue.take(0).unwrap(), queue.take(0).unwrap()];
         assert!(next.iter().all(|task| task.work.is_wanted()), "the one behind the dead comes right after the other");
-        next.iter().for_each(|task| drop(queue.lane(task)));
-        assert!(queue.lock().lanes.is_empty());
+        next.iter().for_each(|task| drop(queue.seat(task)));
+        assert!(queue.lock().seats.is_empty());
     }
 
     #[test]
     fn one_tenant_leaves_room_for_the_others() {
         let queue = Queue::new(1);
         let _first = put(&queue, 1);
-        let _held: Vec<Held> = (0..LANE_LENGTH).map(|_| put(&queue, 1)).collect();
+        let _held: Vec<Held> = (0..MOST_BEHIND).map(|_| put(&queue, 1)).collect();
         assert!(queue.put(write(1).0).is_err());
         let _other = put(&queue, 2);
     }

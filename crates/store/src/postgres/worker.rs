@@ -48,7 +48,7 @@ impl Worker {
     pub(crate) fn run(mut self) {
         let queue = Arc::clone(&self.place.queue);
         while let Some(task) = queue.take(self.place.number) {
-            let _lane = queue.lane(&task);
+            let _seat = queue.seat(&task);
             let done = catch_unwind(AssertUnwindSafe(|| match task.access {
                 Access::Read => self.read(task.work),
                 Access::Write => self.write(task.work),

@@ -11,6 +11,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OpenFlags, Statement};
 
 use super::errors::translate;
+use super::tidier::LONGEST_LOG;
 use crate::error::{Error, Result};
 use crate::row::{Row, RowOf};
 use crate::sql::{numbered, shortened};
@@ -37,8 +38,9 @@ impl Connection {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let raw = open(path, flags, busy)?;
-        raw.execute_batch(
+        raw.execute_batch(&format!(
             "PRAGMA journal_mode = WAL;
+             PRAGMA wal_autocheckpoint = {LONGEST_LOG};
              PRAGMA synchronous = FULL;
              PRAGMA fullfsync = ON;
              PRAGMA foreign_keys = ON;
@@ -47,7 +49,7 @@ impl Connection {
              PRAGMA recursive_triggers = ON;
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 67108864;",
-        )
+        ))
         .map_err(translate)?;
         let mode: String = raw.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(translate)?;
         if mode != "wal" {

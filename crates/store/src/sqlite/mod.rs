@@ -1,9 +1,11 @@
-//! The SQLite engine: one writer thread that commits in groups, reader threads with read-only connections.
+//! The SQLite engine: one writer thread that commits in groups, reader threads with read-only connections, and one that
+//! keeps the log short.
 
 mod connection;
 mod errors;
 mod queue;
 mod reader;
+mod tidier;
 mod writer;
 
 pub(crate) mod backup;

@@ -7,6 +7,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use super::connection::Connection;
 use super::reader::Reader;
+use super::tidier::Tidier;
 use super::writer::Writer;
 use crate::error::Result;
 use crate::health::Health;
@@ -30,13 +31,15 @@ impl Sqlite {
         let writer = Connection::writer(path, busy)?;
         let (write, write_queue): Queue = bounded(QUEUE_LENGTH);
         let (read, read_queue): Queue = bounded(QUEUE_LENGTH);
-        let mut threads = Vec::with_capacity(options.readers + 1);
+        let mut threads = Vec::with_capacity(options.readers + 2);
         for number in 0..options.readers.max(1) {
             let connection = Connection::reader(path, busy)?;
             let reader = Reader::new(connection, read_queue.clone(), options, health)?;
             threads.push(start(format!("store-read-{number}"), move || reader.run())?);
         }
-        let writer = Writer::new(writer, write_queue, options, health)?;
+        let (tidier, bell) = Tidier::new(path, busy)?;
+        threads.push(start("store-tidy".to_owned(), move || tidier.run())?);
+        let writer = Writer::new(writer, write_queue, bell, (options, health))?;
         threads.push(start("store-write".to_owned(), move || writer.run())?);
         Ok(Self { write: Some(write), read: Some(read), threads })
     }

@@ -15,6 +15,7 @@ use crossbeam_channel::Receiver;
 
 use super::connection::Connection;
 use super::reader::connection_of;
+use super::tidier::Bell;
 use crate::error::{Error, Result};
 use crate::health::Health;
 use crate::meter::Meter;
@@ -36,6 +37,7 @@ const UNDONE: &str = "it was undone because another unit took too long, try agai
 pub(crate) struct Writer {
     session: Session,
     queue: Receiver<Box<dyn Work>>,
+    bell: Bell,
     time: Duration,
     health: Health,
     meter: Meter,
@@ -53,8 +55,8 @@ impl Writer {
     pub(crate) fn new(
         mut connection: Connection,
         queue: Receiver<Box<dyn Work>>,
-        options: &Options,
-        health: &Health,
+        bell: Bell,
+        (options, health): (&Options, &Health),
     ) -> Result<Self> {
         connection.watch_time()?;
         let session = Session::new(Engine::Sqlite(connection));
@@ -63,6 +65,7 @@ impl Writer {
         Ok(Self {
             session,
             queue,
+            bell,
             time: options.statement_timeout,
             health: health.clone(),
             meter,
@@ -170,6 +173,7 @@ impl Writer {
                 self.meter.committed(self.kept);
                 if self.changed {
                     self.health.wrote();
+                    self.bell.ring();
                 }
             }
             Err(error) => {

@@ -104,13 +104,21 @@ pub fn of_day(tx: &mut Tx<'_>, day: Day) -> Result<DayBook> {
     Ok(DayBook { day, opening, lines, closing })
 }
 
+/// With its signs SQLite sorts the day's few rows, where it would go through all days in the order that is asked for.
 fn entries_of(tx: &mut Tx<'_>, day: Day) -> Result<Vec<Entry>> {
     Ok(tx.all(
-        "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
-                e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
-                r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
-         FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
-         WHERE e.tenant_id = $1 AND e.day = $2 ORDER BY e.happened_at, e.number LIMIT $3",
+        (
+            "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                    e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                    r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+             FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+             WHERE e.tenant_id = $1 AND e.day = $2 ORDER BY +e.happened_at, +e.number LIMIT $3",
+            "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                    e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                    r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+             FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+             WHERE e.tenant_id = $1 AND e.day = $2 ORDER BY e.happened_at, e.number LIMIT $3",
+        ),
         params![day, MOST],
         entry::read,
     )?)
@@ -127,14 +135,18 @@ fn cash_since(tx: &mut Tx<'_>, day: Day) -> Result<Money> {
 }
 
 fn cash_changes(tx: &mut Tx<'_>, day: Day) -> Result<BTreeMap<LedgerEntryId, Money>> {
-    let rows = tx.all(
-        "SELECT entry_id, CAST(sum(CASE WHEN debit = 'cash' THEN amount ELSE -amount END) AS BIGINT)
-         FROM ledger_postings WHERE tenant_id = $1 AND day = $2 AND (debit = 'cash' OR credit = 'cash')
-         GROUP BY entry_id",
+    let rows: Vec<(LedgerEntryId, Money)> = tx.all(
+        "SELECT entry_id, CASE WHEN debit = 'cash' THEN amount ELSE -amount END
+         FROM ledger_postings WHERE tenant_id = $1 AND day = $2 AND (debit = 'cash' OR credit = 'cash')",
         params![day],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(rows.into_iter().collect())
+    let mut changes: BTreeMap<LedgerEntryId, Money> = BTreeMap::new();
+    for (entry, change) in rows {
+        let sum = changes.entry(entry).or_default();
+        *sum = sum.plus(change)?;
+    }
+    Ok(changes)
 }
 
 fn cursor(entry: &Entry) -> Cursor {
