@@ -76,6 +76,7 @@ on_both! {
         // A second sweep tells nobody again.
         assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 0);
         assert_eq!(shop.number(OUTBOX).await, sent + 2);
+        shop.db.write(shop.tenant, |tx| tx.execute("UPDATE outbox SET state = 'sent' WHERE tenant_id = $1", &[])).await.unwrap();
         let yes = shop.engine.receive(from_phone(&shop, shop.owner, "o2", "हाँ")).await.unwrap();
         let noted = shop.outcome(&yes).await;
         assert_eq!((noted.text.as_str(), noted.state), ("आपका जवाब लिख लिया है।", RunState::Done));
