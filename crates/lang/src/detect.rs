@@ -126,7 +126,39 @@ fn main_script(tokens: &[Token<'_>]) -> Option<Script> {
     }
 }
 
+/// What English is put together with. Its other words are said in every language: "last entry cancel karo" is Hindi.
+const ENGLISH_GRAMMAR: &[&str] = &[
+    "a", "am", "an", "and", "any", "are", "been", "bought", "by", "came", "can", "could", "did", "does",
+    "for", "from", "gave", "got", "had", "has", "have", "him", "his", "how", "i", "i'm", "if", "it", "its",
+    "let", "made", "many", "much", "my", "not", "of", "our", "owe", "owes", "received", "she", "should",
+    "sold", "than", "that", "their", "them", "there", "these", "they", "this", "those", "took", "was", "we",
+    "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+];
+
+/// How much a loan word still says for English beside words of another language.
+const LOAN: f32 = 0.15;
+
+/// Whether the English words of a message are loans: another language has words of its own in it, and nothing of
+/// English holds them together.
+fn are_loans(tokens: &[Token<'_>]) -> bool {
+    let everyday = |token: &Token<'_>| {
+        let senses = token.senses.iter().filter(|sense| sense.meaning == Meaning::Word);
+        senses.fold(0, |all, sense| all | sense.languages.0)
+    };
+    let english = Languages::only(Language::English).0;
+    let is_other = |token: &Token<'_>| {
+        let languages = everyday(token);
+        languages != 0 && languages & english == 0
+    };
+    let is_grammar = |token: &Token<'_>| {
+        let text = token.text.to_ascii_lowercase();
+        everyday(token) & !english == 0 && ENGLISH_GRAMMAR.contains(&text.as_str())
+    };
+    tokens.iter().any(is_other) && !tokens.iter().any(is_grammar)
+}
+
 fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
+    let loan = if script == Script::Latin && are_loans(tokens) { LOAN } else { 1.0 };
     let fitting = Language::ALL
         .into_iter()
         .filter(|language| script == Script::Latin || language.script() == script)
@@ -141,7 +173,7 @@ fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
         #[allow(clippy::cast_precision_loss, reason = "at most eleven")]
         let share = weight * strength / languages.count() as f32;
         for language in languages.iter() {
-            scores[language.index()] += share;
+            scores[language.index()] += share * if language == Language::English { loan } else { 1.0 };
         }
     }
 }
@@ -311,6 +343,10 @@ mod tests {
             ("ok రాజన్ కి 500", Language::Telugu, Script::Telugu),
             ("please tell me what Ramesh owes", Language::English, Script::Latin),
             ("Ramesh nu panj sau ditte", Language::Punjabi, Script::Latin),
+            ("last entry cancel karo", Language::Hindi, Script::Latin),
+            ("last payment cancel pannunga", Language::Tamil, Script::Latin),
+            ("gave Anna 500 today", Language::English, Script::Latin),
+            ("Mala received the payment", Language::English, Script::Latin),
         ] {
             let found = detect(text).unwrap();
             assert_eq!((found.language, found.script), (language, script), "{text}: {found:?}");

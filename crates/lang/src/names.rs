@@ -1,7 +1,7 @@
 //! Names of people across scripts and spellings.
 //!
 //! - [`name_key`]: one key per name, so that Rajan, Raajan, राजन, ராஜன் and রাজন meet
-//! - [`score`]: how alike two names are
+//! - [`score`]: how alike two names are; [`bare`]: a name without the case words behind it
 //! - [`cues`]: names nobody listed, by what stands beside them
 //! - [`spot`]: known names in a long text, so that others do not read them
 //! - [`directory`]: a list of contacts, and who among them a message means
@@ -15,6 +15,9 @@ mod hanging;
 pub mod spot;
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use munshi_types::Script;
 
@@ -35,6 +38,27 @@ const JOINED_HONORIFICS: &[&str] = &["bhai", "ben", "ji", "garu", "babu", "saab"
 /// Whether a folded word is one of respect.
 pub fn is_honorific(key: &str) -> bool {
     endings::HONORIFICS.contains(&key)
+}
+
+/// A name without the case words that follow it, in whatever language: Ramesh ko, রমেশ এর, Ramesh's. One
+/// word stays.
+pub fn bare(name: &str) -> &str {
+    static APART: LazyLock<HashSet<String>> =
+        LazyLock::new(|| endings::APART.iter().map(|word| fold::key(word)).collect());
+    let mut name = name.trim();
+    for owner in ["'s", "’s"] {
+        name = name.strip_suffix(owner).filter(|name| !name.is_empty()).unwrap_or(name);
+    }
+    while let Some((front, last)) = name.rsplit_once(char::is_whitespace) {
+        let key = fold::key(last);
+        // Bengali's word of respect is Punjabi's "of".
+        let is_own = last.starts_with(char::is_uppercase) || (last.is_ascii() && is_honorific(&key));
+        if is_own || !APART.contains(&key) {
+            break;
+        }
+        name = front.trim_end();
+    }
+    name
 }
 
 /// One word of a name, ready to be compared.

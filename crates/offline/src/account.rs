@@ -103,7 +103,8 @@ impl Account<'_, '_> {
         match word.held {
             Some(Held::Number(number)) => return self.is_count(number),
             Some(Held::Date(date)) => return self.is_day(date),
-            Some(Held::Time) => return false,
+            // When of the day it was changes nothing of it.
+            Some(Held::Time) => return true,
             None => {}
         }
         if word.is_sign {
@@ -113,12 +114,19 @@ impl Account<'_, '_> {
             return true;
         }
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
-        let is_open = joins || word.classes.meets(Classes::of(&[Class::Doubt, Class::Trade]));
+        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at);
+        let is_open = joins || is_trade || word.classes.has(Class::Doubt);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
         let is_harmless = is_own && word.classes.meets(HARMLESS);
         let is_turned = word.classes.has(Class::Be) && self.is_said(at + 1);
         !is_open && is_harmless && !is_turned && !self.marks_another(at) && !self.is_second(word)
+    }
+
+    /// Whether a word stands right after a number: 500 wala is nobody's trade.
+    fn is_of_number(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.sight.reading.words.get(at));
+        before.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
     }
 
     /// Whether the speaker receives where the phrase has somebody else do so.
@@ -218,8 +226,8 @@ impl Account<'_, '_> {
         let is_alone = match names.as_slice() {
             [] => words.len() == 1 && words.iter().any(|word| self.is_trade(word)),
             [_] => true,
-            // The first word of a sentence is written large whatever it is.
-            [..] => is_written && span.from > 0,
+            // The first word of a sentence is written large whatever it is; the others tell where a case says whose part it is.
+            [..] => is_written && (span.from > 0 || span.takes_part()),
         };
         // English writes names large and marks things as it marks people: from home.
         let is_english = self.sight.reading.languages.first() == Some(&Language::English);

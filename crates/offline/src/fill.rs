@@ -188,14 +188,15 @@ fn names(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&st
     let (person, item) = (find(&Kind::Person), find(&Kind::Item));
     let mut left: Vec<&Span> = spans.iter().collect();
     let wants = |field: Option<&Field>| field.is_some_and(|field| wanted == Some(field.name.as_str()));
+    let nobody = person.is_none();
     if wants(item) {
-        take_item(sight, item, &mut left, filled);
+        take_item(sight, item, nobody, &mut left, filled);
     }
     if let Some(person) = person {
         take_person(person, item.is_some(), wants(Some(person)), &mut left, filled);
         take_other(person, fields, filled);
     }
-    take_item(sight, item, &mut left, filled);
+    take_item(sight, item, nobody, &mut left, filled);
     filled.left_over = left.len();
 }
 
@@ -241,14 +242,21 @@ fn take_other(person: &Field, fields: &[Field], filled: &mut Filled) {
     filled.arguments.extend(both);
 }
 
-fn take_item(sight: &Sight<'_>, field: Option<&Field>, left: &mut Vec<&Span>, filled: &mut Filled) {
+/// Takes what is likeliest a thing. Where the tool knows of nobody, what has a person's case is one too: spent on tea.
+fn take_item(
+    sight: &Sight<'_>,
+    field: Option<&Field>,
+    nobody: bool,
+    left: &mut Vec<&Span>,
+    filled: &mut Filled,
+) {
     let Some(field) = field.filter(|field| !filled.arguments.contains_key(&field.name)) else { return };
-    let likely = |span: &&Span| !span.takes_part() || span.is_counted;
+    let likely = |span: &&Span| nobody || !span.takes_part() || span.is_counted;
     let best = left
         .iter()
         .copied()
         .filter(likely)
-        .max_by_key(|span| (span.is_counted, std::cmp::Reverse(span.from)));
+        .max_by_key(|span| (span.is_counted, !span.takes_part(), std::cmp::Reverse(span.from)));
     let Some(best) = best else { return };
     let whole = whole_item(sight, best, left);
     left.retain(|span| span.from != best.from);

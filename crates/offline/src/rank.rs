@@ -205,6 +205,8 @@ fn place(sight: &Sight<'_>, tool: &Tool, palette: &Palette) -> f32 {
     let mut fit = 1.0;
     for (is_so, factor) in [
         (money && !has(&Kind::Money), 0.55),
+        // A number that is said belongs somewhere: 1250 bikri is no question for the day's sales.
+        (number && !money && !has(&Kind::Money) && !has(&Kind::Quantity) && !tool.reads_itself(), 0.6),
         (quantity && !has(&Kind::Quantity), 0.7),
         (person && !has(&Kind::Person), 0.6),
         (is_owned && !person, 0.6),

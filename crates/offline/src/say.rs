@@ -107,7 +107,17 @@ impl Mouth<'_> {
     }
 
     fn read_back(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
-        let fill = |name: &str| arguments.get(name).map(|value| self.value(tool.field(name), value));
+        let is = |name: &str, kind: &Kind| tool.field(name).is_some_and(|field| field.kind == *kind);
+        let unit = || {
+            arguments.iter().find(|(name, _)| is(name, &Kind::Unit)).map(|(_, unit)| self.value(None, unit))
+        };
+        let fill = |name: &str| {
+            let value = arguments.get(name).map(|value| self.value(tool.field(name), value))?;
+            Some(match unit().filter(|_| is(name, &Kind::Quantity)) {
+                Some(unit) => format!("{value} {unit}"),
+                None => value,
+            })
+        };
         match self.phrase(tool, arguments) {
             Some(phrase) => {
                 let unsaid = self.unsaid(tool, phrase, arguments);
@@ -121,11 +131,12 @@ impl Mouth<'_> {
         }
     }
 
-    /// Amounts that a phrase has no place for: nobody says yes to one they were not told.
+    /// Amounts and days that a phrase has no place for: nobody says yes to one they were not told.
     fn unsaid(&self, tool: &Tool, phrase: &str, arguments: &Map<String, Value>) -> Vec<String> {
         let is_unsaid = |name: &str| {
-            let is_money = tool.field(name).is_some_and(|field| field.kind == Kind::Money);
-            is_money && !braces(phrase).any(|said| said == name)
+            let matters =
+                tool.field(name).is_some_and(|field| matches!(field.kind, Kind::Money | Kind::Date));
+            matters && !braces(phrase).any(|said| said == name)
         };
         let unsaid = arguments.iter().filter(|(name, _)| is_unsaid(name));
         unsaid.map(|(name, value)| self.value(tool.field(name), value)).collect()

@@ -3,7 +3,7 @@
 //! Nobody tells the model who the contacts are, so names are taken by grammar: by a case marker or ending, a word of
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
-use munshi_lang::names::is_honorific;
+use munshi_lang::names::{bare, is_honorific};
 use munshi_types::Language;
 
 use crate::reading::{Held, Reading, Word};
@@ -157,6 +157,9 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     {
         text.truncate(front.len());
     }
+    // A case of a language that the message was not read in.
+    let length = bare(&text).len();
+    text.truncate(length);
     Span {
         from,
         to: after,

@@ -54,6 +54,11 @@ fn data(content: &Value) -> Option<&Value> {
 fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
     let said = |name: &str| content.get(name).and_then(Value::as_str);
     let phrase = |name: &str| mouth.book.say(&name.replace('_', "-"), mouth.voice, &[]).ok();
+    // Nothing goes by the name that was said: which one is the most useful thing to say.
+    let not_found = |name: &str| mouth.book.say("not-found", mouth.voice, &[("name", Fill::Text(name))]).ok();
+    if let Some(text) = said("missing").and_then(not_found) {
+        return text;
+    }
     if let Some(text) = said("suggestion").and_then(phrase).or_else(|| said("code").and_then(phrase)) {
         return text;
     }

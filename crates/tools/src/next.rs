@@ -85,16 +85,10 @@ impl Next {
     /// Adds to what a model is told of the failure.
     pub(crate) fn tell(&self, told: &mut Value) {
         match self {
-            Self::Search { .. } => match self.search() {
-                Some((by, arguments)) => {
-                    told["search"] = json!({ "tool": by.tool, "arguments": arguments });
-                    told["suggestion"] =
-                        json!("Nothing was found. Search for it, or ask what exactly is meant.");
-                }
-                None => {
-                    told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.");
-                }
-            },
+            Self::Search { words, .. } => {
+                told["missing"] = json!(words);
+                self.tell_search(told);
+            }
             Self::Choose { argument, choices } => {
                 let numbered = choices.iter().zip(1..).map(|(choice, number)| {
                     json!({ "number": number, "label": choice.label, "detail": choice.detail, "value": choice.value })
@@ -103,6 +97,18 @@ impl Next {
                 told["suggestion"] = json!(
                     "Several fit. Ask which one is meant, with their numbers. Don't choose by yourself."
                 );
+            }
+        }
+    }
+
+    fn tell_search(&self, told: &mut Value) {
+        match self.search() {
+            Some((by, arguments)) => {
+                told["search"] = json!({ "tool": by.tool, "arguments": arguments });
+                told["suggestion"] = json!("Nothing was found. Search for it, or ask what exactly is meant.");
+            }
+            None => {
+                told["suggestion"] = json!("Nothing was found. Say so, and ask what exactly is meant.");
             }
         }
     }

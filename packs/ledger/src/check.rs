@@ -1,8 +1,9 @@
 //! What a person should confirm before something is booked: a large amount, an unusual one, credit over the limit, the
 //! same thing twice, a day long ago, two contacts that become one, and what a bank's message was read as (`message`). What
-//! must agree afterwards is in `after`, what a reply may say in `reply`.
+//! must agree afterwards is in `after`, what a reply may say in `reply`, and how a reply says that it wrote in `claim`.
 
 mod after;
+mod claim;
 mod message;
 mod reply;
 
@@ -76,7 +77,8 @@ impl Check for Careful {
     }
 
     fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
-        reply::unfounded(scene, draft, results).into_iter().collect()
+        let found = [reply::unwritten(scene, draft, results), reply::unfounded(scene, draft, results)];
+        found.into_iter().flatten().collect()
     }
 }
 
@@ -135,8 +137,10 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Conce
         found.push(concern("ledger-over-limit", &[("limit", limit)], Some(contact)));
     }
     if let Some(told) = told_by_bank(tx, scene, wish, contact.as_ref())? {
-        found.push(match (&contact, told.contact) {
-            (Some(contact), Some(_)) => concern("ask-duplicate", &[("amount", amount)], Some(contact)),
+        found.push(match (&contact, told.contact, person) {
+            (Some(contact), Some(_), _) => concern("ask-duplicate", &[("amount", amount)], Some(contact)),
+            (Some(contact), None, _) => message::whose(&told, &contact.name),
+            (None, None, Some(name)) => message::whose(&told, name),
             _ => message::like(&told),
         });
     } else if (person.is_none() || contact.is_some())

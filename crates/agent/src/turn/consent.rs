@@ -72,17 +72,19 @@ impl Turn {
             Bare::No => Answer::No,
             Bare::Other => return Ok(None),
         };
+        // What else waits was not spoken of last: whoever says yes to a question says it to that one.
+        pending.retain(|approval| marks.put(approval.id).is_some());
         match pending.as_slice() {
+            [] => Ok(None),
             [one] => match marks.put(one.id).cloned() {
                 Some(shown) => self.answer_question(one.clone(), shown, answer).await,
                 None => Ok(None),
             },
-            several if several.iter().any(|approval| marks.put(approval.id).is_some()) => {
+            several => {
                 let several = several.to_vec();
                 self.ask_which(&several, answer);
                 Ok(Some(End::Replied))
             }
-            _ => Ok(None),
         }
     }
 

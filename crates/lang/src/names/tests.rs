@@ -1,7 +1,7 @@
 //! Names that were taken for others.
 
 use super::directory::Directory;
-use super::{SAME, score};
+use super::{SAME, bare, score};
 use crate::numbers::Certainty;
 
 fn meant(contacts: &[&str], message: &str) -> Option<(String, Certainty)> {
@@ -79,4 +79,39 @@ fn one_name_in_many_scripts_is_exact() {
             assert_eq!(found.map(|found| found.certainty), Some(Certainty::Exact), "{name}");
         }
     }
+}
+
+#[test]
+fn case_words_are_no_part_of_a_name() {
+    for (said, name) in [
+        ("Ramesh ko", "Ramesh"),
+        ("Ramesh ke liye", "Ramesh"),
+        ("रमेश को", "रमेश"),
+        ("রমেশ এর", "রমেশ"),
+        ("રમેશ માટે", "રમેશ"),
+        ("ರಮೇಶ್ ಗೆ", "ರಮೇಶ್"),
+        ("രമേശ് ന്", "രമേശ്"),
+        ("Ramesh chya kade", "Ramesh"),
+        ("ରମେଶ ଙ୍କୁ", "ରମେଶ"),
+        ("Harpreet nu", "Harpreet"),
+        ("Murugan kitta irundhu", "Murugan"),
+        ("రమేష్ కి", "రమేష్"),
+        ("Ramesh's", "Ramesh"),
+        ("Rajesh da", "Rajesh da"),
+        ("Amit Shah", "Amit Shah"),
+        ("Ramesh Ra", "Ramesh Ra"),
+        ("ko", "ko"),
+    ] {
+        assert_eq!(bare(said), name, "{said}");
+    }
+}
+
+#[test]
+fn a_southern_name_is_taken_where_one_contact_fits_and_asked_where_two_do() {
+    // In Kannada Arun is written so, and Aruna may be: which one it is, only the list tells.
+    let found = |contacts: &[&str]| Directory::new(contacts).look_up("ಅರುಣ").unwrap();
+    assert_eq!(found(&["Arun", "Suresh"]).certainty, Certainty::Exact);
+    assert_eq!(found(&["Aruna", "Suresh"]).certainty, Certainty::Exact);
+    let both = found(&["Arun", "Aruna"]);
+    assert_eq!((both.certainty, both.candidates.len()), (Certainty::Ambiguous, 2));
 }

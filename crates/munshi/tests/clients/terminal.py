@@ -131,7 +131,7 @@ def fresh():
     terminal.type("half a line")
     terminal.drain(0.2)
     terminal.type(CTRL_C)
-    terminal.expect("(Ctrl-D or /quit leaves)")
+    terminal.expect("(Ctrl-C once more, Ctrl-D or /quit leaves)")
     terminal.line("/quit")
     terminal.ends()
 

@@ -119,15 +119,16 @@ fn paid(tx: &mut Tx<'_>, entry: &Entry) -> Result<Money> {
     Ok(Money::sum(now.map(|posting| posting.amount))?)
 }
 
-/// The latest sale that stands: of a contact and those merged into it, or of anybody.
-pub fn latest_sale(tx: &mut Tx<'_>, of: Option<ContactId>) -> Result<Option<Entry>> {
+/// The latest sale that stands: of a contact and those merged into it, or of anybody; where an amount is said, of that.
+pub fn latest_sale(tx: &mut Tx<'_>, of: Option<ContactId>, amount: Option<Money>) -> Result<Option<Entry>> {
+    let amount = amount.unwrap_or(Money::ZERO);
     let found: Option<LedgerEntryId> = match of {
-        None => newest(tx)?,
+        None => newest(tx, amount)?,
         Some(contact) => {
             let root = contacts::get(tx, contact)?.id;
             let mut newest: Option<Entry> = None;
             for one in contacts::group(tx, root)? {
-                let entry = newest_of(tx, one)?.map(|id| entry::find(tx, id)).transpose()?.flatten();
+                let entry = newest_of(tx, one, amount)?.map(|id| entry::find(tx, id)).transpose()?.flatten();
                 newest = newest.into_iter().chain(entry).max_by_key(|entry| entry.number);
             }
             return Ok(newest);
@@ -136,24 +137,27 @@ pub fn latest_sale(tx: &mut Tx<'_>, of: Option<ContactId>) -> Result<Option<Entr
     Ok(found.map(|id| entry::find(tx, id)).transpose()?.flatten())
 }
 
-fn newest(tx: &mut Tx<'_>) -> Result<Option<LedgerEntryId>> {
+/// Of an amount, or of zero for any.
+fn newest(tx: &mut Tx<'_>, amount: Money) -> Result<Option<LedgerEntryId>> {
     Ok(tx.optional(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL
+           AND ($2 = 0 OR e.amount = $2)
            AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ORDER BY e.number DESC LIMIT 1",
-        &[],
+        params![amount],
         |row| row.get(0),
     )?)
 }
 
-fn newest_of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<LedgerEntryId>> {
+fn newest_of(tx: &mut Tx<'_>, contact: ContactId, amount: Money) -> Result<Option<LedgerEntryId>> {
     Ok(tx.optional(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.kind IN ('sale', 'credit_given') AND e.reverses IS NULL
+           AND ($3 = 0 OR e.amount = $3)
            AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ORDER BY e.number DESC LIMIT 1",
-        params![contact],
+        params![contact, amount],
         |row| row.get(0),
     )?)
 }

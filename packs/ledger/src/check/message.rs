@@ -45,6 +45,13 @@ fn asked(question: &Question) -> Vec<Concern> {
     found
 }
 
+/// That an entry of nobody may be this payment of somebody's, and how to say so.
+pub(super) fn whose(entry: &Entry, name: &str) -> Concern {
+    let mut concern = about("ledger-sms-whose", entry);
+    concern.slots.push(("name".to_owned(), name.to_owned()));
+    concern
+}
+
 /// That an entry may be the same payment.
 pub(super) fn like(entry: &Entry) -> Concern {
     about("ledger-sms-like", entry)

@@ -1,9 +1,12 @@
-//! The checklist before a reply: an amount that is told comes from the books or from what was said.
+//! The checklist before a reply: an amount that is told comes from the books or from what was said, and what is said to
+//! be written was written.
 
-use munshi_lang::format;
+use munshi_lang::{Context, answers, format, understand};
 use munshi_pack::{Objection, Scene};
 use munshi_types::Money;
 use serde_json::Value;
+
+use super::claim::{Claim, claim};
 
 /// What stands before an amount of rupees, in small letters.
 const SIGNS: [&str; 4] = ["₹", "rs.", "rs", "inr"];
@@ -28,6 +31,60 @@ pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option
         phrase: "ledger-unfounded".to_owned(),
         slots: vec![("amount".to_owned(), amount)],
         replaces: false,
+    })
+}
+
+/// What the tools say that only look. A result with other phrases is of one that writes; one without any is not ours.
+const LOOKS: [&str; 15] = [
+    "ledger-owes",
+    "ledger-owed",
+    "ledger-even",
+    "ledger-debtors",
+    "ledger-no-debtors",
+    "ledger-summary-day",
+    "ledger-summary-days",
+    "ledger-summary-money",
+    "ledger-stock",
+    "ledger-low",
+    "ledger-no-low",
+    "ledger-day-book",
+    "ledger-day-empty",
+    "ledger-pay",
+    "ledger-pay-any",
+];
+
+/// That a draft says something was written, where no tool of the turn has written anything. It takes the draft's place
+/// where that is plain and the person has told of an amount; else it is said after it.
+pub(super) fn unwritten(scene: &Scene, draft: &str, results: &[Value]) -> Option<Objection> {
+    // Whoever says no is told that it is cancelled.
+    if !results.iter().all(only_looks) || answers::reply(&scene.message) == answers::Reply::No {
+        return None;
+    }
+    let claim = claim(draft)?;
+    let said = said(&scene.message);
+    let is_told = || numbers(draft).iter().any(|amount| said.contains(amount));
+    if claim == Claim::Done && !is_told() {
+        return None;
+    }
+    Some(Objection {
+        what: "it says that something was written, and nothing was".to_owned(),
+        phrase: "ledger-unwritten".to_owned(),
+        slots: Vec::new(),
+        replaces: claim == Claim::Written && !said.is_empty() && !scene.message.contains('?'),
+    })
+}
+
+/// The amounts of a message, in digits and in words.
+fn said(message: &str) -> Vec<Money> {
+    let read = understand(message, &Context::default()).numbers;
+    let readings = read.iter().flat_map(|number| &number.readings).filter_map(|reading| reading.as_money());
+    numbers(message).into_iter().chain(readings).collect()
+}
+
+fn only_looks(result: &Value) -> bool {
+    let phrases = result.get("reply").and_then(Value::as_array);
+    phrases.is_some_and(|phrases| {
+        phrases.iter().all(|phrase| phrase.as_str().is_some_and(|name| LOOKS.contains(&name)))
     })
 }
 

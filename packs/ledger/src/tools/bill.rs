@@ -65,7 +65,12 @@ fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
         (None, Some(sentence)) => person::mentioned(tx, sentence)?.into_iter().next(),
         (named, _) => named,
     };
-    latest_sale(tx, contact.map(|contact| contact.id))?.ok_or_else(none)
+    let amount = call.given_amount();
+    let missing = || match (amount, &contact) {
+        (None, None) => none(),
+        _ => Failure::surely("ledger_no_such_sale", "no sale like that stands: it has to be written first"),
+    };
+    latest_sale(tx, contact.as_ref().map(|contact| contact.id), amount)?.ok_or_else(missing)
 }
 
 pub(crate) struct SetItemTax(pub(crate) Desk);

@@ -33,7 +33,10 @@ impl Write for CorrectLast {
             Failure::surely("not_booked", what)
         })?;
         // It happened when it happened, however late the amount is put right.
-        let right = call.entry_at(act, wrong.happened_at);
+        let mut right = call.entry_at(act, wrong.happened_at);
+        // What a bank's message told is known again by its marks, whatever amount it has now.
+        right.said.reference.clone_from(&wrong.reference);
+        right.said.fingerprint.clone_from(&wrong.fingerprint);
         let corrected = books::correct(tx, &call.writing(), wrong.id, &right, REASON)?;
         let told = Told::default().entry(&corrected.right).money("old_amount", wrong.amount).say("corrected");
         Ok(match corrected.right.contact {

@@ -6,7 +6,7 @@
 //! - `person`, `stock`: whom and what a name means; `contact`: what is known of people
 //! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`, `day`:
 //!   answers
-//! - `merge`: two names of one person; `shop`: the shop itself; `marks`: what of it one sentence holds
+//! - `merge`: two names of one person; `sort`: whose a payment was; `shop`: the shop itself; `marks`: what of it one sentence holds
 //! - `upi`, `remind`, `bill`: what customers get
 
 mod bill;
@@ -23,6 +23,7 @@ mod message;
 mod person;
 mod remind;
 mod shop;
+mod sort;
 mod spec;
 mod stock;
 mod told;
@@ -75,6 +76,7 @@ const FILES: &[(&str, &str)] = files![
     "reminder_sent",
     "make_bill",
     "item_tax",
+    "sort_payment",
 ];
 
 pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
@@ -113,6 +115,7 @@ fn body(name: &str, desk: &Desk) -> Option<Body> {
         "reminder_sent" => writes(remind::ReminderSent(desk())),
         "make_bill" => writes(bill::MakeBill(desk())),
         "item_tax" => writes(bill::SetItemTax(desk())),
+        "sort_payment" => writes(sort::SortPayment(desk())),
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! Whom a name means. One that may be two people's is asked about; one that nobody has becomes a new contact, and the
 //! reply says so.
 
+use munshi_lang::names::bare;
 use munshi_lang::{Certainty, Directory};
 use munshi_store::{Tx, params};
 use munshi_tools::{Choice, Failure};
@@ -30,9 +31,14 @@ pub(crate) fn whom(tx: &mut Tx<'_>, said: &str) -> Result<Whom> {
     if let Some(name) = said.strip_prefix(NEW) {
         return Ok(Whom::New(name.trim().to_owned()));
     }
-    Ok(match contacts::find(tx, said)? {
+    let name = bare(said);
+    let found = match contacts::find(tx, said)? {
+        Found::Nobody if name != said => contacts::find(tx, name)?,
+        found => found,
+    };
+    Ok(match found {
         Found::One(contact) => Whom::Known(contact),
-        Found::Nobody => Whom::New(said.to_owned()),
+        Found::Nobody => Whom::New(name.to_owned()),
         Found::Choices(several) => Whom::Several(several),
     })
 }

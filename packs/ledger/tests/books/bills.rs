@@ -153,6 +153,6 @@ on_both_engines! {
         shop.cancel(other.id, "wrong").await.unwrap();
         let other = shop.read(move |tx| entry::find(tx, other.id)).await.unwrap().unwrap();
         assert!(make(other).await.is_err());
-        assert_eq!(shop.read(|tx| bill::latest_sale(tx, None)).await.unwrap().unwrap().id, entry.id);
+        assert_eq!(shop.read(|tx| bill::latest_sale(tx, None, None)).await.unwrap().unwrap().id, entry.id);
     }
 }

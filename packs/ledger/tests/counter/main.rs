@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
 mod bills;
+mod claims;
 mod customers;
 mod days;
 mod people;
 mod phrases;
+mod sorted;
 #[path = "../day/support.rs"]
 mod support;
 mod told;

@@ -10,7 +10,7 @@ use munshi_offline::Offline;
 use munshi_pack::{House, Pack};
 use munshi_types::{Clock, Ids, SystemClock, SystemRandom, ToolSpec};
 
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 9] = [
     "merge_contacts",
     "shop_details",
     "day_book",
@@ -19,6 +19,7 @@ const TOOLS: [&str; 8] = [
     "reminder_sent",
     "make_bill",
     "item_tax",
+    "sort_payment",
 ];
 
 /// A phrase with names and an amount in its braces, in letters as the phrase has them.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Engine, Outcome, Parts, Received, Settings};
+use munshi_agent::{Due, Engine, Outcome, Parts, Received, Settings};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
 use munshi_ledger::{Ledger, books};
 use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Gateway, Target};
+use munshi_llm::{Gateway, Provider, Target};
 use munshi_offline::Offline;
 use munshi_pack::{House, Pack};
 use munshi_safety::acts::Office;
@@ -21,7 +21,7 @@ use munshi_store::Db;
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
-use munshi_tools::Dispatcher;
+use munshi_tools::{Dispatcher, NoJournal};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, Inbound, PersonId, Sender, SystemRandom, TenantId, To, Zone};
 
@@ -29,18 +29,27 @@ pub(crate) struct Shop {
     pub(crate) engine: Engine,
     pub(crate) db: Db,
     pub(crate) tenant: TenantId,
+    dispatcher: Dispatcher,
     owner: PersonId,
     said: AtomicU32,
 }
 
+/// Runs and acts are held for less than this.
+const LAPSED: Duration = Duration::from_secs(120);
+
 impl Shop {
     pub(crate) async fn open(test: &TestDb) -> Self {
+        Self::open_with(test, None).await
+    }
+
+    /// The shop with another model than that of this machine.
+    pub(crate) async fn open_with(test: &TestDb, model: Option<Arc<dyn Provider>>) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
         let house = House::install_all(&[pack]).unwrap();
         let (tenant, owner) = apply(test, &house).await;
-        let engine = engine(test, clock, house).await;
-        Self { engine, db: test.db.clone(), tenant, owner, said: AtomicU32::new(0) }
+        let (engine, dispatcher) = engine(test, clock, house, model).await;
+        Self { engine, db: test.db.clone(), tenant, dispatcher, owner, said: AtomicU32::new(0) }
     }
 
     /// The reply to what the owner says, with all of its lines.
@@ -80,8 +89,35 @@ impl Shop {
     pub(crate) async fn restarted(self, test: &TestDb) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
-        let engine = engine(test, clock, House::install_all(&[pack]).unwrap()).await;
-        Self { engine, ..self }
+        let (engine, dispatcher) = engine(test, clock, House::install_all(&[pack]).unwrap(), None).await;
+        Self { engine, dispatcher, ..self }
+    }
+
+    /// A message whose process dies a while after it was taken. The next process takes up what was left and ends it;
+    /// whether anything was left is told, too.
+    pub(crate) async fn hear_dying(
+        self,
+        test: &TestDb,
+        (number, text): (u32, &str),
+        after: Duration,
+    ) -> (Self, Outcome, bool) {
+        let received = self.receive(number, text).await;
+        tokio::time::sleep(after).await;
+        self.engine.abandon();
+        // What was begun in a transaction runs to its end, as it does in a process that dies behind it.
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let open = self.db.read(self.tenant, |tx| -> munshi_store::Result<i64> {
+            let sql = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND ended_at IS NULL AND state <> 'waiting_approval'";
+            tx.one(sql, &[], |row| row.get(0))
+        });
+        let was_left = open.await.unwrap() > 0;
+        let next = self.restarted(test).await;
+        test.clock.advance(LAPSED);
+        next.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        next.engine.sweep(Due::Lapsed).await.unwrap();
+        let outcome = next.engine.outcome(received.tenant, received.run);
+        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
+        (next, outcome, was_left)
     }
 
     pub(crate) async fn assert_sound(&self) {
@@ -90,7 +126,12 @@ impl Shop {
     }
 }
 
-async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
+async fn engine(
+    test: &TestDb,
+    clock: Arc<dyn Clock>,
+    house: House,
+    model: Option<Arc<dyn Provider>>,
+) -> (Engine, Dispatcher) {
     let office = Arc::new(Office::new(
         test.ids.clone(),
         Governor::new(munshi_safety::budget::Settings::default(), test.ids.clone()),
@@ -105,19 +146,19 @@ async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
     let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
-        provider: Arc::new(
-            Offline::new(house.book.clone()).unwrap().at(clock.clone(), Zone::default().to_jiff()),
-        ),
+        provider: model.unwrap_or_else(|| {
+            Arc::new(Offline::new(house.book.clone()).unwrap().at(clock.clone(), Zone::default().to_jiff()))
+        }),
         prices: PriceBook::default(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
     });
-    Engine::new(Parts {
+    let engine = Engine::new(Parts {
         db: test.db.clone(),
         resolver: Resolver::new(test.db.clone()).offering(specs.collect()),
         gateway,
         route: Arc::new(route),
-        dispatcher,
+        dispatcher: dispatcher.clone(),
         office,
         house: Arc::new(house),
         queue: Queue::new(clock.clone(), test.ids.clone()),
@@ -127,7 +168,8 @@ async fn engine(test: &TestDb, clock: Arc<dyn Clock>, house: House) -> Engine {
         fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
         settings: Settings::default(),
         senders: Vec::new(),
-    })
+    });
+    (engine, dispatcher)
 }
 
 /// Puts the ready tenant into the database as `munshi apply` would, with an owner.

@@ -60,6 +60,7 @@ pub(super) async fn talk(
         turns: 0,
     };
     talk.greet(input.is_terminal());
+    let mut was_dropped = false;
     loop {
         let typed = tokio::select! {
             typed = input.next() => typed?,
@@ -68,12 +69,15 @@ pub(super) async fn talk(
         };
         let line = match typed {
             Typed::End => return Ok(()),
+            Typed::Dropped if was_dropped => return Ok(()),
             Typed::Dropped => {
-                talk.aside("(Ctrl-D or /quit leaves)");
+                talk.aside("(Ctrl-C once more, Ctrl-D or /quit leaves)");
+                was_dropped = true;
                 continue;
             }
             Typed::Line(line) => line,
         };
+        was_dropped = false;
         match slash::read(&line) {
             Some(Slash::Quit) => return Ok(()),
             Some(command) => talk.command(command).await?,

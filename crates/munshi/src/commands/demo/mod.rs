@@ -164,7 +164,7 @@ fn banner(ready: &Ready, painter: Painter) -> String {
             "{}who owes me · Ramesh ko 200 udhaar diya · rojnamcha dikhao · Anil Deshmukh ko yaad dilao",
             label("try")
         ),
-        format!("{}Ctrl-C", label("stop")),
+        format!("{}Ctrl-C, twice while you talk to it here", label("stop")),
     ]
     .join("\n")
 }

@@ -1,0 +1,88 @@
+//! What owners say to their munshi, in eleven languages and two scripts: the right tool with the right amount and person.
+//!
+//! A line of `owners.txt` is `language | SENTENCE => TOOL; argument=value`, amounts in rupees. To add one, write down what
+//! it means, and only then run the test. A question is no wrong act.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells what was missed"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use munshi_lang::names;
+use munshi_ledger::Ledger;
+use munshi_llm::provider::Provider;
+use munshi_llm::{ChatRequest, Message, Target, ToolCall};
+use munshi_offline::Offline;
+use munshi_pack::{House, Pack};
+use munshi_types::{Clock, Ids, SystemClock, SystemRandom, ToolSpec};
+
+const SAID: &str = include_str!("owners.txt");
+
+#[derive(Default)]
+struct Row {
+    all: usize,
+    right: usize,
+    wrong: usize,
+}
+
+fn is_meant(call: &ToolCall, meant: &str) -> bool {
+    let mut parts = meant.split("; ");
+    parts.next() == Some(call.name.as_str())
+        && parts.all(|part| {
+            let (name, value) = part.split_once('=').unwrap();
+            let given = &call.arguments[name];
+            match name {
+                "amount" => given.as_i64() == value.parse::<i64>().ok().map(|rupees| rupees * 100),
+                "quantity" => given.as_f64() == value.parse().ok(),
+                "person" | "item" => given.as_str().is_some_and(|given| {
+                    names::score(value, given) >= names::SAME
+                        || names::name_key(value) == names::name_key(given)
+                }),
+                _ => given.as_str() == Some(value),
+            }
+        })
+}
+
+#[tokio::test]
+async fn what_owners_say_is_understood() {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::new(clock, Arc::new(SystemRandom))));
+    let house = House::install_all(&[pack]).unwrap();
+    let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
+    let tools: Vec<Arc<ToolSpec>> = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
+    let offline = Offline::new(house.book.clone()).unwrap();
+    let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+    for line in SAID.lines().filter(|line| !line.is_empty()) {
+        let (language, rest) = line.split_once(" | ").unwrap();
+        let (text, meant) = rest.split_once(" => ").unwrap();
+        let request = ChatRequest {
+            messages: vec![Message::user(text)],
+            tools: tools.clone(),
+            ..ChatRequest::default()
+        };
+        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+        let calls: Vec<&ToolCall> = reply.tool_calls().collect();
+        let is_right = matches!(calls.as_slice(), [call] if is_meant(call, meant));
+        for language in [language, "all"] {
+            let row = rows.entry(language).or_default();
+            row.all += 1;
+            row.right += usize::from(is_right);
+            row.wrong += usize::from(!is_right && !calls.is_empty());
+        }
+        if !is_right {
+            let shown: Vec<String> =
+                calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
+            println!("{line}\n    {} {}", shown.join(" && "), reply.text());
+        }
+    }
+    for (language, row) in &rows {
+        println!("{language}: {} of {} right, {} wrong", row.right, row.all, row.wrong);
+    }
+    let all = &rows["all"];
+    assert_eq!(all.wrong, 0, "{} of {} did something else", all.wrong, all.all);
+    assert!(all.right * 100 >= all.all * 90, "{} of {} right", all.right, all.all);
+}
