@@ -146,6 +146,7 @@ impl Shop {
                 session: None,
                 zone: Zone::default(),
                 background: false,
+                key: None,
             },
             agent: Arc::new(agent),
             taint: Taint::clean(""),

@@ -96,6 +96,7 @@ fn caller(principal: Principal) -> Caller {
         session,
         zone: Zone::default(),
         background: false,
+        key: None,
     }
 }
 

@@ -11,7 +11,7 @@ use munshi_store::Tx;
 use munshi_tiers::{Resolution, contract};
 use munshi_tools::{Answer, NoJournal, Tool, Want};
 use munshi_types::tier::Channel;
-use munshi_types::{ActId, ToolName};
+use munshi_types::{ActId, KeyId, ToolName};
 use serde_json::{Value, json};
 
 use crate::engine::{Engine, Inner};
@@ -28,6 +28,8 @@ pub struct Offered {
 #[derive(Clone)]
 pub struct Direct {
     pub who: Principal,
+    /// The key that calls: it can't say yes to its own call, and no other key of the same role hears of it.
+    pub key: KeyId,
     pub offered: Offered,
     pub arguments: Value,
     /// The same for the same call: it is done once.
@@ -108,7 +110,7 @@ impl Inner {
             tool: Some(one.tool.known.clone()),
             offered: true,
             wanted: Wanted::Act,
-            caller: caller(who, &one.place),
+            caller: caller(who, None, &one.place),
             agent: Arc::new(one.place.agent.body.policy.clone()),
             taint: taint(who),
             concerns: Vec::new(),
@@ -116,7 +118,7 @@ impl Inner {
     }
 
     async fn call_directly(&self, call: Direct) -> Result<Answer> {
-        let Direct { who, offered: Offered { tool, place }, arguments, act, wanted } = call;
+        let Direct { who, key, offered: Offered { tool, place }, arguments, act, wanted } = call;
         let concerns = self.concerns_of(&who, &place, &tool, &arguments).await?;
         let want = Want {
             act,
@@ -124,7 +126,7 @@ impl Inner {
             arguments,
             offered: true,
             wanted,
-            caller: caller(&who, &place),
+            caller: caller(&who, Some(key), &place),
             agent: Arc::new(place.agent.body.policy.clone()),
             taint: taint(&who),
             concerns,
@@ -168,7 +170,7 @@ impl Inner {
     }
 }
 
-fn caller(who: &Principal, place: &Resolution) -> Caller {
+fn caller(who: &Principal, key: Option<KeyId>, place: &Resolution) -> Caller {
     Caller {
         principal: who.clone(),
         door: Door::from(place.binding.door),
@@ -177,6 +179,7 @@ fn caller(who: &Principal, place: &Resolution) -> Caller {
         session: None,
         zone: place.zone.clone(),
         background: false,
+        key,
     }
 }
 

@@ -1,26 +1,44 @@
 //! What a connector's tool answered, as data.
 
 use munshi_tools::{Done, Failure, Happened};
+use munshi_types::Effect;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
 use crate::link::Broken;
 
-/// The protocol's own words for a wrong call.
+/// The protocol's own words for a wrong call: nothing was done. Any other error may have come after the deed.
 const INVALID_PARAMS: i32 = -32602;
 const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_REQUEST: i32 = -32600;
+const NOT_READ: i32 = -32700;
+/// A revision, a capability or headers that do not fit.
+const UNFIT: std::ops::RangeInclusive<i32> = -32022..=-32020;
 /// Where a failed result says more about the failure, in its `_meta`: `code`, `retryable`, and `maybe` where it may have
 /// happened all the same.
 pub(crate) const FAILURE: &str = "munshi/failure";
 
 /// A result, or why there is none, in words that say what to do.
-pub(crate) fn read(connector: &str, answered: Result<CallToolResult, Broken>) -> Result<Done, Failure> {
+pub(crate) fn read(
+    connector: &str,
+    effect: Effect,
+    answered: Result<CallToolResult, Broken>,
+) -> Result<Done, Failure> {
     match answered {
         Ok(result) if result.is_error == Some(true) => Err(failure(&result)),
         Ok(result) => Ok(Done::with(value_of(&result))),
         Err(Broken::Refused { code: INVALID_PARAMS, words }) => Err(Failure::surely("bad_arguments", words)),
         Err(Broken::Refused { code: METHOD_NOT_FOUND, words }) => Err(Failure::surely("unknown_tool", words)),
-        Err(Broken::Refused { words, .. }) => Err(Failure::surely("tool_failed", words)),
+        Err(Broken::Refused { code: INVALID_REQUEST | NOT_READ, words }) => {
+            Err(Failure::surely("tool_failed", words))
+        }
+        Err(Broken::Refused { code, words }) if UNFIT.contains(&code) => {
+            Err(Failure::surely("tool_failed", words))
+        }
+        // Where repeating is harmless it may tell; a look that fails has failed.
+        Err(Broken::Refused { words, .. }) => {
+            Err(Failure { retryable: effect.writes(), ..Failure::perhaps("tool_failed", words) })
+        }
         Err(Broken::TooLong) => Err(Failure {
             retryable: false,
             ..Failure::perhaps(
@@ -113,17 +131,33 @@ mod tests {
                 json!({ "content": [{ "image": "image/png", "bytes": 3 }, { "uri": "x:1", "text": "t" }] }),
             ),
         ] {
-            assert_eq!(read("x", Ok(result(given.clone()))).unwrap().value, told, "{given}");
+            assert_eq!(read("x", Effect::Once, Ok(result(given.clone()))).unwrap().value, told, "{given}");
         }
         let failed =
             result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
-        let failure = read("x", Ok(failed)).unwrap_err();
+        let failure = read("x", Effect::Once, Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
-        assert_eq!(read("x", Err(Broken::TooLong)).unwrap_err().code, "too_long");
+        assert_eq!(read("x", Effect::Once, Err(Broken::TooLong)).unwrap_err().code, "too_long");
         let broke = result(json!({ "content": [{ "type": "text", "text": "HTTP 502" }], "isError": true,
             "_meta": { "munshi/failure": { "code": "service_failed", "retryable": true, "maybe": true } } }));
-        let failure = read("x", Ok(broke)).unwrap_err();
+        let failure = read("x", Effect::Once, Ok(broke)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.retryable), ("service_failed", true));
         assert_eq!(failure.happened, Happened::Maybe);
+    }
+
+    #[test]
+    fn only_a_call_that_was_not_understood_surely_did_nothing() {
+        let told = |code: i32, effect| {
+            let refused = Broken::Refused { code, words: "no".to_owned() };
+            let failure = read("x", effect, Err(refused)).unwrap_err();
+            (failure.happened, failure.retryable)
+        };
+        for code in [-32700, -32602, -32601, -32600, -32022, -32020] {
+            assert_eq!(told(code, Effect::Once), (Happened::No, false), "{code}");
+        }
+        for code in [-32603, -32000, -32042, 1, 500] {
+            assert_eq!(told(code, Effect::Once), (Happened::Maybe, true), "{code}");
+            assert!(!told(code, Effect::Read).1, "{code}");
+        }
     }
 }

@@ -28,6 +28,13 @@ pub(crate) struct RemoteTool {
     pub timeout: Duration,
 }
 
+/// What is sent.
+struct Asked<'a> {
+    tool: &'a str,
+    arguments: Map<String, Value>,
+    key: Option<String>,
+}
+
 impl RemoteTool {
     fn arguments(&self, permit: &Permit) -> Map<String, Value> {
         let mut arguments = permit.arguments().as_object().cloned().unwrap_or_default();
@@ -37,11 +44,15 @@ impl RemoteTool {
         arguments
     }
 
-    async fn ask(&self, tool: &str, arguments: Map<String, Value>, permit: &Permit) -> Result<Done, Failure> {
+    async fn ask(&self, asked: Asked<'_>, permit: &Permit) -> Result<Done, Failure> {
         let session = self.link.session().await.map_err(|standing| down(&self.link.name, &standing))?;
+        let answered = session.call(asked.tool, asked.arguments, asked.key).await;
+        answer::read(&self.link.name, permit.effect(), answered)
+    }
+
+    fn own(&self, permit: &Permit) -> Asked<'_> {
         let key = permit.effect().writes().then(|| permit.key());
-        let answered = session.call(tool, arguments, key).await;
-        answer::read(&self.link.name, answered)
+        Asked { tool: &self.remote, arguments: self.arguments(permit), key }
     }
 
     /// A look that takes too long is not tried again: whoever waits has waited as long as they may.
@@ -85,7 +96,7 @@ impl Far for RemoteTool {
     async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
         // A little less than the dispatcher gives, so that it is we who say what happened.
         let limit = self.timeout.saturating_sub(Duration::from_millis(250)).max(Duration::from_millis(250));
-        match timeout(limit, self.ask(&self.remote, self.arguments(permit), permit)).await {
+        match timeout(limit, self.ask(self.own(permit), permit)).await {
             Ok(answered) => answered,
             Err(_) => Err(self.too_slow(permit)),
         }
@@ -95,14 +106,21 @@ impl Far for RemoteTool {
         self.link.scrubber()
     }
 
+    fn line(&self) -> u64 {
+        self.link.number
+    }
+
     async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
         let Some(look_up) = &self.look_up else { return Ok(Looked::CanNotTell) };
         let filled = fill(&Value::Object(look_up.arguments.clone()), permit);
         let arguments = filled.as_object().cloned().unwrap_or_default();
-        let done = self.ask(&look_up.tool, arguments, permit).await?;
-        Ok(match done.value.pointer(&look_up.found) {
-            Some(found) if is_there(found) => Looked::Happened(done),
-            _ => Looked::DidNot,
+        // A look under the act's key would be the act to whoever keeps keys.
+        let asked = Asked { tool: &look_up.tool, arguments, key: None };
+        let done = self.ask(asked, permit).await?;
+        Ok(match is_there(&done.value, &look_up.found) {
+            Some(true) => Looked::Happened(done),
+            Some(false) => Looked::DidNot,
+            None => Looked::CanNotTell,
         })
     }
 
@@ -110,19 +128,33 @@ impl Far for RemoteTool {
         let Some(dry_run) = &self.dry_run else {
             return Err(Failure::surely("no_rehearsal", "this tool can't be tried out"));
         };
-        let mut arguments = self.arguments(permit);
-        arguments.insert(dry_run.clone(), Value::Bool(true));
-        self.ask(&self.remote, arguments, permit).await
+        let mut asked = self.own(permit);
+        asked.arguments.insert(dry_run.clone(), Value::Bool(true));
+        self.ask(asked, permit).await
     }
 }
 
-fn is_there(found: &Value) -> bool {
+/// Whether an answer shows the thing at `pointer`: it is there, or nothing is where it would be. An answer that has other
+/// things in that place, or no such place, is of another shape and tells neither.
+fn is_there(answer: &Value, pointer: &str) -> Option<bool> {
+    let mut place = pointer;
+    loop {
+        match (answer.pointer(place), place.rsplit_once('/')) {
+            (Some(found), _) if is_nothing(found) => return Some(false),
+            (Some(found), _) if place == pointer => return (found.as_i64() != Some(0)).then_some(true),
+            (Some(_), _) | (None, None) => return None,
+            (None, Some((above, _))) => place = above,
+        }
+    }
+}
+
+fn is_nothing(found: &Value) -> bool {
     match found {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Bool(true) | Value::Number(_) => true,
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
     }
 }
 
@@ -144,5 +176,34 @@ fn fill(template: &Value, permit: &Permit) -> Value {
             Value::Object(fields.iter().map(|(name, value)| (name.clone(), fill(value, permit))).collect())
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_an_answer_that_can_be_read_says_that_it_did_not_happen() {
+        for (answer, found, told) in [
+            (json!({ "order": { "id": "o-1" } }), "/order/id", Some(true)),
+            (json!({ "orders": [{ "id": 7 }] }), "/orders/0/id", Some(true)),
+            (json!({ "found": true }), "/found", Some(true)),
+            (json!({ "found": false }), "/found", Some(false)),
+            (json!({ "order": null }), "/order/id", Some(false)),
+            (json!({ "order": {} }), "/order/id", Some(false)),
+            (json!({ "orders": [], "total": 0 }), "/orders/0/id", Some(false)),
+            (json!([]), "/0", Some(false)),
+            (json!({}), "/order", Some(false)),
+            // Words, another shape, another kind, a count that may be an id.
+            (json!({ "text": "no such order; did you mean o-1?" }), "/order", None),
+            (json!({ "bookings": [{ "id": "o-1" }] }), "/orders/0/id", None),
+            (json!({ "order": "o-1" }), "/order/id", None),
+            (json!({ "orders": [{ "number": 7 }] }), "/orders/0/id", None),
+            (json!({ "total": 0 }), "/total", None),
+        ] {
+            assert_eq!(is_there(&answer, found), told, "{answer} {found}");
+        }
     }
 }

@@ -16,6 +16,9 @@ use crate::names::tool_name;
 
 /// In letters.
 const LONGEST_DESCRIPTION: usize = 1_500;
+/// A turn waits at least so long for a server that sets its own soft limit, in seconds: which of its answers come late is
+/// not the server's to choose.
+const LEAST_SOFT: u16 = 5;
 /// The arguments that a tool takes for a key and for only saying what it would do, where it does not name them.
 pub(crate) const KEY: &[&str] = &["idempotency_key", "idempotencyKey"];
 pub(crate) const DRY_RUN: &[&str] = &["dry_run", "dryRun"];
@@ -93,6 +96,11 @@ impl Said<'_> {
         self.own.and_then(&of).or_else(|| self.theirs.and_then(&of))
     }
 
+    fn soft(&self) -> Option<u16> {
+        let theirs = || self.theirs.and_then(|said| said.soft_seconds).map(|soft| soft.max(LEAST_SOFT));
+        self.own.and_then(|own| own.soft_seconds).or_else(theirs)
+    }
+
     /// A risk is there if anybody says so, unless the operator says it is not.
     fn risk(&self, of: impl Fn(&Declaration) -> Option<bool>, hinted: bool) -> bool {
         match self.own.and_then(&of) {
@@ -155,14 +163,13 @@ fn translated(
         destructive: writes && said.risk(|said| said.destructive, listed.hints.destructive == Some(true)),
         dry_run: dry_run.is_some(),
         timeout: Duration::from_secs(u64::from(timeout)),
-        soft: said
-            .either(|said| said.soft_seconds)
-            .filter(|soft| *soft < timeout)
-            .map(|soft| Duration::from_secs(u64::from(soft))),
+        soft: said.soft().filter(|soft| *soft < timeout).map(|soft| Duration::from_secs(u64::from(soft))),
         phrases: said.either(|said| (!said.words.is_empty()).then(|| said.words.clone())).unwrap_or_default(),
         ..ToolSpec::read(name, described(&said, remote, listed), format!("{}.{scope}", source.name))
     };
-    spec.cacheable = !writes && said.either(|said| said.cacheable).unwrap_or(false) && !spec.is_fleeting();
+    // What is told of money and stock goes by its words alone, so a server's own word is not enough.
+    let cacheable = said.own.and_then(|own| own.cacheable).unwrap_or(false);
+    spec.cacheable = !writes && cacheable && !spec.is_fleeting();
     let connector = Connector {
         name: source.name.to_string(),
         maker: Maker::Foreign,

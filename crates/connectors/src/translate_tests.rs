@@ -79,6 +79,19 @@ fn the_operators_word_wins_and_a_changed_list_is_held() {
 }
 
 #[test]
+fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
+    let said = |soft: u16| json!({ "_meta": { "munshi/tool": { "effect": "read", "cacheable": true, "soft_seconds": soft } } });
+    for (soft, waits) in [(0, 5), (1, 5), (9, 9)] {
+        let (spec, _) = shelved(listed(&said(soft)), "", Accepted::Yes).unwrap();
+        assert_eq!(spec.soft, Some(Duration::from_secs(waits)), "{soft}");
+        assert!(!spec.cacheable);
+    }
+    let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\nsoft_seconds = 1\n";
+    let (spec, _) = shelved(listed(&said(9)), own, Accepted::Yes).unwrap();
+    assert_eq!((spec.soft, spec.cacheable), (Some(Duration::from_secs(1)), true), "the operator's word wins");
+}
+
+#[test]
 fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =

@@ -47,6 +47,12 @@ pub trait Far: Send + Sync {
         Scrubber::default()
     }
 
+    /// Tells the connection it goes over from others that were there under the same name: what was seen over one is not
+    /// told of another.
+    fn line(&self) -> u64 {
+        0
+    }
+
     /// Whether an act happened, by its key or its arguments.
     async fn look_up(&self, _permit: &Permit) -> Result<Looked, Failure> {
         Ok(Looked::CanNotTell)

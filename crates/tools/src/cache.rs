@@ -1,6 +1,7 @@
-//! Looks that are declared to be cacheable, served again for a minute. Asked for once, kept by tenant, tool and arguments,
-//! and forgotten when anything of the same connector is written through this process; another process forgets with the
-//! minute. What is decided, counted and written down of an act is the same either way.
+//! Looks that are declared to be cacheable, served again for a minute. Asked for once, kept by tenant, tool, the connection
+//! it goes over and arguments, and forgotten when anything of the same connector is written through this process; another
+//! process forgets with the minute. What tells of money or stock is not kept. What is decided, counted and written down of
+//! an act is the same either way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +10,10 @@ use std::time::Duration;
 use metrics::counter;
 use munshi_safety::acts::Permit;
 use munshi_safety::audit::canonical;
-use munshi_types::{Effect, TenantId, Timestamp, ToolName};
+use munshi_types::{Effect, TenantId, Timestamp, ToolName, is_fleeting};
 use serde_json::Value;
 
+use crate::body::Body;
 use crate::registry::Tool;
 
 const KEPT: Duration = Duration::from_secs(60);
@@ -20,7 +22,7 @@ const MOST: usize = 2_000;
 const LONGEST: usize = 32 * 1024;
 const HITS: &str = "munshi_tool_cache_total";
 
-type Key = (TenantId, ToolName, String);
+type Key = (TenantId, ToolName, u64, String);
 type Source = (TenantId, String);
 
 /// Shared by all clones of a dispatcher.
@@ -65,7 +67,8 @@ impl Cache {
         if !spec.cacheable || spec.effect != Effect::Read {
             return Found::Nothing;
         }
-        let key = (permit.tenant(), spec.name.clone(), canonical(permit.arguments()));
+        let Body::Far(far) = &tool.body else { return Found::Nothing };
+        let key = (permit.tenant(), spec.name.clone(), far.line(), canonical(permit.arguments()));
         let connector = tool.known.connector.name.clone();
         let kept = self.lock();
         let fresh = kept.results.get(&key).filter(|entry| is_fresh(entry, now));
@@ -82,7 +85,7 @@ impl Cache {
 
     /// Keeps a result, unless something was written meanwhile.
     pub(crate) fn keep(&self, looking: Looking, value: &Value, now: Timestamp) {
-        if value.to_string().len() > LONGEST {
+        if value.to_string().len() > LONGEST || tells_of_money_or_stock(value) {
             return;
         }
         let mut kept = self.lock();
@@ -99,8 +102,15 @@ impl Cache {
         }
     }
 
-    /// Something of this connector is being written, or was: what was seen of it no longer counts.
-    pub(crate) fn forget(&self, tenant: TenantId, connector: &str) {
+    /// Something of this connector is about to be written. What was seen of it no longer counts, and neither does what is
+    /// seen until this is dropped: at the end of the call, or when nobody waits for that any more.
+    #[must_use]
+    pub(crate) fn writing(&self, tenant: TenantId, connector: &str) -> Writing {
+        self.forget(tenant, connector);
+        Writing { cache: self.clone(), tenant, connector: connector.to_owned() }
+    }
+
+    fn forget(&self, tenant: TenantId, connector: &str) {
         let mut kept = self.lock();
         *kept.writes.entry((tenant, connector.to_owned())).or_default() += 1;
         kept.results.retain(|(of, ..), entry| *of != tenant || entry.connector != connector);
@@ -108,6 +118,30 @@ impl Cache {
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A write under way.
+pub(crate) struct Writing {
+    cache: Cache,
+    tenant: TenantId,
+    connector: String,
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.cache.forget(self.tenant, &self.connector);
+    }
+}
+
+/// By the names of its fields.
+fn tells_of_money_or_stock(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(tells_of_money_or_stock),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| is_fleeting(name) || tells_of_money_or_stock(value))
+        }
+        _ => false,
     }
 }
 

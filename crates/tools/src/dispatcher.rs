@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::answer::{Answer, answer_of, bare, past, shown};
 use crate::attempts::{self, Called};
 use crate::body::{Body, Done, Far, Happened};
-use crate::cache::{Cache, Found};
+use crate::cache::{Cache, Found, Writing};
 use crate::error::{Error, Result};
 use crate::inside;
 use crate::journal::Journal;
@@ -234,7 +234,6 @@ impl Dispatcher {
 
     /// Calls it, or tells again what it said a moment ago where that is declared to be good enough.
     async fn apply_far(&self, far: &dyn Far, permit: &Permit, tool: &Tool) -> Called {
-        let (connector, writes) = (tool.known.connector.name.as_str(), permit.effect().writes());
         let looking = match self.cache.find(permit, tool, self.clock.now()) {
             Found::Kept(value) => {
                 let done = Some(Done::with(value.clone()));
@@ -243,19 +242,20 @@ impl Dispatcher {
             Found::Ask(looking) => Some(looking),
             Found::Nothing => None,
         };
-        if writes {
-            self.cache.forget(permit.tenant(), connector);
-        }
+        let _writing = self.writing(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
         let earlier = if permit.attempt() > 1 { Happened::Maybe } else { Happened::No };
         let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
-        if writes {
-            self.cache.forget(permit.tenant(), connector);
-        }
         if let (Some(looking), Outcome::Applied(value)) = (looking, &called.outcome) {
             self.cache.keep(looking, value, self.clock.now());
         }
         called
+    }
+
+    /// Held while a tool is called that writes.
+    pub(crate) fn writing(&self, permit: &Permit, tool: &Tool) -> Option<Writing> {
+        let connector = &tool.known.connector.name;
+        permit.effect().writes().then(|| self.cache.writing(permit.tenant(), connector))
     }
 
     /// A look at our own tables, in the transaction that writes its end down.

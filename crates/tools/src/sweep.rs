@@ -166,7 +166,9 @@ impl Dispatcher {
             }
             (Recovery::LookUp(permit), Some(tool)) => {
                 let Body::Far(far) = &tool.body else { return Ok(None) };
+                let writing = self.writing(&permit, &tool);
                 let called = attempts::look_then_call(far.as_ref(), &permit, tool.known.spec.timeout).await;
+                drop(writing);
                 self.end(permit, Some(tool), called, journal).await?;
                 Ok(Some(true))
             }

@@ -34,6 +34,7 @@ async fn called(test: &TestDb, name: &str, arguments: Value) -> Answer {
             session: None,
             zone: "America/New_York".parse().unwrap(),
             background: false,
+            key: None,
         },
         agent: Arc::new(Conduct { read: "house.*".parse().into_iter().collect(), ..Conduct::default() }),
         taint: Taint::default(),

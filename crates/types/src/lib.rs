@@ -44,6 +44,6 @@ pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
     ConnectorName, ConnectorNameError, Effect, Searching, Sending, ToolExample, ToolName, ToolNameError,
-    ToolSpec,
+    ToolSpec, is_fleeting,
 };
 pub use unseen::is_unseen;

@@ -60,42 +60,44 @@ pub struct ToolSpec {
     pub reply: Option<String>,
 }
 
-/// What is told of these is out of date with the next sale.
-const FLEETING: [&str; 18] = [
-    "money",
-    "pay",
-    "paid",
-    "payment",
-    "balance",
-    "price",
-    "rate",
-    "fare",
-    "stock",
-    "inventory",
-    "ledger",
-    "invoice",
-    "account",
-    "wallet",
-    "credit",
-    "due",
-    "bill",
-    "availability",
+/// What is told of these is out of date with the next sale: money, what is owed, and what there is still of something. No
+/// list of words is whole, so somebody has to have said besides that a result may be told again.
+#[rustfmt::skip]
+const FLEETING: [&str; 75] = [
+    "account", "amount", "availability", "available", "baaki", "bakaya", "baki", "balance", "bid", "bill", "cart", "cash",
+    "charge", "cost", "credit", "daam", "dam", "debit", "debt", "discount", "due", "emi", "expense", "fare", "fee", "fund",
+    "gst", "hisaab", "hisab", "income", "inr", "inventory", "invoice", "jama", "keemat", "khata", "kimat", "ledger", "left",
+    "loan", "money", "mrp", "offer", "owe", "owed", "paid", "paisa", "paise", "pay", "payment", "payout", "price",
+    "qty", "quantity", "quote", "rate", "refund", "remaining", "revenue", "rupee", "salary", "seat", "slot", "stock", "sum",
+    "tariff", "tax", "total", "udhaar", "udhar", "usd", "vacancy", "vacant", "wage", "wallet",
 ];
 
 impl ToolSpec {
     /// Whether it tells of money or stock, by the words of its name and scope: a minute is too long for that.
     pub fn is_fleeting(&self) -> bool {
-        let words = |text: &str| -> Vec<String> {
-            let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
-            parts.map(str::to_ascii_lowercase).collect()
-        };
-        let said = [words(self.name.as_str()), words(&self.scope)].concat();
-        let is = |word: &String| {
-            let plain = word.strip_suffix('s').unwrap_or(word);
-            FLEETING.contains(&plain) || FLEETING.contains(&word.as_str())
-        };
-        said.iter().any(is)
+        is_fleeting(self.name.as_str()) || is_fleeting(&self.scope)
     }
+}
+
+/// Whether a name, of a tool or of a field in what it tells, speaks of money or stock: `unit_price`, `itemsLeft`.
+pub fn is_fleeting(name: &str) -> bool {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars() {
+        if !letter.is_ascii_alphanumeric() || (letter.is_ascii_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_ascii_alphanumeric()) {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    let is = |word: &String| {
+        let plain = word.strip_suffix('s').unwrap_or(word);
+        FLEETING.contains(&plain) || FLEETING.contains(&word.as_str())
+    };
+    let is_at_hand = words.windows(2).any(|pair| matches!(pair, [on, hand] if on == "on" && hand == "hand"));
+    is_at_hand || words.iter().any(is)
 }
 
 /// Which arguments of a tool that sends say to whom, and by which template.
@@ -291,6 +293,34 @@ mod tests {
         assert!(
             "Files".parse::<ConnectorName>().is_err() && "x".repeat(25).parse::<ConnectorName>().is_err()
         );
+    }
+
+    #[test]
+    fn money_and_stock_are_known_by_their_words() {
+        for fleeting in [
+            "get_quote",
+            "cart_total",
+            "cost_of",
+            "items_left",
+            "khata_baki",
+            "qty",
+            "get_tariff",
+            "amount_owed",
+            "on_hand",
+            "seats_free",
+            "unitPrice",
+            "stockLevel",
+            "shop.stocks.read",
+            "BALANCE_DUE",
+            "totalMRP",
+        ] {
+            assert!(is_fleeting(fleeting), "{fleeting}");
+        }
+        for steady in
+            ["menu", "opening_hours", "weather.read", "separate", "paypal_help", "collect", "handbook", ""]
+        {
+            assert!(!is_fleeting(steady), "{steady}");
+        }
     }
 
     #[test]

@@ -282,6 +282,7 @@ impl Turn {
             session: Some(self.run.session.as_uuid()),
             zone: self.place.zone.clone(),
             background: false,
+            key: None,
         }
     }
 

@@ -207,7 +207,7 @@ impl Turn {
             commit::journal(tx, &progress)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat" };
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key: None };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok((snapshot, waiting)),
                 other => Err(Stop::Not(other)),
@@ -247,7 +247,7 @@ impl Turn {
                 Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat" };
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key: None };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok(snapshot),
                 other => Err(Stop::Not(other)),

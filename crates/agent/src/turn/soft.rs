@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use munshi_tools::{Answer, Error as ToolsError, Journal, Want};
 use munshi_types::{ActId, Conduct, ToolName};
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
 use crate::commit::{self, Progress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::late::{self, Leaving, Left};
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Place, When};
@@ -16,6 +18,11 @@ use crate::state::RunState;
 
 /// How long one waits for an act that is not decided about when its soft limit is over.
 const AGAIN: Duration = Duration::from_millis(100);
+/// How long one waits before an act is left once more, where the database could not be reached.
+const HELD_UP: Duration = Duration::from_millis(500);
+
+/// What the dispatcher said.
+type Said = Result<Option<Answer>, ToolsError>;
 
 /// What is asked of the dispatcher.
 pub(super) enum Asked {
@@ -44,7 +51,7 @@ impl Turn {
         let journal = Arc::new(Leaving { inner: self.engine.clone(), journal });
         let asking = self.asking(asked, journal);
         let abandon = self.engine.abandon.clone();
-        let mut call = self.engine.tasks.spawn(async move {
+        let call = self.engine.tasks.spawn(async move {
             tokio::select! {
                 biased;
                 // As a crash would: whoever takes the act up knows what to do about it.
@@ -52,16 +59,10 @@ impl Turn {
                 answer = asking => Some(answer),
             }
         });
-        let mut wait = soft;
-        let ended = loop {
-            if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
-                break ended;
-            }
-            match self.leave(place, called).await? {
-                Left::Yes => return Ok(Some(Answer::Working { act: called.act })),
-                Left::NotYet => wait = AGAIN,
-                Left::No => break call.await,
-            }
+        // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
+        let call = AbortOnDropHandle::new(call);
+        let Some(ended) = self.wait_or_leave((place, called), soft, call).await? else {
+            return Ok(Some(Answer::Working { act: called.act }));
         };
         match ended {
             Ok(Some(answer)) => Ok(answer?),
@@ -74,11 +75,37 @@ impl Turn {
         }
     }
 
-    fn asking(
+    /// How the call ended; none where it is left to itself.
+    async fn wait_or_leave(
         &self,
-        asked: Asked,
-        journal: Arc<dyn Journal>,
-    ) -> impl Future<Output = Result<Option<Answer>, ToolsError>> + Send + 'static {
+        (place, called): (Place, &Called),
+        soft: Duration,
+        mut call: AbortOnDropHandle<Option<Said>>,
+    ) -> Result<Option<Result<Option<Said>, JoinError>>> {
+        let (mut wait, mut is_unsure) = (soft, false);
+        loop {
+            if let Ok(ended) = tokio::time::timeout(wait, &mut call).await {
+                return Ok(Some(ended));
+            }
+            match self.leave(place, called).await {
+                Ok(Left::Yes) => break,
+                Ok(Left::NotYet) => wait = AGAIN,
+                Ok(Left::No) => return Ok(Some(call.await)),
+                // That it stands there already is the answer to whether it was left.
+                Err(Error::Store(munshi_store::Error::Conflict { .. })) if is_unsure => break,
+                // The call goes on meanwhile, and so does the turn's hold on the run.
+                Err(error) if error.may_pass() => {
+                    is_unsure |= matches!(error, Error::Store(munshi_store::Error::OutcomeUnknown));
+                    wait = HELD_UP;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        call.detach();
+        Ok(None)
+    }
+
+    fn asking(&self, asked: Asked, journal: Arc<dyn Journal>) -> impl Future<Output = Said> + Send + 'static {
         let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
         async move {
             match asked {

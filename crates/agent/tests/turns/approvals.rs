@@ -26,7 +26,7 @@ pub(crate) async fn answer(
     let (office, now) = (shop.office.clone(), test.clock.now());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
         let who = persons::find(tx, who)?.unwrap().principal(tx);
-        let said = Said { who: &who, answer, shown: None, covers: Covers::Act, via: "api" };
+        let said = Said { who: &who, answer, shown: None, covers: Covers::Act, via: "api", key: None };
         approvals::answer(tx, &office, id, &said, now)
     };
     shop.db.write(shop.tenant, unit).await.unwrap()

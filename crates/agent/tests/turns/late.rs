@@ -1,5 +1,6 @@
 //! Tools that take longer than they are waited for: the turn says so and goes on, and the result comes by itself, once.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_agent::{Due, RunState};
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{Plan, Shop, arguments};
 
-const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"slow_book\", \"slow_fax\"]\n\
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"slow_book\", \"slow_fax\", \"late_order\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 
 /// What was said in the conversation by the business, the oldest first.
@@ -99,6 +100,34 @@ on_both! {
         shop.world.release();
         let told = until_said(&shop, 2).await;
         assert!(told[1].starts_with("What I was working on did not succeed"), "{told:?}");
+    }
+
+    async fn a_call_ends_with_the_turn_that_lost_its_run(test: TestDb) {
+        let shop = open(&test, [Turn::call("late_order", &arguments("rice"))]).await;
+        let other = shop.again(&test, [Turn::text("It is ordered.")]).await;
+        let received = shop.say("1", "order the rice").await;
+        for _ in 0..1_000 {
+            if shop.world.began.load(Ordering::SeqCst) == 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // It could not be renewed in time, and another node takes the run up, looks, and does what is not there yet.
+        test.clock.advance(Duration::from_secs(60));
+        assert_eq!(other.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+        for _ in 0..2_000 {
+            if shop.world.began.load(Ordering::SeqCst) == 2 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(shop.world.began.load(Ordering::SeqCst), 2);
+        // Past the soft limit of the first.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        shop.world.release();
+        other.outcome(&received).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(shop.world.effects().len(), 1, "{:?}", shop.world.effects());
     }
 
     async fn after_a_crash_it_is_told_once_and_done_once(test: TestDb) {

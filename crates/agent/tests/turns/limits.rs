@@ -21,7 +21,8 @@ async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::Outcome) {
         (shop.office.clone(), test.clock.now(), shop.owner, outcome.approval.unwrap());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
         let who = persons::find(tx, owner)?.unwrap().principal(tx);
-        let said = Said { who: &who, answer: Answer::Yes, shown: None, covers: Covers::Act, via: "api" };
+        let said =
+            Said { who: &who, answer: Answer::Yes, shown: None, covers: Covers::Act, via: "api", key: None };
         approvals::answer(tx, &office, id, &said, now)
     };
     assert!(matches!(shop.db.write(shop.tenant, unit).await.unwrap(), Answered::Granted(_)));

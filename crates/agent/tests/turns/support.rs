@@ -43,6 +43,8 @@ pub(crate) struct World {
     pub(crate) done: Mutex<Vec<String>>,
     pub(crate) calls: AtomicU32,
     pub(crate) looks: AtomicU32,
+    /// Calls that wait to be let.
+    pub(crate) began: AtomicU32,
     /// Tools hang after their effect.
     pub(crate) hangs: std::sync::atomic::AtomicBool,
     /// Tools that take long come to their end.
@@ -70,6 +72,24 @@ impl Far for Slow {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         done
+    }
+}
+
+/// Does its work only when it is let.
+struct Late(Outside);
+
+#[async_trait]
+impl Far for Late {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.0.world.began.fetch_add(1, Ordering::SeqCst);
+        while !self.0.world.released.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.0.call(permit).await
+    }
+
+    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+        self.0.look_up(permit).await
     }
 }
 
@@ -219,6 +239,10 @@ fn registry(world: &Arc<World>) -> Registry {
         let spec = ToolSpec { soft, timeout, ..spec(name, effect) };
         add(&mut registry, spec, foreign(), Body::Far(Arc::new(slow)));
     }
+    let (soft, timeout) = (Some(Duration::from_millis(1_500)), Duration::from_secs(20));
+    let late = Late(Outside { world: world.clone(), effect: Effect::Checked });
+    let order = ToolSpec { soft, timeout, ..spec("late_order", Effect::Checked) };
+    add(&mut registry, order, foreign(), Body::Far(Arc::new(late)));
     let search = Searching { tool: "find".parse().unwrap(), argument: "text".to_owned() };
     let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
     add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{Declaration, Given};
-use crate::openapi::Source;
+use crate::openapi::{self, Source};
 
 const LONGEST_TIMEOUT: u16 = 600;
 
@@ -32,7 +32,8 @@ pub struct Entry {
     /// Where the document's operations are called, where that is not what it says itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The only hosts that are called; without it, those of `openapi` and `server`.
+    /// The only places that are called, each a host, `host:port` or `http://host:port`; without it, those of `openapi` and
+    /// `server`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// What opens it, by the names of the document's security schemes.
@@ -135,6 +136,7 @@ impl Entry {
             false => Source::Web(address("openapi", place)?),
         };
         let server = self.server.as_deref().map(|server| address("server", server)).transpose()?;
+        self.hosts.iter().try_for_each(|host| openapi::listed(host).map(|_| ()))?;
         Ok(Reached::OpenApi(source, server))
     }
 

@@ -11,7 +11,7 @@ use http::{HeaderName, HeaderValue};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -190,11 +190,32 @@ async fn complaint(
     let error =
         error.or_else(|| is_probe.then(|| ErrorData::invalid_request(format!("HTTP {status}"), None)));
     match error {
-        Some(error) => {
+        Some(mut error) => {
+            if matches!(request.request, ClientRequest::CallToolRequest(_)) {
+                error.code = weighed(status, error.code);
+            }
             let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
             Ok(StreamableHttpPostResponse::Json(answer, None))
         }
         None => Err(unexpected(format!("HTTP {status}"))),
+    }
+}
+
+/// The code of a call's error in the light of its status. By HTTP's own words a request was not acted upon where the fault
+/// is the client's, whatever code the server chose; where the fault is the server's, it may have been.
+fn weighed(status: StatusCode, code: ErrorCode) -> ErrorCode {
+    let is_told = matches!(
+        code,
+        ErrorCode::INVALID_PARAMS
+            | ErrorCode::METHOD_NOT_FOUND
+            | ErrorCode::INVALID_REQUEST
+            | ErrorCode::PARSE_ERROR
+    );
+    match status {
+        _ if status.is_server_error() => ErrorCode::INTERNAL_ERROR,
+        StatusCode::REQUEST_TIMEOUT => ErrorCode::INTERNAL_ERROR,
+        _ if status.is_client_error() && !is_told => ErrorCode::INVALID_REQUEST,
+        _ => code,
     }
 }
 
@@ -240,5 +261,34 @@ fn since_blank_line(length: usize, piece: &Bytes) -> usize {
     match last {
         Some(at) => piece.len() - at,
         None => length.saturating_add(piece.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::{CallToolRequest, CallToolRequestParams, RequestId};
+
+    /// The code that is heard of a call that was answered so.
+    async fn heard(status: u16, code: i32) -> i32 {
+        let body =
+            serde_json::json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": code, "message": "no" } });
+        let response = http::Response::builder().status(status).body(body.to_string()).unwrap();
+        let call = ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("book")));
+        let message = ClientJsonRpcMessage::request(call, RequestId::Number(7));
+        match complaint(Response::from(response), &message).await {
+            Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), _)) => error.error.code.0,
+            other => panic!("{:?}", other.map(|_| ())),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_status_says_whether_a_call_was_acted_upon() {
+        // A server that was started anew does not know the session, and says so with a code of its own.
+        assert_eq!(heard(400, -32000).await, -32600);
+        assert_eq!(heard(400, -32602).await, -32602);
+        for status in [500, 502, 504, 408] {
+            assert_eq!(heard(status, -32602).await, -32603, "{status}");
+        }
     }
 }

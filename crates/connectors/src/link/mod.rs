@@ -15,6 +15,7 @@ mod reading;
 mod session;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use munshi_safety::privacy::Scrubber;
@@ -36,6 +37,8 @@ pub(crate) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Link {
     pub name: String,
+    /// No other of this process has it: a connector that is declared anew goes over a line of its own.
+    pub number: u64,
     /// The session there is, and how the connector is. Written by its supervisor alone.
     now: watch::Receiver<Now>,
 }
@@ -51,8 +54,10 @@ pub(crate) struct Now {
 
 impl Link {
     pub(crate) fn new(name: String) -> (watch::Sender<Now>, Arc<Self>) {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         let (tell, now) = watch::channel(Now::default());
-        (tell, Arc::new(Self { name, now }))
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        (tell, Arc::new(Self { name, number, now }))
     }
 
     /// The session, once there is one. What stands in its place says why there is none.

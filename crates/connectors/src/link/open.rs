@@ -99,7 +99,11 @@ impl Opening<'_> {
         };
         let mut logins = BTreeMap::new();
         for (name, given) in &self.entry.logins {
-            logins.insert(name.clone(), self.value(given, &mut opened).await?);
+            let value = self.value(given, &mut opened).await?;
+            if let Given::Secret(_) = given {
+                opened.extend(halves(&value).map(str::to_owned));
+            }
+            logins.insert(name.clone(), value);
         }
         Ok(Filled { values, token, logins, scrubber: Scrubber::new(opened) })
     }
@@ -210,6 +214,14 @@ impl Opening<'_> {
         let (_, too_long) = watch::channel(0);
         Session::open(transport, Around { too_long, child: None }, self.greeting).await
     }
+}
+
+/// What is secret by itself in `user:password`: the password, and a user that is a key in truth.
+fn halves(login: &str) -> impl Iterator<Item = &str> {
+    const KEY: usize = 16;
+    let (user, password) = login.split_once(':').unwrap_or_default();
+    let is_key = password.is_empty() || user.len() >= KEY;
+    [Some(password), is_key.then_some(user)].into_iter().flatten()
 }
 
 fn headers(values: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::document::Document;
+use super::parameter::is_ours;
 
 /// What was given for the document's security schemes, by their names; secrets are open here.
 #[derive(Clone, Default)]
@@ -59,6 +60,12 @@ impl Logins {
         let scheme = document.resolve(scheme)?;
         let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         match (text("type").as_str(), text("in").as_str(), text("scheme").to_ascii_lowercase().as_str()) {
+            // `authorization` is where a key may well stand; the others say how a request travels.
+            ("apiKey", "header", _)
+                if is_ours(&text("name")) && !text("name").eq_ignore_ascii_case("authorization") =>
+            {
+                Err(format!("the login `{name}` can't be sent as the header {}", text("name")))
+            }
             ("apiKey", "header", _) => Ok(Login::Header { name: text("name"), value }),
             ("apiKey", "query", _) => Ok(Login::Query { name: text("name"), value }),
             ("http", _, "basic") => match value.split_once(':') {
@@ -85,9 +92,10 @@ mod tests {
                 "gateway": { "type": "apiKey", "in": "header", "name": "x-gateway-key" },
                 "asked": { "type": "apiKey", "in": "query", "name": "key" },
                 "basic": { "type": "http", "scheme": "Basic" }, "bearer": { "type": "http", "scheme": "bearer" },
-                "oauth": { "type": "oauth2", "flows": {} }, "tls": { "type": "mutualTLS" } } } });
+                "oauth": { "type": "oauth2", "flows": {} }, "tls": { "type": "mutualTLS" },
+                "odd": { "type": "apiKey", "in": "header", "name": "Host" } } } });
         let document = Document::read(root.to_string().as_bytes()).unwrap();
-        let all = ["gateway", "asked", "basic", "bearer", "oauth", "tls"];
+        let all = ["gateway", "asked", "basic", "bearer", "oauth", "tls", "odd"];
         let named = all.iter().map(|name| ((*name).to_owned(), "u:p".to_owned())).collect();
         let logins = Logins { named, always: false };
         let of = |operation: Value| logins.of(&document, &operation);
@@ -104,7 +112,9 @@ mod tests {
         for name in ["bearer", "oauth"] {
             assert!(of(json!({ "security": [{ name: [] }] })).unwrap() == [Login::Bearer("u:p".to_owned())]);
         }
-        assert!(of(json!({ "security": [{ "tls": [] }] })).is_err());
+        for name in ["tls", "odd"] {
+            assert!(of(json!({ "security": [{ name: [] }] })).is_err());
+        }
         let none = Logins::default();
         assert!(none.of(&document, &json!({})).err().unwrap().contains("logins.gateway"));
         assert!(none.of(&document, &json!({ "security": [{ "gateway": [] }, {}] })).unwrap().is_empty());

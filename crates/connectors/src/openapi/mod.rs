@@ -24,8 +24,8 @@ mod schema;
 mod service;
 
 pub(crate) use login::Logins;
-pub(crate) use place::Places;
 pub use place::Source;
+pub(crate) use place::{Places, listed};
 pub(crate) use service::{Parts, Service};
 
 /// Of a document, in bytes.

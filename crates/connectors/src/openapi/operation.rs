@@ -17,6 +17,8 @@ use crate::manifest::DECLARES;
 
 /// The argument that holds a body.
 pub(super) const BODY: &str = "body";
+/// Where a tool's `_meta` says how it is called, so that a person looks again when that changes.
+const CALLED: &str = "munshi/call";
 /// The header by which a service knows a call again.
 const ONCE: &str = "idempotency-key";
 /// In letters.
@@ -38,6 +40,28 @@ pub(super) struct Operation {
 pub(super) enum Media {
     Json,
     Form,
+}
+
+impl Operation {
+    /// All that decides what a call sends and to where, without a secret.
+    fn wire(&self) -> Value {
+        let parameter = |one: &Parameter| {
+            let (at, style) = (format!("{:?}", one.at), format!("{:?}", one.style));
+            json!({ "argument": one.argument, "name": one.name, "at": at, "style": style })
+        };
+        let login = |one: &Login| match one {
+            Login::Header { name, .. } => format!("header {name}"),
+            Login::Query { name, .. } => format!("query {name}"),
+            Login::Bearer(_) => "bearer".to_owned(),
+            Login::Basic { .. } => "basic".to_owned(),
+        };
+        json!({
+            "method": self.method.as_str(), "at": self.base.as_str(), "path": self.path,
+            "parameters": self.parameters.iter().map(parameter).collect::<Vec<_>>(),
+            "body": self.body.map(|media| format!("{media:?}")),
+            "logins": self.logins.iter().map(login).collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// What a document is read with.
@@ -98,10 +122,12 @@ impl Reading<'_> {
         let schema = self.schema(&parameters, body_schema.as_ref())?;
         let mut tool = Tool::new(name, words(operation, &method, path), Arc::new(schema));
         tool.annotations = Some(hints(&method));
-        tool.meta =
-            Some(MetaObject([(DECLARES.to_owned(), declared(&method, &parameters))].into_iter().collect()));
+        let declared = declared(&method, &parameters);
         let body = body.map(|(media, _)| media);
-        Ok(Operation { method, base, path: path.to_owned(), parameters, body, logins, tool })
+        let mut operation = Operation { method, base, path: path.to_owned(), parameters, body, logins, tool };
+        let meta = [(DECLARES.to_owned(), declared), (CALLED.to_owned(), operation.wire())];
+        operation.tool.meta = Some(MetaObject(meta.into_iter().collect()));
+        Ok(operation)
     }
 
     /// Those of the operation, and those of its path that it does not say anew.

@@ -77,3 +77,31 @@ fn what_wants_a_login_that_nobody_gave_is_left_out() {
     assert!(offer.operations.is_empty());
     assert!(offer.left_out.iter().all(|(_, why)| why.contains("logins.gateway")), "{:?}", offer.left_out);
 }
+
+/// A document that moves its calls, or sends a value elsewhere, is another one though its tools read the same.
+#[test]
+fn where_and_how_a_call_goes_is_part_of_the_manifest() {
+    let hash = |change: &dyn Fn(&mut Value)| {
+        let mut root: Value = serde_json::from_str(DOCUMENT).unwrap();
+        change(&mut root);
+        let document = Document::read(root.to_string().as_bytes()).unwrap();
+        let source = Source::Web("https://pets.example/openapi.json".parse().unwrap());
+        let places = Places { source, server: None, hosts: Vec::new() };
+        let named = [("gateway".to_owned(), "secret".to_owned())].into();
+        let logins = Logins { named, always: false };
+        let given = BTreeSet::new();
+        let reading = Reading { document: &document, places: &places, logins: &logins, given: &given };
+        let tools: Vec<Tool> = reading.all().operations.into_values().map(|one| one.tool).collect();
+        assert!(!serde_json::to_string(&tools).unwrap().contains("secret"));
+        assert_eq!(tools.len(), 5);
+        Manifest::of("s", "1", tools).hash
+    };
+    let known = hash(&|_| {});
+    assert_eq!(known, hash(&|_| {}));
+    assert_ne!(known, hash(&|root| root["servers"] = json!([{ "url": "/v2" }])));
+    let limit = "/components/parameters/Limit";
+    assert_ne!(known, hash(&|root| root.pointer_mut(limit).unwrap()["in"] = json!("header")));
+    assert_ne!(known, hash(&|root| root.pointer_mut(limit).unwrap()["style"] = json!("pipeDelimited")));
+    let scheme = "/components/securitySchemes/gateway";
+    assert_ne!(known, hash(&|root| root.pointer_mut(scheme).unwrap()["in"] = json!("query")));
+}

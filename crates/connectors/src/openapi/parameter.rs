@@ -38,8 +38,39 @@ pub(super) struct Parameter {
     pub(super) about: String,
 }
 
-/// Headers that are ours to write.
-const OURS: [&str; 3] = ["accept", "content-type", "authorization"];
+/// Headers that are ours to write: what the call is, how it travels, who it is from, and to whom. One that has the service
+/// take a look for another method would make a look a deed.
+const OURS: [&str; 25] = [
+    "accept",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "origin",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+];
+
+pub(super) fn is_ours(header: &str) -> bool {
+    OURS.contains(&header.trim().to_ascii_lowercase().as_str())
+}
 
 impl Parameter {
     /// None for what is never sent by a tool's call: cookies, and headers that are ours.
@@ -51,7 +82,7 @@ impl Parameter {
         let at = match text("in") {
             "path" => At::Path,
             "query" => At::Query,
-            "header" if OURS.contains(&name.to_ascii_lowercase().as_str()) => return Ok(None),
+            "header" if is_ours(&name) => return Ok(None),
             "header" => At::Header,
             "cookie" if !required => return Ok(None),
             other => return Err(format!("it wants `{name}` in a {other}, which is not sent")),
@@ -148,7 +179,10 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|one| one.argument.as_str()).collect();
         assert_eq!(names, ["id", "id_query", "filter_name", "body_header", "top"]);
         assert!(all[0].required && !all[1].required);
-        assert!(read(json!({ "name": "Authorization", "in": "header" })).unwrap().is_none());
+        for ours in ["Authorization", "Host", "COOKIE", "Transfer-Encoding", "X-HTTP-Method-Override"] {
+            assert!(read(json!({ "name": ours, "in": "header" })).unwrap().is_none(), "{ours}");
+        }
+        assert!(read(json!({ "name": "Host", "in": "query" })).unwrap().is_some());
         assert!(read(json!({ "name": "sid", "in": "cookie" })).unwrap().is_none());
         assert!(read(json!({ "name": "sid", "in": "cookie", "required": true })).is_err());
         assert!(read(json!({ "name": "x", "in": "path", "style": "matrix" })).is_err());

@@ -19,8 +19,22 @@ pub(crate) struct Places {
     pub source: Source,
     /// The operator's word for where calls go.
     pub server: Option<Url>,
-    /// Where calls may go; without it, where the operator's own words lead.
+    /// Where calls may go; without it, where the operator's own words lead. A name, a name with a port, or both behind
+    /// `http://`: what is not said to be plain is not.
     pub hosts: Vec<String>,
+}
+
+/// An entry of `hosts` as an address, or why it is none.
+pub(crate) fn listed(host: &str) -> Result<Url, String> {
+    let text = if host.contains("://") { host.to_owned() } else { format!("https://{host}") };
+    let fits = |url: &Url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.host().is_some();
+        let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        is_web && is_bare && url.username().is_empty() && url.password().is_none()
+    };
+    Url::parse(&text).ok().filter(fits).ok_or_else(|| {
+        format!("`{host}` can't be one of hosts: give api.example.com, api.example.com:8443 or http://10.0.0.5:8080")
+    })
 }
 
 impl Places {
@@ -37,11 +51,20 @@ impl Places {
         if !base.username().is_empty() || base.password().is_some() {
             return Err("its address holds a password: give it as logins".to_owned());
         }
-        match self.allows(host) {
+        match self.allows(&base) {
             true => Ok(base),
-            false => {
-                Err(format!("it is called at {host}, which is not allowed: add it to hosts, or give server"))
-            }
+            false => Err(format!(
+                "it is called at {}, which is not allowed: add it to hosts, or give server",
+                base.origin().ascii_serialization()
+            )),
+        }
+    }
+
+    /// Whether what opens the service goes along when its document is asked for: where calls go too, and nowhere else.
+    pub(super) fn knows_us(&self, document: &Url) -> bool {
+        match &self.server {
+            Some(server) => server.origin() == document.origin(),
+            None => self.allows(document),
         }
     }
 
@@ -64,15 +87,25 @@ impl Places {
         })
     }
 
-    fn allows(&self, host: &str) -> bool {
-        let own = match &self.source {
-            Source::Web(source) => source.host_str(),
+    /// Scheme, host and port together: another port is another service, and a token is not for everybody on the way.
+    fn allows(&self, url: &Url) -> bool {
+        let source = match &self.source {
+            Source::Web(source) => Some(source),
             Source::File(_) => None,
         };
-        let own = own.into_iter().chain(self.server.as_ref().and_then(Url::host_str));
+        let mut own = source.into_iter().chain(&self.server);
+        let is_own = own.any(|known| known.origin() == url.origin());
+        let is_listed = |host: &String| {
+            let Ok(known) = listed(host) else { return false };
+            // A name alone also stands for what the operator wrote in full elsewhere.
+            let is_meant = !host.contains("://")
+                && known.host() == url.host()
+                && known.port().is_none_or(|port| Some(port) == url.port_or_known_default());
+            known.origin() == url.origin() || (is_own && is_meant)
+        };
         match self.hosts.is_empty() {
-            true => own.into_iter().any(|known| known.eq_ignore_ascii_case(host)),
-            false => self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host)),
+            true => is_own,
+            false => self.hosts.iter().any(is_listed),
         }
     }
 }
@@ -100,6 +133,9 @@ mod tests {
         let other = Places { hosts: vec!["api.example".to_owned()], ..own.clone() };
         assert_eq!(base(&other, &said("https://api.example/x")).unwrap(), "https://api.example/x");
         assert!(base(&other, &said("/here")).is_err());
+        for astray in ["http://pets.example/", "https://pets.example:8443/", "http://pets.example:443/"] {
+            assert!(base(&own, &said(astray)).unwrap_err().contains("not allowed"), "{astray}");
+        }
         let server = Some(Url::parse("http://10.0.0.1:8080/api").unwrap());
         assert_eq!(
             base(&Places { server, ..own }, &said("https://evil.example/")).unwrap(),
@@ -108,5 +144,60 @@ mod tests {
         let file = Places { source: Source::File("/srv/x.json".into()), server: None, hosts: Vec::new() };
         assert!(base(&file, &json!({ "openapi": "3.1.0" })).unwrap_err().contains("server ="));
         assert!(base(&file, &said("https://evil.example/")).unwrap_err().contains("not allowed"));
+    }
+
+    #[test]
+    fn a_host_is_a_scheme_and_a_port_too() {
+        let source = || Source::Web(Url::parse("http://10.0.0.1:8080/openapi.json").unwrap());
+        let places = |hosts: &[&str]| Places {
+            source: source(),
+            server: None,
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        };
+        let allows = |hosts: &[&str], url: &str| places(hosts).allows(&Url::parse(url).unwrap());
+        let here = "http://10.0.0.1:8080/v1";
+        for hosts in [&[][..], &["10.0.0.1"], &["10.0.0.1:8080"], &["http://10.0.0.1:8080"]] {
+            assert!(allows(hosts, here), "{hosts:?}");
+            assert!(!allows(hosts, "http://10.0.0.1:2375/containers"), "{hosts:?}");
+        }
+        assert!(!allows(&["10.0.0.1:9000"], here) && !allows(&["api.example"], here));
+        for (host, url) in [
+            ("api.example", "https://api.example/"),
+            ("API.example", "https://api.example/"),
+            ("api.example:8443", "https://api.example:8443/"),
+            ("http://api.example", "http://api.example/"),
+        ] {
+            assert!(allows(&[host], url), "{host}");
+        }
+        for (host, url) in [
+            ("api.example", "http://api.example/"),
+            ("api.example", "https://api.example:8443/"),
+            ("api.example:8443", "https://api.example/"),
+            ("api.example:8443", "http://api.example:8443/"),
+            ("http://api.example", "https://api.example/"),
+        ] {
+            assert!(!allows(&[host], url), "{host} {url}");
+        }
+        for odd in ["", "a b", "api.example/x", "ftp://api.example", "https://u:p@api.example", "::1"] {
+            assert!(listed(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_opens_a_service_goes_where_its_calls_go() {
+        let places = |source: &str, server: Option<&str>, hosts: &[&str]| Places {
+            source: Source::Web(Url::parse(source).unwrap()),
+            server: server.map(|server| Url::parse(server).unwrap()),
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        };
+        let knows = |source: &str, server: Option<&str>, hosts: &[&str]| {
+            places(source, server, hosts).knows_us(&Url::parse(source).unwrap())
+        };
+        let (own, hub) = ("https://api.example/openapi.json", "https://raw.example/v/openapi.json");
+        assert!(knows(own, None, &[]) && knows(own, Some("https://api.example/v2"), &[]));
+        assert!(!knows(hub, Some("https://api.example"), &[]));
+        assert!(!knows(own, Some("https://api.example:8443"), &[]));
+        assert!(!knows(hub, None, &["api.example"]) && knows(own, None, &["api.example"]));
+        assert!(!knows(hub, Some("https://api.example"), &["api.example", "raw.example"]));
     }
 }

@@ -198,14 +198,17 @@ async fn fetch(parts: &Parts) -> Result<Document> {
             if let Some(why) = parts.allowed.refuses(url) {
                 return Err(Error::Invalid(why));
             }
-            let request = parts.client.get(url.clone()).headers(parts.headers.clone());
-            download(request.timeout(parts.limit)).await?
+            // Whoever keeps the document for others is not the service.
+            let known = parts.places.knows_us(url);
+            let headers = if known { parts.headers.clone() } else { HeaderMap::new() };
+            let request = parts.client.get(url.clone()).headers(headers);
+            download(request.timeout(parts.limit), known).await?
         }
     };
     Document::read(&text).map_err(Error::Invalid)
 }
 
-async fn download(request: reqwest::RequestBuilder) -> Result<Vec<u8>> {
+async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u8>> {
     let lost = |error: reqwest::Error| {
         let mut words = error.to_string();
         let mut below = std::error::Error::source(&error);
@@ -218,7 +221,13 @@ async fn download(request: reqwest::RequestBuilder) -> Result<Vec<u8>> {
     let mut response = request.send().await.map_err(lost)?;
     let status = response.status();
     if !status.is_success() {
-        let about = if status.is_redirection() { ", and nobody is followed elsewhere" } else { "" };
+        let about = match status.as_u16() {
+            300..=399 => ", and nobody is followed elsewhere",
+            401 | 403 if !known => {
+                ", and what opens the service is not sent elsewhere: give the document as a file"
+            }
+            _ => "",
+        };
         return Err(Error::Unreachable(format!("its document can't be fetched: HTTP {status}{about}")));
     }
     let mut text = Vec::new();

@@ -11,3 +11,4 @@ mod openapi;
 mod real;
 mod support;
 mod tested;
+mod unsure;

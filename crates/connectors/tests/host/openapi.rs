@@ -163,6 +163,51 @@ async fn a_login_opens_it_and_is_never_shown() {
     locked.host.stop().await;
 }
 
+/// What a small service was asked for so far.
+fn asked(port: u16) -> String {
+    let mut line = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    std::io::Write::write_all(&mut line, b"GET /count HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .unwrap();
+    std::io::read_to_string(line).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_opens_a_service_goes_to_nobody_else() {
+    let ((_keeper, keeper), (_service, service)) = (small("good").await, small("good").await);
+    for document in [keeper, service] {
+        let file = format!(
+            "[orders]\nopenapi = \"http://127.0.0.1:{document}/openapi.json\"\nserver = \"http://127.0.0.1:{service}\"\n\
+             token = \"vault:orders.token\"\nheaders = {{ x-gateway-key = \"vault:orders.key\" }}\n"
+        );
+        let shop = shop(&file).await;
+        shop.secret("orders.token", "t0ken-of-the-service").await;
+        shop.secret("orders.key", "s3cret-gateway-key").await;
+        shop.start().await;
+        shop.until_state("orders", State::Ready).await;
+        let echo = shop.said("orders_echo", json!({})).await;
+        assert_eq!(echo["result"]["status"], 200, "the service itself is told: {echo}");
+        shop.host.stop().await;
+    }
+    assert!(asked(keeper).contains("document None None"), "{}", asked(keeper));
+    assert!(!asked(keeper).contains("t0ken") && !asked(keeper).contains("s3cret"), "{}", asked(keeper));
+    assert!(asked(service).contains("document Bearer t0ken-of-the-service"), "{}", asked(service));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_half_of_a_login_is_shown() {
+    let (_child, port) = small("good").await;
+    let file = format!(
+        "[orders]\nopenapi = \"http://127.0.0.1:{port}/openapi.json\"\nlogins = {{ basic = \"vault:orders.basic\" }}\n"
+    );
+    let shop = shop(&file).await;
+    shop.secret("orders.basic", "meera:tiger-of-the-hills").await;
+    shop.start().await;
+    shop.until_state("orders", State::Ready).await;
+    let told = shop.said("orders_whoami", json!({})).await;
+    assert_eq!(told["result"]["body"], json!({ "user": "meera", "said": "[secret hidden]" }), "{told}");
+    shop.host.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_misbehaves_harms_nobody() {
     let (_child, port, shop) = opened("good").await;
@@ -181,10 +226,7 @@ async fn a_service_that_misbehaves_harms_nobody() {
     }
     let left = shop.said("orders_list_orders", json!({})).await;
     assert!(left["detail"].as_str().unwrap().contains("left alone"), "{left}");
-    let mut line = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    std::io::Write::write_all(&mut line, b"GET /count HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-        .unwrap();
-    let told = std::io::read_to_string(line).unwrap();
+    let told = asked(port);
     assert!(told.matches("/broken").count() <= 6, "{told}");
     assert_eq!(told.matches("POST /broken").count(), 1, "{told}");
     shop.host.stop().await;

@@ -10,6 +10,8 @@ use munshi_connectors::declared::{self, Declared};
 use munshi_connectors::{Allowed, Host, Inside, Pace, Parts, Standing, State, rows};
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::Office;
+use munshi_safety::approvals::Answer::Yes;
+use munshi_safety::approvals::{self, Answered, Approval, Covers, Said};
 use munshi_safety::budget::{Governor, Settings};
 use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
 use munshi_safety::policy;
@@ -48,6 +50,7 @@ pub(crate) struct Shop {
     pub(crate) owner: Principal,
     pub(crate) host: Host,
     pub(crate) dispatcher: Dispatcher,
+    pub(crate) office: Arc<Office>,
     pub(crate) vault: Vault,
     pub(crate) folder: PathBuf,
 }
@@ -107,7 +110,7 @@ impl Shop {
         });
         let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
         let dispatcher =
-            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+            Dispatcher::new(test.db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
         let now = test.clock.now();
         let owner = test
             .db
@@ -118,7 +121,7 @@ impl Shop {
             })
             .await
             .unwrap();
-        let shop = Self { test, tenant, owner, host, dispatcher, vault, folder };
+        let shop = Self { test, tenant, owner, host, dispatcher, office, vault, folder };
         shop.declare(file).await;
         shop
     }
@@ -180,14 +183,29 @@ impl Shop {
     }
 
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Answer {
-        let everything = || vec!["*".parse().unwrap()];
-        let agent = Conduct {
-            autonomy: Autonomy::Act,
-            read: everything(),
-            write: everything(),
-            ..Conduct::default()
+        let want = self.want(name, arguments, Autonomy::Act);
+        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    }
+
+    /// Says yes as the owner, and goes on.
+    pub(crate) async fn approve(&self, approval: Approval) -> Answer {
+        let (office, who, now) = (self.office.clone(), self.owner.clone(), self.test.clock.now());
+        let (id, act) = (approval.id, approval.act);
+        let yes = move |tx: &mut munshi_store::Tx<'_>| {
+            let covers = Covers::Act;
+            let said = Said { who: &who, answer: Yes, shown: None, covers, via: "test", key: None };
+            approvals::answer(tx, &office, id, &said, now)
         };
-        let want = Want {
+        let answered = self.test.db.write(self.tenant, yes).await.unwrap();
+        assert!(matches!(answered, Answered::Granted(_)), "{answered:?}");
+        let want = self.want(&approval.tool, approval.arguments, Autonomy::Propose);
+        self.dispatcher.call(Want { act, ..want }, Arc::new(NoJournal)).await.unwrap()
+    }
+
+    pub(crate) fn want(&self, name: &str, arguments: Value, autonomy: Autonomy) -> Want {
+        let everything = || vec!["*".parse().unwrap()];
+        let agent = Conduct { autonomy, read: everything(), write: everything(), ..Conduct::default() };
+        Want {
             act: self.test.ids.next(),
             name: name.to_owned(),
             arguments,
@@ -201,12 +219,12 @@ impl Shop {
                 session: None,
                 zone: munshi_types::Zone::default(),
                 background: false,
+                key: None,
             },
             agent: Arc::new(agent),
             taint: Taint::clean(""),
             concerns: Vec::new(),
-        };
-        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+        }
     }
 
     /// The result, or the whole answer where there is none.

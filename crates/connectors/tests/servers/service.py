@@ -3,6 +3,7 @@
 It wants `x-gateway-key: s3cret-gateway-key`, counts what it is asked, and tells how often at /count.
 """
 
+import base64
 import json
 import sys
 import time
@@ -17,7 +18,10 @@ DOCUMENT = {
     "info": {"title": "Orders", "version": "7"},
     "security": [{"gateway": []}],
     "components": {
-        "securitySchemes": {"gateway": {"type": "apiKey", "in": "header", "name": "x-gateway-key"}},
+        "securitySchemes": {
+            "gateway": {"type": "apiKey", "in": "header", "name": "x-gateway-key"},
+            "basic": {"type": "http", "scheme": "basic"},
+        },
         "schemas": {
             "Order": {
                 "type": "object",
@@ -52,6 +56,7 @@ DOCUMENT = {
         "/endless": {"get": {"operationId": "endless"}},
         "/slow": {"get": {"operationId": "slow"}},
         "/echo": {"get": {"operationId": "echo"}},
+        "/whoami": {"get": {"operationId": "whoami", "security": [{"basic": []}]}},
     },
 }
 if mood == "astray":
@@ -78,10 +83,14 @@ class Service(BaseHTTPRequestHandler):
         if path == "/openapi.json":
             if mood == "hidden":
                 return self.say(302, {}, location="http://169.254.169.254/openapi.json")
+            asked.append(f"document {self.headers.get('authorization')} {self.headers.get('x-gateway-key')}")
             return self.say(200, DOCUMENT)
         if path == "/count":
             return self.say(200, asked)
         asked.append(path)
+        if path == "/whoami":
+            user, _, password = base64.b64decode(self.headers["authorization"].split()[1]).decode().partition(":")
+            return self.say(200, {"user": user, "said": password})
         if self.headers.get("x-gateway-key") != KEY:
             return self.say(401, {"error": "no key"})
         if path == "/broken":

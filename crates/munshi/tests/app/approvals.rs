@@ -78,6 +78,7 @@ impl Shop {
                 session: Some(Uuid::from_u128(7)),
                 zone: Zone::default(),
                 background: false,
+                key: None,
             },
             agent: Arc::new(Conduct {
                 autonomy,

@@ -60,6 +60,7 @@ impl Shop {
                 session: None,
                 zone: Zone::default(),
                 background: false,
+                key: None,
             },
             agent: Arc::new(Conduct {
                 autonomy: Autonomy::Act,

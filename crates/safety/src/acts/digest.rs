@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use sha2::Digest as _;
 
 use crate::audit::canonical;
-use crate::pipeline::Proposal;
+use crate::pipeline::{Proposal, Wanted};
 
-/// The hash of tool, arguments, for whom and from where. Another argument is another act.
+/// The hash of tool, arguments, for whom and from where. Another argument is another act, and so is a rehearsal of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
     pub fn of(proposal: &Proposal) -> Self {
-        Self::over(&json!({
+        let mut what = json!({
             "tool": proposal.name,
             "connector": proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
             "arguments": proposal.arguments,
@@ -23,7 +23,11 @@ impl Digest {
             "binding": proposal.caller.binding,
             "door": proposal.caller.door,
             "session": proposal.caller.session,
-        }))
+        });
+        if proposal.wanted == Wanted::Rehearsal {
+            what["wanted"] = json!(proposal.wanted);
+        }
+        Self::over(&what)
     }
 
     fn over(value: &Value) -> Self {

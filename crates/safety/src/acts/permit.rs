@@ -1,7 +1,9 @@
 //! The leave to call a tool, once.
 
-use munshi_types::{ActId, Effect, Money, ReservationId, TenantId, Timestamp, ToolName};
+use munshi_types::{ActId, Effect, Id, Money, ReservationId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::{Builder, Uuid};
 
 /// Says that this act was decided and its intent written down. Only this crate makes one; a tool can't be called
 /// without; it can't be copied, and ending the act uses it up.
@@ -68,8 +70,20 @@ impl Permit {
         self.attempt
     }
 
-    /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act.
+    /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act. A rehearsal
+    /// has another: whoever answers a known key with what was answered before would answer the act with its rehearsal.
     pub fn key(&self) -> String {
-        self.act.to_string()
+        match self.mode {
+            Mode::Apply => self.act.to_string(),
+            Mode::Rehearse => rehearsal_of(self.act).to_string(),
+        }
     }
+}
+
+/// Of the same form as an act's own, since others may take nothing else for a key.
+fn rehearsal_of(act: ActId) -> Uuid {
+    let hash = Sha256::new().chain_update("rehearsal").chain_update(act.as_uuid().as_bytes()).finalize();
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(hash).for_each(|(byte, of)| *byte = of);
+    Builder::from_custom_bytes(bytes).into_uuid()
 }

@@ -2,7 +2,7 @@
 
 use munshi_identity::{Principal, Role};
 use munshi_store::Tx;
-use munshi_types::{ApprovalId, Timestamp};
+use munshi_types::{ApprovalId, KeyId, Timestamp};
 use serde_json::json;
 
 use super::{Approval, Kind, State, row, whom};
@@ -21,6 +21,8 @@ pub struct Said<'a> {
     pub covers: Covers,
     /// Through what: `chat`, `cli`, `api`.
     pub via: &'a str,
+    /// The API key through which they said it, or the browser's own id.
+    pub key: Option<KeyId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub enum Answered {
     NotYours {
         ask: Role,
     },
+    /// It is what this key itself wants: somebody else has to say yes.
+    OwnWish,
     /// What they saw is not what would be done.
     Changed {
         now: Digest,
@@ -86,6 +90,9 @@ pub fn answer(
     if said.shown.is_some_and(|shown| shown != approval.digest.to_string()) {
         return Ok(Answered::Changed { now: approval.digest });
     }
+    if is_own_wish(tx, &approval, said)? {
+        return Ok(Answered::OwnWish);
+    }
     let waivable =
         approval.kind == Kind::Act && approval.question.reasons.iter().all(|reason| reason.is_waivable());
     let covers = if waivable { said.covers } else { Covers::Act };
@@ -104,6 +111,15 @@ pub fn answer(
         Answer::Yes => Answered::Granted(current),
         Answer::No => Answered::Refused(current),
     })
+}
+
+/// Whether a program answers about its own call. It may take the call back; all else is a person's to say, and a program
+/// that is told what to answer has nobody before it who saw the question.
+fn is_own_wish(tx: &mut Tx<'_>, approval: &Approval, said: &Said<'_>) -> Result<bool> {
+    let takes_back = (approval.kind, said.answer) == (Kind::Act, Answer::No);
+    let (Some(key), false) = (said.key, takes_back) else { return Ok(false) };
+    let act = acts::find(tx, approval.act)?;
+    Ok(act.is_some_and(|act| act.rests_on.caller.key == Some(key)))
 }
 
 /// What the answer means for the act itself.

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_types::{ActId, BindingId, Conduct, RunId, TenantStatus, Zone};
+use munshi_types::{ActId, BindingId, Conduct, KeyId, RunId, TenantStatus, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -72,6 +72,9 @@ pub struct Caller {
     pub zone: Zone,
     /// Not a person's turn: a heartbeat, a schedule.
     pub background: bool,
+    /// The API key of a program that calls a tool itself, without a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
 }
 
 /// Something a pack's check found that a person should confirm: a phrase of the phrasebook and its slots.

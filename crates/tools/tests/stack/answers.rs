@@ -40,7 +40,8 @@ async fn say_with(
 ) -> Answered {
     let (office, id, who, shown) = (shop.office.clone(), approval.id, who.clone(), shown.map(str::to_owned));
     db.write(shop.tenant, move |tx| {
-        let said = approvals::Said { who: &who, answer, shown: shown.as_deref(), covers, via: "test" };
+        let said =
+            approvals::Said { who: &who, answer, shown: shown.as_deref(), covers, via: "test", key: None };
         approvals::answer(tx, &office, id, &said, now)
     })
     .await
@@ -313,7 +314,7 @@ on_both_engines! {
         assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, Answered::NotYours { .. }));
         let (office, id) = (shop.office.clone(), approval.id);
         let elsewhere = test.db.write(other, move |tx| {
-            let said = approvals::Said { who: &stranger, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+            let said = approvals::Said { who: &stranger, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test", key: None };
             approvals::answer(tx, &office, id, &said, now)
         }).await.unwrap();
         assert_eq!(elsewhere, Answered::Unknown);

@@ -7,7 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, Body, Dispatcher, Done, Failure, Far, Registry};
+use munshi_tools::{
+    Answer, Body, Dispatcher, Done, Failure, Far, Looked, NoJournal, Registry, Shelf, Shelves,
+};
 use munshi_types::{Effect, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
 
@@ -24,7 +26,55 @@ impl Far for Counted {
             self.0.fetch_add(1, Ordering::SeqCst);
             return Err(Failure::surely("no", "not today"));
         }
+        if permit.arguments()["text"] == "dear" {
+            let asked = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+            return Ok(Done::with(json!({ "dishes": [{ "name": "thali", "unitPrice": asked }] })));
+        }
         Ok(Done::with(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
+    }
+}
+
+/// Hangs, and has not happened when somebody looks.
+struct Hanging(Arc<AtomicU32>);
+
+#[async_trait]
+impl Far for Hanging {
+    async fn call(&self, _permit: &Permit) -> Result<Done, Failure> {
+        if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
+            std::future::pending::<()>().await;
+        }
+        Ok(Done::with(json!({})))
+    }
+
+    async fn look_up(&self, _permit: &Permit) -> Result<Looked, Failure> {
+        Ok(Looked::DidNot)
+    }
+}
+
+/// What a connector shows at this moment.
+struct Shown(std::sync::Mutex<Arc<Shelf>>);
+
+impl Shelves for Shown {
+    fn of(&self, _tenant: TenantId) -> Arc<Shelf> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn is_settled(&self, _tenant: TenantId) -> bool {
+        true
+    }
+}
+
+/// A tool over one connection of its connector.
+struct Over(u64, Counted);
+
+#[async_trait]
+impl Far for Over {
+    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.1.call(permit).await
+    }
+
+    fn line(&self) -> u64 {
+        self.0
     }
 }
 
@@ -110,6 +160,62 @@ on_both_engines! {
             assert!(matches!(broken, Answer::Failed { .. }), "{broken:?}");
         }
         assert_eq!(house.asked(), 4);
+    }
+
+    async fn what_tells_of_money_or_stock_is_asked_for_each_time(test: TestDb) {
+        let house = House::open(&test).await;
+        for _ in 0..2 {
+            house.call("menu", json!({ "text": "dear" })).await;
+        }
+        assert_eq!(house.asked(), 2);
+    }
+
+    async fn a_write_that_another_process_left_ends_it(test: TestDb) {
+        let house = House::open(&test).await;
+        let calls: Arc<AtomicU32> = Arc::default();
+        let mut registry = Registry::default();
+        let far = Body::Far(Arc::new(house.asked.clone()));
+        registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far).unwrap();
+        let order = ToolSpec { timeout: Duration::from_secs(1), ..spec("order", Effect::Checked) };
+        registry.add(order, foreign(), Body::Far(Arc::new(Hanging(calls.clone())))).unwrap();
+        let registry = Arc::new(registry);
+        let dispatcher = || {
+            Dispatcher::new(test.db.clone(), house.shop.office.clone(), registry.clone(), test.clock.clone())
+        };
+        let (dead, alive) = (dispatcher(), dispatcher());
+        let menu = || alive.call(house.shop.want("menu", json!({ "text": "a" })), Arc::new(NoJournal));
+        let left = dead.call(house.shop.want("order", json!({ "text": "x" })), Arc::new(NoJournal));
+        assert!(tokio::time::timeout(Duration::from_millis(500), left).await.is_err());
+        menu().await.unwrap();
+        test.clock.advance(Duration::from_secs(40));
+        menu().await.unwrap();
+        assert_eq!(house.asked(), 1);
+        let swept = alive.sweep(Arc::new(NoJournal)).await.unwrap();
+        assert_eq!((swept.ended, calls.load(Ordering::SeqCst)), (1, 2));
+        menu().await.unwrap();
+        assert_eq!(house.asked(), 2, "it may have changed by what was done");
+    }
+
+    async fn another_connection_under_the_same_name_is_asked_itself(test: TestDb) {
+        let house = House::open(&test).await;
+        let shelf = |line: u64, asked: &Counted| {
+            let mut registry = Registry::default();
+            let far = Body::Far(Arc::new(Over(line, asked.clone())));
+            registry.add(ToolSpec { cacheable: true, ..spec("hours", Effect::Read) }, foreign(), far).unwrap();
+            Arc::new(Shelf::new(registry, Default::default()))
+        };
+        let (one, other) = (Counted::default(), Counted::default());
+        let shown = Arc::new(Shown(std::sync::Mutex::new(shelf(1, &one))));
+        let dispatcher = house.shop.dispatcher.clone().beside(shown.clone());
+        let hours = || dispatcher.call(house.shop.want("hours", json!({ "text": "a" })), Arc::new(NoJournal));
+        hours().await.unwrap();
+        // Its list was read again: the same connection, and other hands on it.
+        *shown.0.lock().unwrap() = shelf(1, &one);
+        hours().await.unwrap();
+        assert_eq!(one.0.load(Ordering::SeqCst), 1);
+        *shown.0.lock().unwrap() = shelf(2, &other);
+        hours().await.unwrap();
+        assert_eq!((one.0.load(Ordering::SeqCst), other.0.load(Ordering::SeqCst)), (1, 1));
     }
 
     async fn tenants_share_nothing(test: TestDb) {

@@ -55,6 +55,7 @@ fn the_child_acts_and_dies() {
                     shown: None,
                     covers: Covers::Act,
                     via: "test",
+                    key: None,
                 };
                 approvals::answer(tx, &office, approval.id, &said, munshi_types::Clock::now(&SystemClock))
             });

@@ -70,8 +70,14 @@ async fn waiting(shop: &Shop, name: &str, who: &Principal) -> Approval {
 async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -> Answered {
     let (office, id, who, now) = (shop.office.clone(), approval.id, who.clone(), test.clock.now());
     let answered = test.db.write(shop.tenant, move |tx| {
-        let said =
-            approvals::Said { who: &who, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+        let said = approvals::Said {
+            who: &who,
+            answer: Said::Yes,
+            shown: None,
+            covers: Covers::Act,
+            via: "test",
+            key: None,
+        };
         approvals::answer(tx, &office, id, &said, now)
     });
     answered.await.unwrap()

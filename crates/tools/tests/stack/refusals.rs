@@ -24,8 +24,14 @@ async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
     };
     let (office, id, who, now) = (shop.office.clone(), approval.id, shop.owner.clone(), test.clock.now());
     let granted = test.db.write(shop.tenant, move |tx| {
-        let said =
-            approvals::Said { who: &who, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test" };
+        let said = approvals::Said {
+            who: &who,
+            answer: Said::Yes,
+            shown: None,
+            covers: Covers::Act,
+            via: "test",
+            key: None,
+        };
         approvals::answer(tx, &office, id, &said, now)
     });
     assert!(matches!(granted.await.unwrap(), approvals::Answered::Granted(_)));

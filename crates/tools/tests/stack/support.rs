@@ -325,6 +325,7 @@ impl Shop {
                 session: None,
                 zone: munshi_types::Zone::default(),
                 background: false,
+                key: None,
             },
             agent: open_conduct(),
             taint: Taint::clean(""),

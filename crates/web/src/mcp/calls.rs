@@ -1,9 +1,12 @@
 //! Calling a tool.
 
+use std::time::Duration;
+
 use munshi_agent::direct::{Direct, Offered};
 use munshi_identity::keys::{Access, Area};
 use munshi_safety::budget;
 use munshi_safety::pipeline::Wanted;
+use munshi_tools::Answer;
 use munshi_types::{ActId, Id, KeyId};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
@@ -17,12 +20,14 @@ use crate::error::ApiError;
 
 const LONGEST_KEY: usize = 200;
 
-/// Does it, asks a person first, or says why not. `given` is the key that came beside the arguments.
+/// Does it, asks a person first, or says why not. `given` is the key that came beside the arguments. What takes longer than
+/// it is waited for goes on by itself.
 pub(crate) async fn call(
     key: &Key,
     offered: Offered,
     mut arguments: JsonObject,
     given: Option<String>,
+    patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let spec = &offered.tool.known.spec;
     let access = if spec.effect.writes() { Access::Write } else { Access::Read };
@@ -31,7 +36,8 @@ pub(crate) async fn call(
     let ours: Vec<&str> = own(spec).into_iter().map(|(name, _)| name).collect();
     let mut take = |name: &str| ours.contains(&name).then(|| arguments.remove(name)).flatten();
     let once = match take(KEY) {
-        None => given,
+        // A look has no key of its own: beside it stands that of the act it is about.
+        None => given.filter(|_| spec.effect.writes()),
         Some(Value::String(text)) => Some(text),
         Some(_) => return Err(invalid(KEY, "it is a text")),
     };
@@ -42,16 +48,21 @@ pub(crate) async fn call(
     };
     let act = match once {
         None => key.api.ids.next(),
-        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => act_of(key.caller.key, &text),
+        Some(text) if (1..=LONGEST_KEY).contains(&text.len()) => act_of(key.caller.key, wanted, &text),
         Some(_) => return Err(invalid(KEY, "it has 1 to 200 letters")),
     };
     let who = key.caller.principal.clone();
-    let direct = Direct { who, offered, arguments: Value::Object(arguments), act, wanted };
-    Ok(told::answer(&key.api.engine.call_tool(direct).await?))
+    let caller = key.caller.key;
+    let direct = Direct { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
+    let answer = match tokio::time::timeout(patience, key.api.engine.call_tool(direct)).await {
+        Ok(answer) => answer?,
+        Err(_) => Answer::Running { act },
+    };
+    Ok(told::answer(&answer, wanted))
 }
 
 /// A call counts as a message does.
-async fn admit(key: &Key) -> Result<(), ApiError> {
+pub(super) async fn admit(key: &Key) -> Result<(), ApiError> {
     let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
     let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
     api.limits.tenant(tenant, plan)?;
@@ -61,9 +72,12 @@ async fn admit(key: &Key) -> Result<(), ApiError> {
     }
 }
 
-/// The same for the same key of the same API key.
-fn act_of(key: KeyId, text: &str) -> ActId {
+/// The same for the same key of the same API key. What was only tried out under a key is not what is done under it.
+fn act_of(key: KeyId, wanted: Wanted, text: &str) -> ActId {
     let mut hash = Sha256::new();
+    if wanted == Wanted::Rehearsal {
+        hash.update("rehearsal");
+    }
     hash.update(key.as_uuid().as_bytes());
     hash.update(text.as_bytes());
     let mut bytes = [0; 16];
@@ -80,8 +94,10 @@ mod tests {
     fn a_key_is_one_act_of_one_caller() {
         let ids = Ids::system();
         let (one, other): (KeyId, KeyId) = (ids.next(), ids.next());
+        let act_of = |key, text| super::act_of(key, Wanted::Act, text);
         assert_eq!(act_of(one, "a"), act_of(one, "a"));
         assert_ne!(act_of(one, "a"), act_of(one, "b"));
         assert_ne!(act_of(one, "a"), act_of(other, "a"));
+        assert_ne!(act_of(one, "a"), super::act_of(one, Wanted::Rehearsal, "a"));
     }
 }

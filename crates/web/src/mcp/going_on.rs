@@ -3,27 +3,40 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::keys::{Access, Area};
+use munshi_identity::keys::{Access, Area, Caller};
+use munshi_safety::acts::{Act, State};
 use munshi_safety::{acts, approvals};
 use munshi_store::Tx;
 use munshi_tiers::Resolution;
-use munshi_types::{ActId, ApprovalId, RunId};
+use munshi_tools::Answer;
+use munshi_types::{ActId, ApprovalId, BindingId, RunId};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{agents, told};
+use super::{agents, calls, told};
 use crate::api::access::Key;
 use crate::api::ask::invalid;
 use crate::api::missing;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::routes::runs::read::open_to;
+
+/// How often one looks whether a call under way has ended.
+const EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
     approval: Option<ApprovalId>,
+    act: Option<ActId>,
     run: Option<RunId>,
+}
+
+/// A tool's call, by its own id or by that of the question about it.
+#[derive(Clone, Copy)]
+enum Which {
+    Approval(ApprovalId),
+    Act(ActId),
 }
 
 pub(crate) async fn go_on(
@@ -34,38 +47,72 @@ pub(crate) async fn go_on(
 ) -> Result<CallToolResult, ApiError> {
     let asked: Asked = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| invalid("arguments", &error.to_string()))?;
-    match (asked.approval, asked.run) {
-        (Some(approval), None) => act(key, places, approval).await,
-        (None, Some(run)) => {
+    match (asked.approval, asked.act, asked.run) {
+        (Some(approval), None, None) => act(key, places, Which::Approval(approval), patience).await,
+        (None, Some(id), None) => act(key, places, Which::Act(id), patience).await,
+        (None, None, Some(run)) => {
             key.may(Area::Chat, Access::Read)?;
             open_to(key, run).await?;
             agents::hear(key, run, patience).await
         }
-        _ => Err(invalid("arguments", "give either an approval or a run")),
+        _ => Err(invalid("arguments", "give one of approval, act and run")),
     }
 }
 
-/// Goes on with an act that this key, or one that stands for the same, had asked for itself. The answer of a turn is the
+/// Goes on with an act that this key had asked for itself, or another of the same person. The answer of a turn is the
 /// turn's to hear.
 async fn act(
     key: &Key,
     places: &[Arc<Resolution>],
-    approval: ApprovalId,
+    which: Which,
+    patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
-    key.may(Area::Tools, Access::Write)?;
-    let gone = || missing("approval", &approval.to_string());
-    let who = key.caller.principal.clone();
-    let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<(ActId, munshi_types::BindingId)>> {
-        let Some(known) = approvals::find(tx, approval)? else { return Ok(None) };
-        let Some(act) = acts::find(tx, known.act)? else { return Ok(None) };
-        let caller = act.rests_on.caller;
-        let is_own = caller.run.is_none()
-            && caller.principal.person == who.person
-            && caller.principal.standing == who.standing;
-        Ok(caller.binding.filter(|_| is_own).map(|binding| (known.act, binding)))
+    key.may(Area::Tools, Access::Read)?;
+    calls::admit(key).await?;
+    let gone = || match which {
+        Which::Approval(id) => missing("approval", &id.to_string()),
+        Which::Act(id) => {
+            let what = format!("There is no act {id} that this key has begun.");
+            ApiError::new(Code::NotFound, what).hint("Give the id that the earlier answer had.")
+        }
     };
-    let (act, binding) = key.api.db.read(key.tenant(), read).await?.ok_or_else(gone)?;
+    let caller = key.caller.clone();
+    let read = move |tx: &mut Tx<'_>| own(tx, &caller, which);
+    let (known, binding) = key.api.db.read(key.tenant(), read).await?.ok_or_else(gone)?;
+    if known.effect.writes() {
+        key.may(Area::Tools, Access::Write)?;
+    }
     let place = places.iter().find(|place| place.binding_id == binding).ok_or_else(gone)?;
-    let answer = key.api.engine.resume_tool(place.clone(), act).await?.ok_or_else(gone)?;
-    Ok(told::answer(&answer))
+    let answer = match tokio::time::timeout(patience, end(key, place, known.id)).await {
+        Ok(answer) => answer?.ok_or_else(gone)?,
+        Err(_) => Answer::Running { act: known.id },
+    };
+    Ok(told::answer(&answer, known.rests_on.wanted))
+}
+
+/// The act and its binding, where it is the caller's own. A role is no one: of two keys that stand for it, each has its own.
+fn own(tx: &mut Tx<'_>, caller: &Caller, which: Which) -> munshi_safety::Result<Option<(Act, BindingId)>> {
+    let id = match which {
+        Which::Act(id) => Some(id),
+        Which::Approval(id) => approvals::find(tx, id)?.map(|approval| approval.act),
+    };
+    let Some(id) = id else { return Ok(None) };
+    let Some(act) = acts::find(tx, id)? else { return Ok(None) };
+    let (asker, who) = (&act.rests_on.caller, &caller.principal);
+    let is_same =
+        asker.key == Some(caller.key) || (who.person.is_some() && asker.principal.person == who.person);
+    let is_own = asker.run.is_none() && is_same && asker.principal.standing == who.standing;
+    let binding = asker.binding.filter(|_| is_own);
+    Ok(binding.map(|binding| (act, binding)))
+}
+
+/// What came of it, once it is no longer being done.
+async fn end(key: &Key, place: &Arc<Resolution>, id: ActId) -> Result<Option<Answer>, ApiError> {
+    loop {
+        let act = key.api.db.read(key.tenant(), move |tx| acts::find(tx, id)).await?;
+        match act.map(|act| act.state) {
+            Some(State::Intended | State::Rehearsing) => tokio::time::sleep(EVERY).await,
+            _ => return Ok(key.api.engine.resume_tool(place.clone(), id).await?),
+        }
+    }
 }

@@ -115,9 +115,10 @@ pub(crate) fn go_on() -> Tool {
     let properties = json!({
         "approval": { "type": "string", "format": "uuid",
             "description": "Of a tool's call that waits for a person's yes." },
+        "act": { "type": "string", "format": "uuid", "description": "Of a tool's call that was still being done." },
         "run": { "type": "string", "format": "uuid", "description": "Of an agent's turn that is not at its end." },
     });
-    let words = "Goes on with what waited for a person, or tells how it stands. Give the id that the earlier answer had.";
+    let words = "Goes on with what waited for a person, or tells how it stands. Give the one id that the earlier answer had.";
     let mut tool = Tool::new(GO_ON, words, object(&properties, &[]));
     tool.annotations =
         Some(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true).open_world(false));

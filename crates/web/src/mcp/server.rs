@@ -25,8 +25,8 @@ const PAGE: usize = 200;
 /// How long a client waits that is told of progress.
 const LONG: Duration = Duration::from_secs(600);
 const INSTRUCTIONS: &str = "The tools of a business and the agents that speak for it. `ask_…` asks an agent in words; \
-    the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id, \
-    and `go_on` hears what came of it.";
+    the others are called with arguments. What writes is confirmed by a person: the answer then has an approval's id. \
+    What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it.";
 
 /// Made anew for every request; whose it is stands in the request.
 pub(crate) struct Server;
@@ -157,7 +157,7 @@ struct Called<'a> {
     arguments: JsonObject,
     /// The key that came beside the arguments.
     given: Option<String>,
-    /// How long a turn is waited for.
+    /// How long a turn or a tool is waited for.
     patience: Duration,
 }
 
@@ -166,7 +166,7 @@ async fn call(key: &Key, called: Called<'_>) -> Result<Option<CallToolResult>, A
     let Called { name, arguments, given, patience } = called;
     let places = reach::places(key).await?;
     if let Some(offered) = reach::tools(key, &places, Some(name)).await?.pop() {
-        return calls::call(key, offered, arguments, given).await.map(Some);
+        return calls::call(key, offered, arguments, given, patience).await.map(Some);
     }
     if name == listed::GO_ON {
         return going_on::go_on(key, &places, arguments, patience).await.map(Some);

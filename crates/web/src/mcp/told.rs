@@ -2,40 +2,62 @@
 
 use munshi_agent::{Outcome, RunState};
 use munshi_safety::approvals::Approval;
+use munshi_safety::pipeline::Wanted;
 use munshi_tools::Answer;
 use munshi_types::RunId;
-use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
 use super::listed::GO_ON;
 use crate::error::{ApiError, Code};
 use crate::middleware::log_error;
 
+/// Where a failed result says more about the failure, so that another Munshi knows whether it may have happened.
+const FAILURE: &str = "munshi/failure";
+
 /// What a tool's call came to.
-pub(crate) fn answer(answer: &Answer) -> CallToolResult {
-    let mut told = answer.for_model();
-    match answer {
-        Answer::Done(_) | Answer::Rehearsed(_) => done(told),
-        Answer::Waiting(approval) => {
-            told["digest"] = json!(approval.digest.to_string());
+pub(crate) fn answer(answer: &Answer, wanted: Wanted) -> CallToolResult {
+    let told = answer.for_model();
+    let about = json!({
+        "code": told["code"], "retryable": told["retryable"] == true,
+        "maybe": matches!(answer, Answer::Unknown { .. } | Answer::Running { .. } | Answer::Working { .. }),
+    });
+    let mut result = shown(answer, wanted, told);
+    if result.is_error == Some(true) {
+        result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
+    }
+    result
+}
+
+fn shown(answer: &Answer, wanted: Wanted, mut told: Value) -> CallToolResult {
+    match (answer, wanted) {
+        (Answer::Done(_), _) | (Answer::Rehearsed(_), Wanted::Rehearsal) => done(told),
+        (Answer::Rehearsed(_), Wanted::Act) => {
+            told["ok"] = json!(false);
+            not_done(format!("It was only tried out; nothing is done. {told}"), told)
+        }
+        (Answer::Waiting(approval), _) => {
             told["words"] = json!(approval.words);
             told["expires_at"] = json!(approval.expires_at);
             not_done(waiting(approval), told)
         }
-        Answer::Running { act } => {
+        (Answer::Running { act }, _) => {
             told["act"] = json!(act);
-            not_done("It is being done at this moment. Call it again with the same idempotency_key to hear what came of it."
-                .to_owned(), told)
+            let text = format!(
+                "It is being done at this moment, and goes on by itself. Call {GO_ON} with {{\"act\": \"{act}\"}} to hear \
+                 what came of it. Do not call the tool again."
+            );
+            not_done(text, told)
         }
         _ => not_done(told.to_string(), told),
     }
 }
 
 fn waiting(approval: &Approval) -> String {
-    let (id, digest) = (approval.id, approval.digest);
+    let id = approval.id;
     format!(
         "Nothing is done yet: a person is asked first.\n{}\nApproval {id}, until {}. Whoever may says yes in the console, \
-         with `munshi approvals grant {id}`, or by POST /v1/approvals/{id}/grant with {{\"digest\": \"{digest}\"}}. \
+         with `munshi approvals grant {id}`, or through the API; the key that asked can't. \
          Then call {GO_ON} with {{\"approval\": \"{id}\"}}. Do not call the tool again.",
         approval.words, approval.expires_at
     )

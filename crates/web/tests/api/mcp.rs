@@ -1,5 +1,8 @@
 //! Munshi as an MCP server, through the router.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
@@ -45,11 +48,16 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
+/// The digest that an answer quotes: whoever may answer looks it up.
+async fn digest(house: &Installation, key: &str, id: &str) -> Value {
+    house.get(&format!("/v1/approvals/{id}"), key).await.is(200)["digest"].clone()
+}
+
 /// Says yes to an approval, and gives its id.
 async fn approve(house: &Installation, key: &str, result: &Value) -> String {
-    let told = &result["structuredContent"];
-    let id = told["approval"].as_str().unwrap().to_owned();
-    house.post(&format!("/v1/approvals/{id}/grant"), key, json!({ "digest": told["digest"] })).await.is(200);
+    let id = result["structuredContent"]["approval"].as_str().unwrap().to_owned();
+    let digest = digest(house, key, &id).await;
+    house.post(&format!("/v1/approvals/{id}/grant"), key, json!({ "digest": digest })).await.is(200);
     id
 }
 
@@ -121,7 +129,7 @@ on_both! {
 
     async fn a_write_waits_for_a_yes_and_is_done_once(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let key = house.key(Role::Owner).await;
+        let (key, boss) = (house.key(Role::Owner).await, house.key(Role::Owner).await);
         let say = json!({ "text": "eggs", "idempotency_key": "k-1" });
         let asked = call(&house, &key, "note", say.clone()).await;
         assert_eq!((&asked["isError"], &asked["structuredContent"]["code"]), (&json!(true), &json!("waiting_approval")));
@@ -130,7 +138,7 @@ on_both! {
         assert_eq!(again["structuredContent"]["approval"], asked["structuredContent"]["approval"]);
         let notes = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
         assert_eq!(house.number(house.shop.tenant, notes).await, 0);
-        let id = approve(&house, &key, &asked).await;
+        let id = approve(&house, &boss, &asked).await;
         let done = call(&house, &key, "go_on", json!({ "approval": id })).await;
         assert_eq!((&done["isError"], &done["structuredContent"]["result"]["noted"]), (&json!(false), &json!("eggs")));
         let same = call(&house, &key, "go_on", json!({ "approval": id })).await;
@@ -140,6 +148,106 @@ on_both! {
         let changed = call(&house, &key, "note", json!({ "text": "milk", "idempotency_key": "k-1" })).await;
         assert_eq!(changed["isError"], true);
         assert_eq!(house.number(house.shop.tenant, notes).await, 1);
+    }
+
+    async fn the_key_that_asks_can_not_say_yes(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (key, boss) = (house.key(Role::Owner).await, house.key(Role::Owner).await);
+        let asked = call(&house, &key, "note", json!({ "text": "eggs" })).await;
+        let id = asked["structuredContent"]["approval"].as_str().unwrap();
+        let digest = digest(&house, &key, id).await;
+        assert!(!asked.to_string().contains(digest.as_str().unwrap()), "a model needs no digest: {asked}");
+        let (grant, body) = (format!("/v1/approvals/{id}/grant"), json!({ "digest": digest }));
+        house.post(&grant, &key, body.clone()).await.refused(403, "forbidden");
+        assert_eq!(call(&house, &key, "go_on", json!({ "approval": id })).await["structuredContent"]["code"], "waiting_approval");
+        house.post(&grant, &boss, body).await.is(200);
+        assert_eq!(call(&house, &key, "go_on", json!({ "approval": id })).await["isError"], false);
+        // It may take back what it asked for.
+        let asked = call(&house, &key, "note", json!({ "text": "milk" })).await;
+        let id = asked["structuredContent"]["approval"].as_str().unwrap();
+        let digest = self::digest(&house, &key, id).await;
+        house.post(&format!("/v1/approvals/{id}/refuse"), &key, json!({ "digest": digest })).await.is(200);
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 1);
+    }
+
+    async fn what_was_tried_out_under_a_key_is_not_done_by_it(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (key, boss) = (house.key(Role::Owner).await, house.key(Role::Owner).await);
+        let notes = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
+        let tried = call(&house, &key, "note", json!({ "text": "eggs", "idempotency_key": "k", "dry_run": true })).await;
+        assert_eq!(tried["structuredContent"]["rehearsal"]["noted"], "eggs", "{tried}");
+        let say = json!({ "text": "eggs", "idempotency_key": "k" });
+        let asked = call(&house, &key, "note", say.clone()).await;
+        assert_eq!(asked["structuredContent"]["code"], "waiting_approval", "{asked}");
+        let id = approve(&house, &boss, &asked).await;
+        let done = call(&house, &key, "go_on", json!({ "approval": id })).await;
+        assert_eq!(done["structuredContent"]["result"]["noted"], "eggs", "{done}");
+        assert_eq!(house.number(house.shop.tenant, notes).await, 1);
+        // The same the other way round.
+        let again = call(&house, &key, "note", json!({ "text": "eggs", "idempotency_key": "k", "dry_run": true })).await;
+        assert_eq!(again["structuredContent"]["rehearsal"]["noted"], "eggs", "{again}");
+        assert_eq!(call(&house, &key, "note", say).await["structuredContent"]["result"]["noted"], "eggs");
+        assert_eq!(house.number(house.shop.tenant, notes).await, 1);
+    }
+
+    async fn what_takes_long_is_said_so_and_heard_later(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        house.world.hurried.store(true, Ordering::SeqCst);
+        house.world.held.store(true, Ordering::SeqCst);
+        let house = house.again(&test, []).await;
+        let (key, boss) = (house.key(Role::Owner).await, house.key(Role::Owner).await);
+        let say = json!({ "text": "all", "idempotency_key": "k" });
+        let asked = call(&house, &key, "wipe", say.clone()).await;
+        approve(&house, &boss, &asked).await;
+        let answered = tokio::time::timeout(Duration::from_secs(10), call(&house, &key, "wipe", say)).await;
+        let working = answered.expect("it is waited for without end");
+        let act = working["structuredContent"]["act"].clone();
+        assert_eq!((&working["isError"], &working["structuredContent"]["code"]), (&json!(true), &json!("running")), "{working}");
+        assert_eq!(working["_meta"]["munshi/failure"]["maybe"], true, "{working}");
+        assert!(text(&working).contains("go_on") && text(&working).contains(act.as_str().unwrap()), "{working}");
+        let still = call(&house, &key, "go_on", json!({ "act": act })).await;
+        assert_eq!(still["structuredContent"]["code"], "running", "{still}");
+        let strange = call(&house, &boss, "go_on", json!({ "act": act })).await;
+        assert!(strange["isError"] == true && text(&strange).contains("no act"), "{strange}");
+        house.world.held.store(false, Ordering::SeqCst);
+        let mut done = Value::Null;
+        for _ in 0..100 {
+            done = call(&house, &key, "go_on", json!({ "act": act })).await;
+            if done["isError"] == false {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(done["structuredContent"]["result"]["wiped"], "all", "{done}");
+        assert_eq!(house.world.wiped.lock().unwrap().len(), 1);
+    }
+
+    async fn another_key_of_the_same_role_hears_nothing(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (key, other) = (house.key(Role::Owner).await, house.key(Role::Owner).await);
+        let asked = call(&house, &key, "note", json!({ "text": "eggs" })).await;
+        let id = approve(&house, &other, &asked).await;
+        let strange = call(&house, &other, "go_on", json!({ "approval": id })).await;
+        assert!(strange["isError"] == true && !strange.to_string().contains("eggs"), "{strange}");
+        assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
+        // Two keys of one person are that person's.
+        let person = Carries::Person(house.shop.owner);
+        let one = house.key_with(house.shop.tenant, person, None, None).await;
+        let two = house.key_with(house.shop.tenant, person, None, None).await;
+        let asked = call(&house, &one, "note", json!({ "text": "milk" })).await;
+        let id = approve(&house, &two, &asked).await;
+        let done = call(&house, &two, "go_on", json!({ "approval": id })).await;
+        assert_eq!(done["structuredContent"]["result"]["noted"], "milk", "{done}");
+    }
+
+    async fn going_on_counts_as_a_call_does(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let key = house.key(Role::Owner).await;
+        let mut last = Value::Null;
+        for _ in 0..=munshi_web::api::limits::PERSON.count {
+            last = call(&house, &key, "go_on", json!({ "act": test.ids.next::<munshi_types::ActId>() })).await;
+        }
+        assert!(text(&last).contains("Too many"), "{last}");
     }
 
     async fn what_is_only_tried_out_changes_nothing(test: TestDb) {
@@ -185,7 +293,7 @@ on_both! {
         let id = asked["structuredContent"]["approval"].as_str().unwrap();
         let strange = call(&house, &theirs, "go_on", json!({ "approval": id })).await;
         assert!(strange["isError"] == true && !strange.to_string().contains("ours"), "{strange}");
-        let digest = asked["structuredContent"]["digest"].clone();
+        let digest = digest(&house, &ours, id).await;
         house.post(&format!("/v1/approvals/{id}/grant"), &theirs, json!({ "digest": digest })).await.refused(404, "not_found");
         let said = call(&house, &ours, "ask_counter", json!({ "message": "hello" })).await;
         let run = said["structuredContent"]["run"].clone();

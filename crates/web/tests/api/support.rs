@@ -12,7 +12,6 @@ pub(crate) use tools::{NOTES, World};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Router;
@@ -232,7 +231,7 @@ impl Installation {
             senders,
             clock,
             random: Arc::new(SystemRandom),
-            patience: Duration::from_secs(20),
+            patience: world.patience(),
             key_limit: munshi_web::api::limits::KEY,
         };
         let api = Api::receiving(parts, visits);

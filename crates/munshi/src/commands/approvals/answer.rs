@@ -98,7 +98,8 @@ fn give(tx: &mut Tx<'_>, office: &Office, typed: &Typed, now: Timestamp) -> Resu
     };
     let who = person.principal(tx);
     let shown = typed.shown.as_deref();
-    let said = Said { who: &who, answer: typed.answer, shown, covers: typed.covers, via: &typed.via };
+    let said =
+        Said { who: &who, answer: typed.answer, shown, covers: typed.covers, via: &typed.via, key: None };
     match approvals::answer(tx, office, approval.id, &said, now)? {
         Answered::Granted(approval) => told(tx, *approval, &person, true, typed),
         Answered::Refused(approval) => told(tx, *approval, &person, true, typed),
@@ -107,6 +108,7 @@ fn give(tx: &mut Tx<'_>, office: &Office, typed: &Typed, now: Timestamp) -> Resu
             Err(Failure::refused(format!("{} may not answer this; nothing was answered", person.name))
                 .hint(format!("an owner or {ask} may: --as PERSON")))
         }
+        Answered::OwnWish => Err(Failure::refused("it is what this key itself wants; nothing was answered")),
         Answered::Changed { now } => Err(Failure::refused(format!(
             "what was shown is not what would be done: that has the digest {now}. Nothing was answered"
         ))

@@ -127,6 +127,7 @@ fn caller(tenant: &Tenant, through: Option<&Resolution>, door: Option<Door>) -> 
         session: None,
         zone: tenant.zone.clone(),
         background: false,
+        key: None,
     })
 }
 

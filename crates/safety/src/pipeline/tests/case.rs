@@ -104,6 +104,7 @@ impl Case {
             session: None,
             zone: Zone::default(),
             background: false,
+            key: None,
         };
         let proposal = Proposal {
             act: ActId::from_uuid(Uuid::from_u128(1)),

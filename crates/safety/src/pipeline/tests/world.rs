@@ -217,6 +217,7 @@ fn caller(dice: &Dice, tenant: TenantId) -> Caller {
         session,
         zone: Zone::default(),
         background: dice.one_in(8),
+        key: None,
     }
 }
 

@@ -258,6 +258,7 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want 
             session: dice.one_in(2).then(|| Uuid::from_u128(1 + dice.below(3) as u128)),
             zone: Zone::default(),
             background: dice.one_in(6),
+            key: None,
         },
         agent: Arc::new(conduct(dice)),
         taint: Taint { sources, own_words: vec![(*dice.pick(&words)).to_owned()] },
@@ -277,6 +278,7 @@ pub(super) fn harmless(dice: &Dice, who: Principal) -> Want {
         session: Some(Uuid::from_u128(1 + dice.below(3) as u128)),
         zone: Zone::default(),
         background: dice.one_in(4),
+        key: None,
     };
     Want {
         act: ActId::from_uuid(dice.id()),

@@ -141,6 +141,7 @@ impl Victim {
                         shown: None,
                         covers: Covers::Session,
                         via: "test",
+                        key: None,
                     };
                     approvals::answer(tx, &office, approval, &said, now)
                 });
@@ -217,7 +218,14 @@ impl Victim {
         let (office, id, now, as_who) = (self.office.clone(), approval.id, self.clock.now(), who.clone());
         let answered = self.db.write(self.tenant, move |tx| {
             let answer = if no { Said::No } else { Said::Yes };
-            let said = approvals::Said { who: &as_who, answer, shown: shown.as_deref(), covers, via: "test" };
+            let said = approvals::Said {
+                who: &as_who,
+                answer,
+                shown: shown.as_deref(),
+                covers,
+                via: "test",
+                key: None,
+            };
             approvals::answer(tx, &office, id, &said, now)
         });
         let counted = matches!(answered.await.unwrap(), Answered::Granted(_) | Answered::Refused(_));

@@ -70,7 +70,14 @@ pub(crate) async fn give(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         find(tx, &caller, id)?;
         let via = format!("api:{}", caller.key);
-        let said = Said { who: &caller.principal, answer: said, shown: Some(&digest), covers, via: &via };
+        let said = Said {
+            who: &caller.principal,
+            answer: said,
+            shown: Some(&digest),
+            covers,
+            via: &via,
+            key: Some(caller.key),
+        };
         Ok(answer(tx, &office, id, &said, now)?)
     };
     let answered = key.api.db.write(key.tenant(), unit).await?;
@@ -101,6 +108,13 @@ pub(crate) fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stor
             Err(ApiError::new(Code::Forbidden, "This is for somebody else to answer; nothing was answered.")
                 .hint(format!("An owner or {ask} of the workspace may.")))
         }
+        (Answered::OwnWish, _) => Err(ApiError::new(
+            Code::Forbidden,
+            "This key asked for it itself, and a person is to be asked; nothing was answered.",
+        )
+        .hint(
+            "Whoever may answers in the console, with `munshi approvals grant`, or with a key of their own.",
+        )),
         (Answered::Changed { now }, _) => conflict(
             &format!(
                 "What was shown is not what would be done: that has the digest {now}. Nothing was answered."

@@ -56,7 +56,14 @@ pub(crate) async fn give(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = own(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
-        let said = Said { who: &who, answer: said, shown: Some(&quoted), covers: Covers::Act, via: "web" };
+        let said = Said {
+            who: &who,
+            answer: said,
+            shown: Some(&quoted),
+            covers: Covers::Act,
+            via: "web",
+            key: None,
+        };
         let answered = answer(tx, &office, id, &said, now)?;
         Ok((asked, answered))
     };

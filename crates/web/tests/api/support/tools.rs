@@ -1,7 +1,8 @@
 //! A tool that reads, one that writes in our own tables, and one that is dangerous.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
@@ -21,6 +22,16 @@ pub(crate) const NOTES: &[Migration] = &[Migration {
 pub(crate) struct World {
     pub(crate) wiped: Mutex<Vec<String>>,
     pub(crate) looks: AtomicU32,
+    /// Wiping takes until this is taken back.
+    pub(crate) held: AtomicBool,
+    /// Nobody waits long.
+    pub(crate) hurried: AtomicBool,
+}
+
+impl World {
+    pub(crate) fn patience(&self) -> Duration {
+        if self.hurried.load(Ordering::SeqCst) { Duration::from_millis(300) } else { Duration::from_secs(20) }
+    }
 }
 
 struct Wipe(Arc<World>);
@@ -28,6 +39,9 @@ struct Wipe(Arc<World>);
 #[async_trait]
 impl Far for Wipe {
     async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        while self.0.held.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         self.0.wiped.lock().unwrap().push(permit.key());
         Ok(Done::with(json!({ "wiped": permit.arguments()["text"] })))
     }
