@@ -63,7 +63,7 @@ impl Turn {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
                 is_begun && wrote(&called.tool)
             }
-            CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => false,
+            CallOutcome::Waiting { .. } | CallOutcome::Login { .. } | CallOutcome::Handed { .. } => false,
         })
     }
 

@@ -15,6 +15,7 @@ mod ground;
 mod guests;
 mod halt;
 mod journal;
+mod logins;
 pub(crate) mod meter;
 mod pause;
 mod prepare;
@@ -177,6 +178,7 @@ impl Turn {
         let rules = engine.rules.of(&place)?;
         let mut snapshot = run.snapshot.clone();
         snapshot.started_at.get_or_insert(run.began_at);
+        snapshot.may_wait = run.kind == runs::MESSAGE && engine.dispatcher.offers_logins();
         if snapshot.taint == Taint::default() {
             snapshot.taint = ground::taint(&prepared);
         }

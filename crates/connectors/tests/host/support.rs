@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use munshi_connectors::contract::{Trial, Writes};
 use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Host, Inside, Pace, Parts, Standing, State, rows};
+use munshi_connectors::{Allowed, Host, Inside, LoginParts, Logins, Pace, Parts, Standing, State, rows};
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::Office;
 use munshi_safety::budget::{Governor, Settings};
@@ -49,6 +49,7 @@ pub(crate) struct Shop {
     pub(crate) host: Host,
     pub(crate) dispatcher: Dispatcher,
     pub(crate) vault: Vault,
+    pub(crate) logins: Logins,
     pub(crate) folder: PathBuf,
 }
 
@@ -92,10 +93,22 @@ impl Shop {
             Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
                 .await
                 .unwrap();
+        let logins = Logins::new(LoginParts {
+            db: test.db.clone(),
+            vault: vault.clone(),
+            allowed: allowed.clone(),
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+            ids: ids.clone(),
+        })
+        .unwrap();
         let registry = Arc::new(Registry::default());
         let host = Host::new(Parts {
             db: test.db.clone(),
             vault: Some(vault.clone()),
+            logins: Some(logins.clone()),
+            base: Some("http://munshi.example".to_owned()),
+            random: Arc::new(SystemRandom),
             ids: ids.clone(),
             clock: clock.clone(),
             registry: registry.clone(),
@@ -118,7 +131,7 @@ impl Shop {
             })
             .await
             .unwrap();
-        let shop = Self { test, tenant, owner, host, dispatcher, vault, folder };
+        let shop = Self { test, tenant, owner, host, dispatcher, vault, logins, folder };
         shop.declare(file).await;
         shop
     }
@@ -241,6 +254,7 @@ impl Shop {
             entry,
             tenant: self.tenant,
             vault: Some(self.vault.clone()),
+            logins: Some(self.logins.clone()),
             folder: self.folder.join("tested"),
             basics: basics(),
             allowed: Allowed::new(["127.0.0.1".to_owned()]),

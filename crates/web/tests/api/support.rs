@@ -230,6 +230,7 @@ impl Installation {
             account,
             hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
             senders,
+            logins: None,
             clock,
             random: Arc::new(SystemRandom),
             patience: Duration::from_secs(20),
