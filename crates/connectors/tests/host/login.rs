@@ -68,7 +68,7 @@ async fn service(issuer: &str, notes: &std::path::Path) -> (Child, u16) {
     panic!("the service does not listen");
 }
 
-fn client() -> reqwest::Client {
+pub(crate) fn client() -> reqwest::Client {
     let tls = munshi_llm::transport::tls::config().unwrap();
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
@@ -94,18 +94,16 @@ async fn browse(from: &Url) -> Returned {
         let next = next.unwrap_or_else(|| panic!("{at} answered {}", response.status())).to_str().unwrap();
         at = at.join(next).unwrap();
         if at.as_str().starts_with(BACK) {
-            let of = |name: &str| {
-                at.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
-            };
-            return Returned {
-                state: of("state").unwrap_or_default(),
-                code: of("code"),
-                iss: of("iss"),
-                error: of("error"),
-            };
+            return returned(&at);
         }
     }
     panic!("it never comes back: {at}");
+}
+
+/// What stands in the address that somebody is sent back to.
+pub(crate) fn returned(at: &Url) -> Returned {
+    let of = |name: &str| at.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    Returned { state: of("state").unwrap_or_default(), code: of("code"), iss: of("iss"), error: of("error") }
 }
 
 fn by() -> Actor {
