@@ -87,6 +87,13 @@ impl Engine {
         Ok(count)
     }
 
+    /// Takes up at once what nobody has begun on in a conversation; where that fails, the next sweep does.
+    pub(crate) async fn begin_on_left(&self, tenant: TenantId, session: SessionId) {
+        if let Err(error) = self.sweep_session(tenant, session).await {
+            tracing::warn!(%error, "a result that came late is told by the next sweep");
+        }
+    }
+
     /// Acts that a dead process left, also those that no run asks for. What takes long is in nobody's way.
     fn take_up_acts(&self) {
         let dispatcher = self.inner.dispatcher.clone();

@@ -44,6 +44,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use close::voice_of;
+pub(crate) use consent::asking;
 pub(crate) use reply::first_generation;
 pub(crate) use timings::Clockwork;
 pub use timings::Timings;

@@ -77,27 +77,66 @@ pub(crate) fn client() -> reqwest::Client {
         .unwrap()
 }
 
-/// A browser: goes where it is sent, with what it was given to keep, until it is sent to where we wait for it.
-async fn browse(from: &Url) -> Returned {
-    let (client, mut cookies) = (client(), BTreeMap::<String, String>::new());
-    let mut at = from.clone();
-    for _ in 0..12 {
-        let kept =
-            cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
-        let response = client.get(at.clone()).header("cookie", kept).send().await.unwrap();
+/// A browser: goes where it is sent, with what it was given to keep.
+struct Browser {
+    client: reqwest::Client,
+    cookies: BTreeMap<String, String>,
+}
+
+impl Browser {
+    fn new() -> Self {
+        Self { client: client(), cookies: BTreeMap::new() }
+    }
+
+    /// Where it is sent next, and what the page says.
+    async fn open(&mut self, request: reqwest::RequestBuilder) -> (Option<Url>, String) {
+        let kept = self.cookies.iter().map(|(name, value)| format!("{name}={value}"));
+        let response = request.header("cookie", kept.collect::<Vec<_>>().join("; ")).send().await.unwrap();
         for cookie in response.headers().get_all("set-cookie") {
             let pair = cookie.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
-            cookies.insert(name.to_owned(), value.to_owned());
+            self.cookies.insert(name.to_owned(), value.to_owned());
         }
-        let next = response.headers().get("location");
-        let next = next.unwrap_or_else(|| panic!("{at} answered {}", response.status())).to_str().unwrap();
-        at = at.join(next).unwrap();
-        if at.as_str().starts_with(BACK) {
-            return returned(&at);
-        }
+        let next = response.headers().get("location").map(|next| next.to_str().unwrap().to_owned());
+        let next = next.map(|next| response.url().join(&next).unwrap());
+        (next, response.text().await.unwrap())
     }
-    panic!("it never comes back: {at}");
+
+    /// Follows until a page says something, or it is sent to where we wait for it.
+    async fn follow(&mut self, from: &Url) -> (Url, String) {
+        let mut at = from.clone();
+        for _ in 0..12 {
+            if at.as_str().starts_with(BACK) {
+                return (at, String::new());
+            }
+            match self.open(self.client.get(at.clone())).await {
+                (Some(next), _) => at = next,
+                (None, page) => return (at, page),
+            }
+        }
+        panic!("it never comes to an end: {at}");
+    }
+
+    /// Types a code, says that it is theirs, and consents.
+    async fn type_code(&mut self, place: &str, code: &str) -> String {
+        let (place, page) = self.follow(&place.parse().unwrap()).await;
+        let xsrf = page.split("name=\"xsrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let post = |more: &str| {
+            let form = format!("xsrf={xsrf}&user_code={code}{more}");
+            let request = self.client.post(format!("{}/device", place.origin().ascii_serialization()));
+            request.header("content-type", "application/x-www-form-urlencoded").body(form)
+        };
+        let (typed, confirmed) = (post(""), post("&confirm=yes"));
+        self.open(typed).await;
+        let (next, _) = self.open(confirmed).await;
+        self.follow(&next.unwrap()).await.1
+    }
+}
+
+async fn browse(from: &Url) -> Returned {
+    let (at, page) = Browser::new().follow(from).await;
+    assert!(at.as_str().starts_with(BACK), "{at}: {page}");
+    returned(&at)
 }
 
 /// What stands in the address that somebody is sent back to.
@@ -193,6 +232,21 @@ munshi_test_support::on_both_engines! {
         let (access, refresh) = (kept["access"].as_str().unwrap(), kept["refresh"].as_str().unwrap());
         let everything = format!("{events:?}{}", guarded.shop.log("far"));
         assert!(!everything.contains(access) && !everything.contains(refresh), "no token is written down");
+        guarded.shop.host.stop().await;
+    }
+
+    /// The same with a code that is typed on another device.
+    async fn somebody_lets_us_in_with_a_code(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        let (logins, name) = (&guarded.shop.logins, "far".parse().unwrap());
+        assert!(logins.takes_codes(guarded.shop.tenant, &name).await.unwrap());
+        let back = Back { redirect: "http://127.0.0.1/".to_owned(), document: None };
+        let code = logins.begin_with_code(guarded.shop.tenant, &name, &back, by()).await.unwrap();
+        let page = Browser::new().type_code(&code.place, &code.user_code).await;
+        assert_eq!(page, "let in");
+        logins.finish_with_code(code).await.unwrap();
+        guarded.shop.until_state("far", State::Ready).await;
+        assert_eq!(guarded.said("by code").await["ok"], true);
         guarded.shop.host.stop().await;
     }
 

@@ -64,8 +64,7 @@ function made(issuer) {
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === "service" },
       deviceFlow: {
         enabled: true,
-        // The page where a code is typed: a test types by asking for /type.
-        userCodeInputSource: (context) => { context.body = "type it"; },
+        userCodeInputSource: (context, form) => { context.body = form; },
         userCodeConfirmSource: (context, form) => { context.body = form; },
         successSource: (context) => { context.body = "let in"; },
       },
