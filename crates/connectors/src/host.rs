@@ -7,18 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use metrics::gauge;
-use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault::Vault;
-use munshi_store::{Db, Tx};
-use munshi_tools::{Registry, Shelf, Shelves};
-use munshi_types::{Clock, ConnectorName, Id, Ids, PersonId, Random, RunId, TenantId, Timestamp, ToolName};
+use munshi_store::Db;
+use munshi_tools::{Registry, Shelf};
+use munshi_types::{Clock, ConnectorName, Id, Ids, Random, RunId, TenantId, Timestamp, ToolName};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::declared::{Declared, Entry};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Inside, Link, Now, Way};
@@ -58,7 +57,7 @@ pub struct Parts {
 /// Runs connectors. Clones share everything.
 #[derive(Clone)]
 pub struct Host {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -73,11 +72,11 @@ pub(crate) struct Inner {
     /// Told whenever a connector has become something.
     pub settled: Notify,
     registry: Arc<Registry>,
-    base: Option<String>,
-    random: Arc<dyn Random>,
+    pub base: Option<String>,
+    pub random: Arc<dyn Random>,
     folder: PathBuf,
     stop: CancellationToken,
-    shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
+    pub shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
     shelving: AsyncMutex<()>,
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
@@ -325,6 +324,14 @@ pub fn folder_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathB
 }
 
 impl Inner {
+    /// What a connector's service said when it last let us not in.
+    pub(crate) fn said(&self, tenant: TenantId, connector: &str) -> login::Challenge {
+        self.with_fleet(tenant, |fleet| {
+            let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
+            found.and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.said())).unwrap_or_default()
+        })
+    }
+
     fn with_fleet<T>(&self, tenant: TenantId, act: impl FnOnce(&mut Fleet) -> T) -> T {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         act(running.entry(tenant).or_default())
@@ -394,61 +401,10 @@ impl Inner {
         }
     }
 
-    fn is_settled(&self, tenant: TenantId) -> bool {
+    pub(crate) fn is_settled(&self, tenant: TenantId) -> bool {
         *self.looked.borrow()
             && self.with_fleet(tenant, |fleet| {
                 fleet.boats.values().all(|boat| boat.now.borrow().standing.state != State::Starting)
             })
-    }
-}
-
-impl Host {
-    /// What a connector's service said when it last let us not in.
-    fn said(&self, tenant: TenantId, connector: &str) -> login::Challenge {
-        self.inner.with_fleet(tenant, |fleet| {
-            let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
-            found.and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.said())).unwrap_or_default()
-        })
-    }
-}
-
-impl Shelves for Host {
-    fn of(&self, tenant: TenantId) -> Arc<Shelf> {
-        let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        shelves.get(&tenant).cloned().unwrap_or_default()
-    }
-
-    fn is_settled(&self, tenant: TenantId) -> bool {
-        self.inner.is_settled(tenant)
-    }
-
-    fn offer_login(
-        &self,
-        tx: &mut Tx<'_>,
-        connector: &str,
-        to: PersonId,
-    ) -> munshi_tools::Result<Option<String>> {
-        let (Some(base), Some(_)) = (&self.inner.base, &self.inner.way.logins) else { return Ok(None) };
-        let by = Actor::new(ActorKind::Person, to.to_string());
-        let said = self.said(tx.tenant(), connector);
-        let chance = (self.inner.random.as_ref(), self.inner.clock.now());
-        let token = login::offer(tx, connector, by, said, chance).map_err(told)?;
-        Ok(Some(login::address(base, &token)))
-    }
-
-    fn offers_logins(&self) -> bool {
-        self.inner.base.is_some() && self.inner.way.logins.is_some()
-    }
-
-    fn last_login(&self, tx: &mut Tx<'_>, connector: &str) -> munshi_tools::Result<Option<Timestamp>> {
-        login::last_at(tx, connector).map_err(told)
-    }
-}
-
-fn told(error: Error) -> munshi_tools::Error {
-    match error {
-        Error::Store(error) => error.into(),
-        Error::Safety(error) => error.into(),
-        other => munshi_store::Error::Refused(other.to_string()).into(),
     }
 }

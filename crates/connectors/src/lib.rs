@@ -11,7 +11,7 @@
 //! # Layout
 //! - [`declared`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
 //! - `link`: one connection, its transport and its bounds; `far`, `answer`: a call and what it gave
-//! - [`Host`], `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
+//! - [`Host`], `shelves`, `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
 //! - `openapi`: a service's document as a connector; [`login`]: being let into one that asks for it
 //! - [`rows`]: what is stored; [`contract`]: what `munshi connector test` looks at
 //!
@@ -31,6 +31,7 @@ mod names;
 mod openapi;
 pub mod rows;
 mod settings;
+mod shelves;
 mod state;
 mod supervise;
 mod translate;
