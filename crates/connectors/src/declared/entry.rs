@@ -129,7 +129,8 @@ impl Entry {
         if let Some(name) = self.environment.keys().find(|name| !is_variable(name)) {
             return Err(format!("`{name}` can't be a variable's name: letters, digits and underscores can"));
         }
-        if !self.client.is_usual() && !(self.url.is_some() && self.asks_for_login()) {
+        let takes_client = self.url.is_some() && self.asks_for_login();
+        if !self.client.is_usual() && !takes_client {
             return Err(
                 "client is for a url without a token: it says who we are where people log in".to_owned()
             );

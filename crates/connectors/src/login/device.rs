@@ -140,5 +140,5 @@ enum Asked {
 
 /// As a terminal may show it.
 fn shown(text: &str) -> String {
-    text.chars().filter(|letter| letter.is_ascii_graphic()).take(40).collect()
+    text.chars().filter(char::is_ascii_graphic).take(40).collect()
 }

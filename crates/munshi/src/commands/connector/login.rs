@@ -87,9 +87,9 @@ fn server(config: &Config, database: &Database) -> Option<String> {
 }
 
 impl Asking<'_> {
-    fn ask(&self, shown: serde_json::Value, words: String) -> Result<()> {
+    fn ask(&self, shown: &serde_json::Value, words: String) -> Result<()> {
         match self.context.output.is_json() {
-            true => self.context.output.answer(&shown, |_, _| String::new()),
+            true => self.context.output.answer(shown, |_, _| String::new()),
             false => {
                 self.context.output.aside(|_| words);
                 Ok(())
@@ -102,7 +102,7 @@ impl Asking<'_> {
         let code = self.logins.begin_with_code(self.tenant, self.name, &back, self.by.clone()).await?;
         let place = code.whole.as_deref().unwrap_or(&code.place);
         let words = format!("Open {place} and type {}. Waiting…", code.user_code);
-        self.ask(json!({ "open": place, "code": code.user_code }), words)?;
+        self.ask(&json!({ "open": place, "code": code.user_code }), words)?;
         self.logins.finish_with_code(code).await?;
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Asking<'_> {
     async fn at_server(&self, base: &str) -> Result<()> {
         let begun = self.context.now();
         let link = self.logins.link(self.tenant, self.name.as_str(), base, self.by.clone()).await?;
-        self.ask(json!({ "open": link }), format!("Open this and sign in there. Waiting…\n\n  {link}\n"))?;
+        self.ask(&json!({ "open": link }), format!("Open this and sign in there. Waiting…\n\n  {link}\n"))?;
         while self.context.now() < begun.plus(LIFE) {
             tokio::time::sleep(LOOK).await;
             let last = self.logins.last(self.tenant, self.name.as_str()).await?;
@@ -131,7 +131,7 @@ impl Asking<'_> {
         let begun = self.logins.begin(self.tenant, self.name, &back, self.by.clone()).await?;
         let to = begun.to.as_str();
         let words = format!("Open this on this machine and sign in there. Waiting…\n\n  {to}\n");
-        self.ask(json!({ "open": to }), words)?;
+        self.ask(&json!({ "open": to }), words)?;
         let returned = tokio::time::timeout(LIFE, returned(&listener)).await.map_err(|_| too_late())?;
         self.logins.finish(&begun.token, returned.map_err(failed)?).await?;
         Ok(())
