@@ -166,7 +166,9 @@ impl Turn {
         if run.cancel_asked {
             stop.cancel();
         }
-        Self::with(engine, held, (run, prepared, place), (room, stop), begun)
+        let mut turn = Self::with(engine, held, (run, prepared, place), (room, stop), begun)?;
+        turn.snapshot.may_wait = turn.run.kind == runs::MESSAGE && turn.engine.dispatcher.offers_logins();
+        Ok(turn)
     }
 
     fn with(
@@ -179,7 +181,6 @@ impl Turn {
         let rules = engine.rules.of(&place)?;
         let mut snapshot = run.snapshot.clone();
         snapshot.started_at.get_or_insert(run.began_at);
-        snapshot.may_wait = run.kind == runs::MESSAGE && engine.dispatcher.offers_logins();
         if snapshot.taint == Taint::default() {
             snapshot.taint = ground::taint(&prepared);
         }
