@@ -3,7 +3,7 @@
 #
 #   scripts/oidc.sh install          fetch it into the cache, once
 #   scripts/oidc.sh run COMMAND …    start it on a free loopback port, run COMMAND with MUNSHI_TEST_OIDC (its address)
-#                                    set, stop it
+#                                    and MUNSHI_TEST_OIDC_HOME (where it is installed) set, stop it
 set -euo pipefail
 
 package=oidc-provider@9.13.3
@@ -48,7 +48,7 @@ run)
   shift
   install
   start
-  MUNSHI_TEST_OIDC=$(head -n 1 "$address") "$@"
+  MUNSHI_TEST_OIDC=$(head -n 1 "$address") MUNSHI_TEST_OIDC_HOME=$home "$@"
   ;;
 *)
   echo "usage: scripts/oidc.sh install | run COMMAND …" >&2

@@ -100,6 +100,9 @@ impl Shop {
         let host = Host::new(Parts {
             db: test.db.clone(),
             vault: None,
+            logins: None,
+            base: None,
+            random: Arc::new(munshi_types::SystemRandom),
             ids: ids.clone(),
             clock: clock.clone(),
             registry: registry.clone(),

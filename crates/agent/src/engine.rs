@@ -214,11 +214,17 @@ impl Engine {
         self.detached(async move { engine.go_on(tenant, run).await }).await
     }
 
+    /// Goes on with every run that somebody's login at a connector's service lets go on.
+    pub async fn take_up_let_in(&self) -> Result<()> {
+        let engine = self.clone();
+        self.detached(async move { engine.sweep_answered().await.map(drop) }).await
+    }
+
     async fn go_on(&self, tenant: TenantId, run: RunId) -> Result<()> {
-        let now = self.inner.clock.now();
+        let (now, inner) = (self.inner.clock.now(), self.inner.clone());
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
-            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &known, now)? {
+            match known.state == RunState::WaitingApproval && recover::is_answered(tx, &inner, &known, now)? {
                 true => Ok(runs::take_up(tx, run, now)?),
                 false => Ok(None),
             }

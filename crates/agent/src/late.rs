@@ -1,11 +1,14 @@
 //! Acts that a turn no longer waits for: they go on by themselves, and what comes of them is told in the conversation, once.
 //!
 //! Whoever ends such an act tells of it in the very transaction that writes its end down: the process that began it, or,
-//! after a crash, whichever takes the act up by what it does to the world.
+//! after a crash, whichever takes the act up by what it does to the world. That it failed is said in our own words at once. A
+//! result is somebody else's: it makes a run of its own, in which it is worded and checked as every reply is.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use munshi_identity::persons;
+use munshi_llm::Part;
 use munshi_safety::acts::{self, Begun, State};
 use munshi_store::{Tx, params};
 use munshi_tools::{Answer, Journal};
@@ -14,10 +17,11 @@ use serde_json::Value;
 
 use crate::engine::Inner;
 use crate::error::{Error, Result};
-use crate::runs;
-use crate::sessions::{self, Learned};
+use crate::runs::{self, NewRun, Run};
+use crate::sessions::{self, Learned, Session};
+use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, When};
 use crate::telling::{self, Told};
-use crate::turn::voice_of;
+use crate::turn::{asking, voice_of};
 
 /// Of a result, in letters.
 const LONGEST: usize = 1_500;
@@ -63,19 +67,64 @@ pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bo
     let Some(session) = sessions::living(tx, run.session)? else { return Ok(true) };
     let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
     let voice = voice_of(session.language.as_ref(), profile);
-    let (phrase, words) = match answer {
-        Answer::Done(seen) => ("late-result", shown(&seen.value)),
-        Answer::Unknown { .. } => ("late-unknown", String::new()),
-        _ => ("late-failed", String::new()),
+    let phrase = match answer {
+        Answer::Done(_) => {
+            begin(tx, inner, &run, &session, answer)?;
+            return Ok(true);
+        }
+        Answer::Unknown { .. } => "late-unknown",
+        _ => "late-failed",
     };
-    let lead = inner.book.say(phrase, voice, &[]).unwrap_or_else(|error| {
+    let text = inner.book.say(phrase, voice, &[]).unwrap_or_else(|error| {
         tracing::error!(%error, phrase, "a phrase can't be said");
         String::new()
     });
-    let text = format!("{lead}\n{words}").trim().to_owned();
     let learned = Learned { tainted: answer.taints().into_iter().collect(), ..Learned::default() };
     telling::put(tx, inner, &session, run.id, Told { text, learned, ..Told::default() })?;
     Ok(true)
+}
+
+/// A run that goes on where the other left off, as if the result had just come: anybody may take it up at once.
+fn begin(tx: &mut Tx<'_>, inner: &Inner, run: &Run, session: &Session, answer: &Answer) -> Result<()> {
+    let Some(act) = act_of(answer) else { return Ok(()) };
+    let Some(known) = acts::find(tx, act)? else { return Ok(()) };
+    let now = inner.clock.now();
+    let asked = asking(&known.tool, known.arguments.clone());
+    let call_id = asked.parts.iter().find_map(|part| match part {
+        Part::ToolCall(call) => Some(call.id.clone()),
+        _ => None,
+    });
+    let called = Called {
+        call_id: call_id.unwrap_or_default(),
+        tool: known.tool,
+        arguments: known.arguments,
+        act,
+        outcome: CallOutcome::Open,
+    };
+    let mut snapshot = Snapshot {
+        exchanges: vec![Exchange { asked, calls: vec![called] }],
+        taint: known.rests_on.taint,
+        calls: 1,
+        is_read: run.snapshot.is_read,
+        ..Snapshot::default()
+    };
+    snapshot.note((0, 0), answer, When { epoch: 1, now });
+    let new = NewRun {
+        id: inner.ids.next(),
+        session: session.id,
+        number: run.number,
+        binding: run.binding,
+        person: run.person,
+        message: run.message,
+        kind: runs::LATE,
+        channel: run.channel,
+        outside_id: &format!("late {act}"),
+        reply_to: session.reply_to.as_ref(),
+        reservation: None,
+        now,
+    };
+    runs::add_left(tx, &new, &snapshot)?;
+    Ok(())
 }
 
 fn act_of(answer: &Answer) -> Option<ActId> {
@@ -87,7 +136,7 @@ fn act_of(answer: &Answer) -> Option<ActId> {
 }
 
 /// A result in words: texts as they are, fields a line each.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     let mut lines = Vec::new();
     write(value, None, DEEPEST, &mut lines);
     let text = lines.join("\n");
@@ -123,6 +172,8 @@ fn write(value: &Value, name: Option<&str>, levels: usize, lines: &mut Vec<Strin
 pub(crate) struct Leaving {
     pub(crate) inner: Arc<Inner>,
     pub(crate) journal: Arc<dyn Journal>,
+    /// Whether it was told so.
+    pub(crate) is_told: AtomicBool,
 }
 
 impl Journal for Leaving {
@@ -132,7 +183,10 @@ impl Journal for Leaving {
 
     fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
         match stored(tell(tx, &self.inner, answer))? {
-            true => Ok(()),
+            true => {
+                self.is_told.store(true, Ordering::SeqCst);
+                Ok(())
+            }
             false => self.journal.ended(tx, answer),
         }
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::RUNS;
-use crate::engine::Engine;
+use crate::engine::{Engine, Inner};
 use crate::error::Result;
 use crate::runs::{self, Due, LEASE, Run};
 use crate::snapshot::CallOutcome;
@@ -85,6 +85,13 @@ impl Engine {
         let count = taken.len();
         taken.into_iter().for_each(|run| self.start(run.held(tenant), None));
         Ok(count)
+    }
+
+    /// Takes up at once what nobody has begun on in a conversation; where that fails, the next sweep does.
+    pub(crate) async fn begin_on_left(&self, tenant: TenantId, session: SessionId) {
+        if let Err(error) = self.sweep_session(tenant, session).await {
+            tracing::warn!(%error, "a result that came late is told by the next sweep");
+        }
     }
 
     /// Acts that a dead process left, also those that no run asks for. What takes long is in nobody's way.
@@ -171,7 +178,8 @@ impl Engine {
         let mut taken = 0;
         for (tenant, ids) in by_tenant {
             let now = self.inner.clock.now();
-            let answered = self.inner.db.read(tenant, move |tx| answered(tx, ids, now)).await?;
+            let inner = self.inner.clone();
+            let answered = self.inner.db.read(tenant, move |tx| answered(tx, &inner, ids, now)).await?;
             for run in answered {
                 self.take_up(tenant, run).await?;
                 taken += 1;
@@ -195,20 +203,27 @@ fn waiting(tx: &mut PlatformTx<'_>, from: Round) -> munshi_store::Result<Vec<(Te
 }
 
 /// Those that can go on.
-fn answered(tx: &mut Tx<'_>, runs: Vec<RunId>, now: Timestamp) -> Result<Vec<RunId>> {
+fn answered(tx: &mut Tx<'_>, inner: &Inner, runs: Vec<RunId>, now: Timestamp) -> Result<Vec<RunId>> {
     let mut answered = Vec::new();
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
-        if is_answered(tx, &run, now)? {
+        if is_answered(tx, inner, &run, now)? {
             answered.push(id);
         }
     }
     Ok(answered)
 }
 
-/// Whether there is anything to go on with: a question that is no longer open, or a limit that may have freed.
-pub(crate) fn is_answered(tx: &mut Tx<'_>, run: &Run, now: Timestamp) -> Result<bool> {
+/// Whether there is anything to go on with: a question that is no longer open, a limit that may have freed, or a service
+/// that somebody has logged in at.
+pub(crate) fn is_answered(tx: &mut Tx<'_>, inner: &Inner, run: &Run, now: Timestamp) -> Result<bool> {
     for called in run.snapshot.all() {
+        if let CallOutcome::Login { connector, since, until } = &called.outcome {
+            let last = inner.dispatcher.last_login(tx, connector)?;
+            if *until <= now || last.is_some_and(|last| last >= *since) {
+                return Ok(true);
+            }
+        }
         if let CallOutcome::Waiting { approval, again_at } = called.outcome {
             let due = match approvals::find(tx, approval)? {
                 Some(known) => match known.state {

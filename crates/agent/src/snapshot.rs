@@ -6,7 +6,7 @@ use munshi_llm::Message;
 use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::Taint;
-use munshi_tools::{Answer, NotDone};
+use munshi_tools::{Answer, LOGIN_NEEDED, Label, NotDone};
 use munshi_types::{ActId, ApprovalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,6 +18,8 @@ use crate::state::Halt;
 
 /// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
 const AGAIN: Duration = Duration::from_secs(15 * 60);
+/// So long it is waited for that somebody logs in; as long as a link leads there.
+const LOGIN: Duration = Duration::from_secs(24 * 3600);
 
 /// Everything that was paid for or done so far, and nothing that can be looked up again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,6 +57,10 @@ pub struct Snapshot {
     pub rested: i64,
     /// Acts of which the person has heard that they wait for a limit.
     pub told_delayed: Vec<ActId>,
+    /// Whether this run may wait until somebody has logged in at a connector's service.
+    pub may_wait: bool,
+    /// Connectors of which somebody has heard that they want a login, and when.
+    pub told_logins: Vec<(String, Timestamp)>,
     /// Acts of which they have heard that their time is over.
     pub told_expired: Vec<ActId>,
     /// Decided, and only this phrase is left to be said.
@@ -80,9 +86,25 @@ impl Snapshot {
     pub fn questions(&self) -> Vec<ApprovalId> {
         let waiting = |called: &Called| match called.outcome {
             CallOutcome::Waiting { approval, .. } => Some(approval),
-            CallOutcome::Open | CallOutcome::Handed { .. } | CallOutcome::Ended { .. } => None,
+            CallOutcome::Open
+            | CallOutcome::Login { .. }
+            | CallOutcome::Handed { .. }
+            | CallOutcome::Ended { .. } => None,
         };
         self.all().filter_map(waiting).collect()
+    }
+
+    /// The connectors that want a login before this goes on, each once.
+    pub fn shut(&self) -> Vec<String> {
+        let mut shut: Vec<String> = Vec::new();
+        for called in self.all() {
+            if let CallOutcome::Login { connector, .. } = &called.outcome
+                && !shut.contains(connector)
+            {
+                shut.push(connector.clone());
+            }
+        }
+        shut
     }
 
     /// This run's beginning with what another had done, whose work it takes over.
@@ -105,7 +127,10 @@ impl Snapshot {
         let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
         calls.filter_map(|called| match called.outcome {
             CallOutcome::Handed { number } => Some((number, called)),
-            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Ended { .. } => None,
+            CallOutcome::Open
+            | CallOutcome::Waiting { .. }
+            | CallOutcome::Login { .. }
+            | CallOutcome::Ended { .. } => None,
         })
     }
 
@@ -120,13 +145,19 @@ impl Snapshot {
     pub fn note(&mut self, (exchange, call): Place, answer: &Answer, when: When) {
         let called = self.exchanges.get_mut(exchange).and_then(|exchange| exchange.calls.get_mut(call));
         let Some(called) = called else { return };
-        let outcome = outcome(&called.outcome, answer, when.now);
+        let outcome = match (self.may_wait, shut_out(&called.outcome, answer, when.now)) {
+            (true, Some(shut)) => shut,
+            _ => outcome(&called.outcome, answer, when.now),
+        };
         if called.outcome != outcome && outcome != CallOutcome::Open {
             self.rested = when.epoch;
         }
         let ended = match &outcome {
             CallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
-            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => None,
+            CallOutcome::Open
+            | CallOutcome::Waiting { .. }
+            | CallOutcome::Login { .. }
+            | CallOutcome::Handed { .. } => None,
         };
         called.outcome = outcome;
         let (tool, key, call) =
@@ -191,6 +222,17 @@ fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome
     }
 }
 
+/// What was not done because nobody is logged in at its service waits for that, for a day at most.
+fn shut_out(before: &CallOutcome, answer: &Answer, now: Timestamp) -> Option<CallOutcome> {
+    let Answer::Failed { code, label: Label::Foreign { connector }, .. } = answer else { return None };
+    let until = match before {
+        CallOutcome::Login { until, .. } => *until,
+        _ => now.plus(LOGIN),
+    };
+    let waits = code == LOGIN_NEEDED && now < until;
+    waits.then(|| CallOutcome::Login { connector: connector.clone(), since: now, until })
+}
+
 /// Whether it was not the tool that said no. Arguments that were wrong can be put right: that is a failure.
 fn is_denied(answer: &Answer) -> bool {
     match answer {
@@ -231,6 +273,11 @@ impl Called {
         matches!(&self.outcome, CallOutcome::Ended { result, .. } if is_expired(result))
     }
 
+    /// Whether somebody has to log in first.
+    pub const fn is_shut_out(&self) -> bool {
+        matches!(self.outcome, CallOutcome::Login { .. })
+    }
+
     /// Whether somebody agreed, and a limit stands in the way.
     pub const fn is_delayed(&self) -> bool {
         matches!(self.outcome, CallOutcome::Waiting { again_at: Some(_), .. })
@@ -248,6 +295,8 @@ pub enum CallOutcome {
         #[serde(default)]
         again_at: Option<Timestamp>,
     },
+    /// Somebody has to log in at the connector's service first. It is asked for again when somebody has, or at the end.
+    Login { connector: String, since: Timestamp, until: Timestamp },
     /// A tool of the program that brought it: that one calls it, and may come back with the answer. Which of those that
     /// were handed out together.
     Handed { number: usize },

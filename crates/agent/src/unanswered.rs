@@ -107,7 +107,7 @@ fn escalated(tx: &mut Tx<'_>, approval: &Approval, run: &Run, to: &[PersonId]) -
 }
 
 /// Where somebody is met: with the same binding, or where they spoke last.
-fn conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
+pub(crate) fn conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Result<Option<Session>> {
     if let Some(session) = sessions::of_person(tx, run.binding, person)? {
         return Ok(Some(session));
     }

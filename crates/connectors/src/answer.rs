@@ -39,6 +39,7 @@ pub(crate) fn read(
         Err(Broken::Refused { words, .. }) => {
             Err(Failure { retryable: effect.writes(), ..Failure::perhaps("tool_failed", words) })
         }
+        Err(Broken::NotIn) => Err(not_in(connector)),
         Err(Broken::TooLong) => Err(Failure {
             retryable: false,
             ..Failure::perhaps(
@@ -52,6 +53,17 @@ pub(crate) fn read(
             Err(Failure::perhaps("connector_lost", format!("the connection to {connector} broke: {words}")))
         }
     }
+}
+
+/// Nobody has logged in there, or no longer is.
+pub(crate) fn not_in(connector: &str) -> Failure {
+    Failure::surely(
+        munshi_tools::LOGIN_NEEDED,
+        format!(
+            "the service behind {connector} wants somebody to log in again. Say so: whoever runs this can do it with \
+             `munshi connector login {connector}`."
+        ),
+    )
 }
 
 /// As the server says more of it; else it failed for good, and nothing happened.

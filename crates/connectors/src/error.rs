@@ -16,6 +16,14 @@ pub enum Error {
     #[error("{0}")]
     TooSlow(String),
 
+    /// It lets nobody in without a login, and there is none that it takes.
+    #[error("{0}")]
+    WantsLogin(String),
+
+    /// A login came to nothing; the words say why.
+    #[error("{0}")]
+    NoLogin(String),
+
     /// What was declared can't work as it is; the words say what can.
     #[error("{0}")]
     Invalid(String),

@@ -82,6 +82,7 @@ fn down(name: &str, standing: &Standing) -> Failure {
                 standing.why
             ),
         ),
+        State::WantsLogin => answer::not_in(name),
         State::Stopped => {
             Failure::surely("connector_stopped", format!("the connector {name} was taken away."))
         }

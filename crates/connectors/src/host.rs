@@ -9,8 +9,8 @@ use std::time::Duration;
 use metrics::gauge;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
-use munshi_tools::{Registry, Shelf, Shelves};
-use munshi_types::{Clock, ConnectorName, Id, Ids, RunId, TenantId, ToolName};
+use munshi_tools::{Registry, Shelf};
+use munshi_types::{Clock, ConnectorName, Id, Ids, Random, RunId, TenantId, Timestamp, ToolName};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Inside, Link, Now, Way};
+use crate::login::{self, Logins};
 use crate::rows::{self, CONNECTORS};
 use crate::settings::Pace;
 use crate::state::{Standing, State};
@@ -44,6 +45,11 @@ pub struct Parts {
     /// All that a child inherits of the environment.
     pub basics: Vec<(OsString, OsString)>,
     pub allowed: Allowed,
+    /// None where nobody can log in at a connector.
+    pub logins: Option<Logins>,
+    /// The address by which people open a server of ours, where there is one: links begin with it.
+    pub base: Option<String>,
+    pub random: Arc<dyn Random>,
     pub inside: BTreeMap<String, Arc<dyn Inside>>,
     pub pace: Pace,
 }
@@ -51,7 +57,7 @@ pub struct Parts {
 /// Runs connectors. Clones share everything.
 #[derive(Clone)]
 pub struct Host {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -66,9 +72,11 @@ pub(crate) struct Inner {
     /// Told whenever a connector has become something.
     pub settled: Notify,
     registry: Arc<Registry>,
+    pub base: Option<String>,
+    pub random: Arc<dyn Random>,
     folder: PathBuf,
     stop: CancellationToken,
-    shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
+    pub shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
     shelving: AsyncMutex<()>,
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
@@ -96,8 +104,9 @@ struct Boat {
 
 impl Host {
     pub fn new(parts: Parts) -> Self {
-        let Parts { db, vault, ids, clock, registry, folder, basics, allowed, inside, pace } = parts;
-        let way = Way { vault, basics, allowed, inside, tasks: TaskTracker::new() };
+        let Parts { db, vault, ids, clock, registry, folder, basics, allowed, .. } = parts;
+        let Parts { logins, base, random, inside, pace, .. } = parts;
+        let way = Way { vault, basics, allowed, logins, inside, tasks: TaskTracker::new() };
         let node = ids.next::<RunId>().as_uuid();
         let inner = Inner {
             db,
@@ -109,6 +118,8 @@ impl Host {
             starting: Semaphore::new(AT_ONCE),
             settled: Notify::new(),
             registry,
+            base,
+            random,
             folder,
             stop: CancellationToken::new(),
             shelves: RwLock::default(),
@@ -182,6 +193,7 @@ impl Host {
     async fn take_up(&self, tenant: TenantId, version: i64) -> Result<()> {
         let known = self.inner.with_fleet(tenant, |fleet| fleet.version);
         self.wake_held(tenant).await?;
+        self.wake_shut(tenant).await?;
         if known == version {
             return Ok(());
         }
@@ -202,6 +214,25 @@ impl Host {
         for (name, hash, look_again) in held {
             let seen = self.inner.db.read(tenant, move |tx| rows::manifests(tx, &name)).await?;
             if seen.iter().any(|seen| seen.hash == hash && seen.accepted_at.is_some()) {
+                look_again.notify_one();
+            }
+        }
+        Ok(())
+    }
+
+    /// Has those try again where somebody has logged in meanwhile.
+    async fn wake_shut(&self, tenant: TenantId) -> Result<()> {
+        let shut: Vec<(String, Option<Timestamp>, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
+            let shut = |(name, boat): (&ConnectorName, &Boat)| {
+                let now = boat.now.borrow();
+                let is_shut = now.standing.state == State::WantsLogin;
+                is_shut.then(|| (name.to_string(), now.standing.since, boat.look_again.clone()))
+            };
+            fleet.boats.iter().filter_map(shut).collect()
+        });
+        for (name, since, look_again) in shut {
+            let last = self.inner.db.read(tenant, move |tx| login::last_at(tx, &name)).await?;
+            if last.is_some_and(|last| since.is_none_or(|since| last >= since)) {
                 look_again.notify_one();
             }
         }
@@ -237,10 +268,10 @@ impl Host {
         entry: Entry,
         after: Option<CancellationToken>,
     ) -> Boat {
-        let (tell, link) = Link::new(name.to_string());
-        let (shown, seen) = watch::channel(None);
         let (entry, look_again, stop) =
             (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
+        let (tell, link) = Link::new(name.to_string(), look_again.clone());
+        let (shown, seen) = watch::channel(None);
         let home = folder_of(&self.inner.folder, tenant, name);
         let (now, ended) = (tell.subscribe(), CancellationToken::new());
         let supervisor = Supervisor {
@@ -293,6 +324,14 @@ pub fn folder_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathB
 }
 
 impl Inner {
+    /// What a connector's service said when it last let us not in.
+    pub(crate) fn said(&self, tenant: TenantId, connector: &str) -> login::Challenge {
+        self.with_fleet(tenant, |fleet| {
+            let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
+            found.and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.said())).unwrap_or_default()
+        })
+    }
+
     fn with_fleet<T>(&self, tenant: TenantId, act: impl FnOnce(&mut Fleet) -> T) -> T {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         act(running.entry(tenant).or_default())
@@ -362,21 +401,10 @@ impl Inner {
         }
     }
 
-    fn is_settled(&self, tenant: TenantId) -> bool {
+    pub(crate) fn is_settled(&self, tenant: TenantId) -> bool {
         *self.looked.borrow()
             && self.with_fleet(tenant, |fleet| {
                 fleet.boats.values().all(|boat| boat.now.borrow().standing.state != State::Starting)
             })
-    }
-}
-
-impl Shelves for Host {
-    fn of(&self, tenant: TenantId) -> Arc<Shelf> {
-        let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        shelves.get(&tenant).cloned().unwrap_or_default()
-    }
-
-    fn is_settled(&self, tenant: TenantId) -> bool {
-        self.inner.is_settled(tenant)
     }
 }

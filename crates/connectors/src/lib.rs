@@ -11,8 +11,8 @@
 //! # Layout
 //! - [`declared`]: the file; [`manifest`]: what a server lists; `translate`, `names`: its tools as ours
 //! - `link`: one connection, its transport and its bounds; `far`, `answer`: a call and what it gave
-//! - [`Host`], `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
-//! - `openapi`: a service's document as a connector
+//! - [`Host`], `shelves`, `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
+//! - `openapi`: a service's document as a connector; [`login`]: being let into one that asks for it
 //! - [`rows`]: what is stored; [`contract`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
@@ -25,11 +25,13 @@ mod error;
 mod far;
 mod host;
 mod link;
+pub mod login;
 pub mod manifest;
 mod names;
 mod openapi;
 pub mod rows;
 mod settings;
+mod shelves;
 mod state;
 mod supervise;
 mod translate;
@@ -40,6 +42,7 @@ pub use error::{Error, Result};
 pub use host::{Host, Parts, folder_of};
 pub use link::Inside;
 pub use link::address::Allowed;
+pub use login::{LoginParts, Logins};
 pub use openapi::Source;
 pub use settings::Pace;
 pub use state::{Standing, State};
@@ -47,4 +50,4 @@ pub use state::{Standing, State};
 /// The file in a connector's folder that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [link::logs::OLDER, link::logs::FILE];
 
-pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors")];
+pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors"), migration!("0028_connector_logins")];

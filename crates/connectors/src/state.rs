@@ -16,19 +16,23 @@ pub enum State {
     Ready,
     /// It ended or fell silent, and is started again after a pause.
     Restarting,
+    /// It lets nobody in without a login, and nobody has logged in, or no longer is.
+    WantsLogin,
     /// It failed too often. Its tools say so; it is tried again now and then.
     Degraded,
     Stopped,
 }
 
 impl State {
-    pub const ALL: [Self; 5] = [Self::Starting, Self::Ready, Self::Restarting, Self::Degraded, Self::Stopped];
+    pub const ALL: [Self; 6] =
+        [Self::Starting, Self::Ready, Self::Restarting, Self::WantsLogin, Self::Degraded, Self::Stopped];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Ready => "ready",
             Self::Restarting => "restarting",
+            Self::WantsLogin => "wants_login",
             Self::Degraded => "degraded",
             Self::Stopped => "stopped",
         }

@@ -53,6 +53,8 @@ pub(crate) struct Supervisor {
 enum Ended {
     Stop,
     Broke(String),
+    /// It wants a login.
+    Shut(String),
 }
 
 impl Supervisor {
@@ -67,6 +69,14 @@ impl Supervisor {
             let why = match self.live(greeting).await {
                 Ended::Stop => break,
                 Ended::Broke(why) => why,
+                Ended::Shut(why) => {
+                    self.shut(&why).await;
+                    tokio::select! {
+                        () = self.stop.cancelled() => break,
+                        () = self.look_again.notified() => continue,
+                        () = sleep(self.host.pace.retry) => continue,
+                    }
+                }
             };
             counter!(RESTARTS).increment(1);
             self.log.line(&format!("munshi: {why}"), &self.scrubber()).await;
@@ -101,10 +111,13 @@ impl Supervisor {
 
     /// One connection, from its start to its end.
     async fn live(&self, greeting: Greeting) -> Ended {
+        let pass = self.host.way.pass(self.tenant, &self.name, &self.entry);
+        self.tell.send_modify(|now| now.pass.clone_from(&pass));
         let opening = Opening {
             way: &self.host.way,
             tenant: self.tenant,
             entry: &self.entry,
+            pass,
             home: self.home.clone(),
             log: self.log.clone(),
             greeting,
@@ -117,6 +130,7 @@ impl Supervisor {
         drop(_turn);
         let (Opened { session, manifest, took }, scrubber) = match opened {
             Ok(opened) => opened,
+            Err(Error::WantsLogin(why)) => return Ended::Shut(why),
             Err(error) => return Ended::Broke(error.to_string()),
         };
         self.tell.send_modify(|now| now.scrubber = scrubber);
@@ -171,6 +185,7 @@ impl Supervisor {
             };
             match shown {
                 Ok(()) | Err(Error::Store(_) | Error::Safety(_)) => {}
+                Err(Error::WantsLogin(why)) => return Ended::Shut(why),
                 Err(error) => return Ended::Broke(error.to_string()),
             }
             // A server that changes its mind all the time is asked no more often than this.
@@ -213,6 +228,16 @@ impl Supervisor {
         });
         self.put(State::Ready, "").await;
         Ok(())
+    }
+
+    /// Nobody is let in: its tools say so, until somebody has logged in.
+    async fn shut(&self, why: &str) {
+        if self.tell.borrow().standing.state != State::WantsLogin {
+            tracing::warn!(connector = %self.name, tenant = %self.tenant, "a connector wants somebody to log in");
+            self.log.line(&format!("munshi: {why}"), &self.scrubber()).await;
+        }
+        self.put(State::WantsLogin, why).await;
+        self.tell.send_modify(|now| now.shut += 1);
     }
 
     async fn degrade(&self, why: &str) {
@@ -266,6 +291,7 @@ impl Supervisor {
     }
 
     fn scrubber(&self) -> Scrubber {
-        self.tell.borrow().scrubber.clone()
+        let now = self.tell.borrow();
+        now.pass.as_ref().map_or_else(|| now.scrubber.clone(), |pass| pass.scrubber())
     }
 }

@@ -12,7 +12,7 @@ fn entry(text: &str) -> Entry {
 fn shelved(listed: Value, own: &str, accepted: Accepted) -> Result<(ToolSpec, bool), String> {
     let (name, entry) = ("x".parse().unwrap(), entry(own));
     let manifest = Manifest::of("s", "1", vec![tool(listed)]);
-    let (_, link) = Link::new("x".to_owned());
+    let (_, link) = Link::new("x".to_owned(), Default::default());
     let source = Source { name: &name, entry: &entry, manifest: &manifest, accepted, link };
     let mut registry = Registry::default();
     let outcome = add(&source, &mut registry, &mut BTreeSet::new(), &|_| false);

@@ -145,7 +145,10 @@ impl From<munshi_connectors::Error> for Failure {
             Error::Store(error) => error.into(),
             Error::Safety(error) => error.into(),
             Error::Invalid(what) => Self::usage(what),
-            Error::Unreachable(what) | Error::TooSlow(what) => Self::failed(what),
+            Error::Unreachable(what)
+            | Error::TooSlow(what)
+            | Error::WantsLogin(what)
+            | Error::NoLogin(what) => Self::failed(what),
         }
     }
 }

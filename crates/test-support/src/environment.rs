@@ -27,6 +27,11 @@ pub fn openid_provider() -> String {
     variable("MUNSHI_TEST_OIDC")
 }
 
+/// The folder it is installed in, for tests that need one of their own.
+pub fn openid_provider_home() -> PathBuf {
+    variable("MUNSHI_TEST_OIDC_HOME").into()
+}
+
 /// The folder of other people's programs that speak OpenAI's API: `python` and `node`.
 pub fn openai_clients() -> PathBuf {
     variable("MUNSHI_TEST_OPENAI_CLIENTS").into()

@@ -7,7 +7,7 @@ use munshi_safety::acts::{self, Begun, Mode, Office, Outcome, Permit};
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
 use munshi_store::{Db, Tx};
-use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, ToolName};
+use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
 
 use crate::answer::{Answer, answer_of, bare, past, shown};
@@ -72,6 +72,21 @@ impl Dispatcher {
     /// What the tenant's connectors bring at this moment.
     pub fn shelf(&self, tenant: TenantId) -> Option<Arc<Shelf>> {
         self.shelves.as_ref().map(|shelves| shelves.of(tenant))
+    }
+
+    /// A link with which somebody lets us into a connector's service again; none where no link leads there.
+    pub fn offer_login(&self, tx: &mut Tx<'_>, connector: &str, to: PersonId) -> Result<Option<String>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.offer_login(tx, connector, to))
+    }
+
+    /// When we were last let in there.
+    pub fn last_login(&self, tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.last_login(tx, connector))
+    }
+
+    /// Whether links lead people to where they log in.
+    pub fn offers_logins(&self) -> bool {
+        self.shelves.as_ref().is_some_and(|shelves| shelves.offers_logins())
     }
 
     pub fn registry(&self) -> &Registry {
@@ -244,7 +259,7 @@ impl Dispatcher {
         };
         let _writing = self.writing(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
-        let earlier = if permit.attempt() > 1 { Happened::Maybe } else { Happened::No };
+        let earlier = if permit.is_repeat() { Happened::Maybe } else { Happened::No };
         let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
         if let (Some(looking), Outcome::Applied(value)) = (looking, &called.outcome) {
             self.cache.keep(looking, value, self.clock.now());

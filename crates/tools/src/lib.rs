@@ -57,6 +57,7 @@ pub use body::{Body, Done, Failure, Far, Happened, Look, Looked, Undo, Write};
 pub use dispatcher::{Dispatcher, Want};
 pub use error::{Error, Result};
 pub use journal::{Journal, NoJournal};
+pub use munshi_safety::acts::LOGIN_NEEDED;
 pub use munshi_safety::pipeline::{Connector, Maker};
 pub use next::{Choice, Next};
 pub use registry::{Registry, Tool};

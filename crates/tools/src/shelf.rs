@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use munshi_types::{TenantId, ToolName};
+use munshi_store::Tx;
+use munshi_types::{PersonId, TenantId, Timestamp, ToolName};
 
+use crate::error::Result;
 use crate::registry::{Registry, Tool};
 use crate::select::Index;
 
@@ -15,6 +17,21 @@ pub trait Shelves: Send + Sync {
     /// Whether every connector of the tenant has started, or has been given up, since the process began: until then a
     /// missing tool may still come.
     fn is_settled(&self, tenant: TenantId) -> bool;
+
+    /// A link with which somebody lets us into a connector's service again; none where no link leads there.
+    fn offer_login(&self, _tx: &mut Tx<'_>, _connector: &str, _to: PersonId) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Whether such links lead anywhere.
+    fn offers_logins(&self) -> bool {
+        false
+    }
+
+    /// When we were last let in there.
+    fn last_login(&self, _tx: &mut Tx<'_>, _connector: &str) -> Result<Option<Timestamp>> {
+        Ok(None)
+    }
 }
 
 /// What the connectors of one tenant bring at one moment.

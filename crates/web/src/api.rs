@@ -24,6 +24,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_agent::Engine;
 use munshi_agent::outbox::Sender;
+use munshi_connectors::Logins;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::Hosts;
 use munshi_identity::keys::Keys;
@@ -61,6 +62,8 @@ pub struct Parts {
     pub hosts: Hosts,
     /// The ways out; a code goes to a phone by one of them.
     pub senders: Vec<Arc<dyn Sender>>,
+    /// How people let us into connectors' services; none where nobody can.
+    pub logins: Option<Logins>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
@@ -90,6 +93,7 @@ pub struct Inner {
     pub(crate) account: Account,
     hosts: Hosts,
     pub(crate) senders: Vec<Arc<dyn Sender>>,
+    pub(crate) logins: Option<Logins>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) ids: Ids,
@@ -123,6 +127,7 @@ impl Api {
             account: parts.account,
             hosts: parts.hosts,
             senders: parts.senders,
+            logins: parts.logins,
             limits: Limits::new(parts.clock.clone(), parts.key_limit),
             clock: parts.clock,
             random: parts.random,

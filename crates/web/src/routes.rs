@@ -30,6 +30,11 @@ mod bindings {
 pub(crate) mod chat {
     pub(crate) mod send;
 }
+mod connector_login {
+    pub(super) mod describe;
+    pub(super) mod finish;
+    pub(super) mod start;
+}
 mod completions {
     pub(super) mod create;
 }
@@ -180,6 +185,9 @@ pub fn routes() -> Routes {
         .routes(routes!(metrics::read::read_metrics))
         .routes(routes!(openapi::read::read_openapi))
         .route("/mcp", any(mcp::serve::serve_mcp))
+        .route("/connectors/login/{token}", get(connector_login::start::start_connector_login))
+        .route("/connectors/back", get(connector_login::finish::finish_connector_login))
+        .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())
         .merge(pages())
         .merge(account())

@@ -37,6 +37,9 @@ pub const REHEARSAL: &str = "rehearsal";
 /// The kind of run that a message makes.
 pub const MESSAGE: &str = "message";
 
+/// The kind of run that the result of an act makes which its turn no longer waited for.
+pub const LATE: &str = "late";
+
 /// The proof that somebody works on a run. Written down under an older epoch, nothing counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Held {
@@ -174,6 +177,17 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
         ],
         |row| row.get(0),
     )
+}
+
+/// Stores a run that nobody has begun on and anybody may: at once, or behind what is before it in its session.
+pub(crate) fn add_left(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &Snapshot) -> Result<()> {
+    add(tx, run)?;
+    tx.execute(
+        "UPDATE runs SET snapshot = $3, lease_until = CASE WHEN lease_until IS NULL THEN lease_until ELSE $4 END
+         WHERE tenant_id = $1 AND id = $2",
+        params![run.id, Json::of(snapshot)?, run.now],
+    )?;
+    Ok(())
 }
 
 /// Stores a run that has ended before it began: its message was refused at the door.

@@ -106,6 +106,9 @@ impl Turn {
                 Answer::Refused(refusal) if self.snapshot.called(place).is_some_and(Called::is_delayed) => {
                     pause.delayed.push(Delayed { act: called.act, until: refusal.again_at });
                 }
+                Answer::Failed { .. } if self.snapshot.called(place).is_some_and(Called::is_shut_out) => {
+                    pause.is_shut = true;
+                }
                 answer => {
                     let known = self.snapshot.places();
                     let halt = match self.led_to(&called, &answer) {
@@ -247,7 +250,7 @@ impl Turn {
     fn is_known(&self, called: &Called) -> bool {
         self.begun.contains(&called.act)
             || self.taken_up.contains(&called.act)
-            || matches!(called.outcome, CallOutcome::Waiting { .. })
+            || matches!(called.outcome, CallOutcome::Waiting { .. } | CallOutcome::Login { .. })
     }
 
     fn journal(&mut self, place: Place, called: &Called) -> Arc<CallJournal> {

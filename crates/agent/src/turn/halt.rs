@@ -5,6 +5,7 @@ use munshi_safety::acts::in_plain_words;
 use serde_json::Value;
 
 use super::{End, Turn};
+use crate::late;
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called};
 use crate::state::Halt;
@@ -12,6 +13,9 @@ use crate::state::Halt;
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
     pub(crate) fn excuse(&mut self, halt: &Halt) {
+        if self.run.kind == runs::LATE && *halt != Halt::Cancelled {
+            return self.tell_result();
+        }
         let phrase = match halt {
             // "Try again" would have it done twice.
             _ if self.has_done_something() => "stopped",
@@ -26,6 +30,19 @@ impl Turn {
         let words = self.phrase(phrase, &[]);
         let done = self.done(0);
         self.reply.say(&[words].into_iter().chain(done).collect::<Vec<_>>().join("\n"));
+    }
+
+    /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
+    fn tell_result(&mut self) {
+        let results = self.snapshot.all().filter_map(|called| match &called.outcome {
+            CallOutcome::Ended { ok: true, result } => result.get("result").map(late::shown),
+            _ => None,
+        });
+        let words = results.collect::<Vec<_>>().join("\n");
+        let lead = self.phrase("late-result", &[]);
+        self.reply.say(&lead);
+        self.reply.hear(&format!("\n{words}"));
+        self.reply.finish();
     }
 
     /// What was surely written from an exchange on, a line each, in the words a question about it would have.
@@ -63,7 +80,7 @@ impl Turn {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
                 is_begun && wrote(&called.tool)
             }
-            CallOutcome::Waiting { .. } | CallOutcome::Handed { .. } => false,
+            CallOutcome::Waiting { .. } | CallOutcome::Login { .. } | CallOutcome::Handed { .. } => false,
         })
     }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use munshi_llm::gateway::CallRecord;
 use munshi_safety::acts::Begun;
 use munshi_store::Tx;
-use munshi_tools::{Answer, Journal};
+use munshi_tools::{Answer, Journal, LOGIN_NEEDED};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
@@ -120,6 +120,9 @@ pub(crate) fn body(called: &Called) -> Value {
         CallOutcome::Waiting { approval, again_at } => {
             let code = "waiting_limit";
             (false, json!({ "ok": false, "code": code, "approval": approval, "again_at": again_at }))
+        }
+        CallOutcome::Login { connector, until, .. } => {
+            (false, json!({ "ok": false, "code": LOGIN_NEEDED, "connector": connector, "until": until }))
         }
         CallOutcome::Open | CallOutcome::Handed { .. } => (false, Value::Null),
     };

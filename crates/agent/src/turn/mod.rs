@@ -15,6 +15,7 @@ mod ground;
 mod guests;
 mod halt;
 mod journal;
+mod logins;
 pub(crate) mod meter;
 mod pause;
 mod prepare;
@@ -43,6 +44,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use close::voice_of;
+pub(crate) use consent::asking;
 pub(crate) use reply::first_generation;
 pub(crate) use timings::Clockwork;
 pub use timings::Timings;
@@ -164,7 +166,9 @@ impl Turn {
         if run.cancel_asked {
             stop.cancel();
         }
-        Self::with(engine, held, (run, prepared, place), (room, stop), begun)
+        let mut turn = Self::with(engine, held, (run, prepared, place), (room, stop), begun)?;
+        turn.snapshot.may_wait = turn.run.kind == runs::MESSAGE && turn.engine.dispatcher.offers_logins();
+        Ok(turn)
     }
 
     fn with(

@@ -20,6 +20,8 @@ pub(crate) struct Pause {
     pub(crate) asked: Vec<Approval>,
     /// What somebody agreed to, and a limit stands in the way of.
     pub(crate) delayed: Vec<Delayed>,
+    /// Somebody has to log in at a connector's service.
+    pub(crate) is_shut: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,7 @@ pub(crate) struct Delayed {
 
 impl Pause {
     pub(crate) fn is_empty(&self) -> bool {
-        self.asked.is_empty() && self.delayed.is_empty()
+        self.asked.is_empty() && self.delayed.is_empty() && !self.is_shut
     }
 }
 
@@ -49,6 +51,7 @@ impl Turn {
             self.reply.say(&words);
             self.snapshot.told_delayed.push(delayed.act);
         }
+        self.ask_to_log_in().await?;
         if !pause.asked.is_empty() {
             self.ask_first(&pause.asked);
         }

@@ -367,7 +367,7 @@ fn end_body(end: &End) -> Value {
         End::Waiting(pause) => {
             let ids: Vec<_> = pause.asked.iter().map(|approval| approval.id).collect();
             let delayed: Vec<_> = pause.delayed.iter().map(|delayed| delayed.act).collect();
-            json!({ "waits_for": ids, "delayed": delayed })
+            json!({ "waits_for": ids, "delayed": delayed, "login": pause.is_shut })
         }
         End::Halted(halt) => json!({ "halt": halt }),
     }

@@ -1,6 +1,7 @@
 //! Calling a tool that may take long: past its soft limit the turn goes on without it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use munshi_tools::{Answer, Error as ToolsError, Journal, Want};
@@ -10,6 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
 use crate::commit::{self, Progress};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::late::{self, Leaving, Left};
 use crate::runs;
@@ -48,15 +50,23 @@ impl Turn {
         let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
             return Ok(self.asking(asked, journal).await?);
         };
-        let journal = Arc::new(Leaving { inner: self.engine.clone(), journal });
-        let asking = self.asking(asked, journal);
+        let is_told = AtomicBool::new(false);
+        let leaving = Arc::new(Leaving { inner: self.engine.clone(), journal, is_told });
+        let asking = self.asking(asked, leaving.clone());
+        let (engine, session) = (Engine { inner: self.engine.clone() }, self.run.session);
+        let tenant = self.tenant;
         let abandon = self.engine.abandon.clone();
         let call = self.engine.tasks.spawn(async move {
             tokio::select! {
                 biased;
                 // As a crash would: whoever takes the act up knows what to do about it.
                 () = abandon.cancelled() => None,
-                answer = asking => Some(answer),
+                answer = asking => {
+                    if leaving.is_told.load(Ordering::SeqCst) {
+                        engine.begin_on_left(tenant, session).await;
+                    }
+                    Some(answer)
+                }
             }
         });
         // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.

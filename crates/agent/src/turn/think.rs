@@ -273,7 +273,7 @@ fn step(exchange: &Exchange) -> Step {
         let (is_error, text) = match &called.outcome {
             CallOutcome::Ended { ok, result } => (!ok, attachment::without_content(result).to_string()),
             CallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
-            CallOutcome::Open | CallOutcome::Waiting { .. } => {
+            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Login { .. } => {
                 (true, r#"{"ok":false,"code":"running"}"#.to_owned())
             }
         };

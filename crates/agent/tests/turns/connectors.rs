@@ -33,6 +33,9 @@ fn host(test: &TestDb) -> Host {
     Host::new(Parts {
         db: test.db.clone(),
         vault: None,
+        logins: None,
+        base: None,
+        random: Arc::new(munshi_types::SystemRandom),
         ids: test.ids.clone(),
         clock: test.clock.clone(),
         registry: Arc::new(Registry::default()),

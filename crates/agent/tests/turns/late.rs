@@ -76,6 +76,23 @@ on_both! {
         assert_eq!(shop.number("SELECT tainted FROM sessions WHERE tenant_id = $1").await & 4, 4, "others' words were read");
     }
 
+    /// It is worded by the agent's model, which sees the question and the result, and kept as the reply of a run of its own.
+    async fn a_late_result_is_worded_and_checked_like_a_reply(test: TestDb) {
+        let script = [Turn::call("slow_fetch", &arguments("rice")), Turn::text("Your rice report is here: booked.")];
+        let shop = open(&test, script).await;
+        shop.ask("1", "fetch the rice report").await;
+        shop.world.release();
+        let told = until_said(&shop, 2).await;
+        assert_eq!(told[1], "Your rice report is here: booked.");
+        let asked = shop.model.requests();
+        let seen = format!("{:?}", asked[1].request.messages);
+        assert!(seen.contains("fetch the rice report") && seen.contains("booked"), "{seen}");
+        assert!(!seen.contains("working on it"), "the model answers the question, not our notice: {seen}");
+        assert_eq!(shop.number("SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND kind = 'late' AND state = 'done'").await, 1);
+        let decided = "SELECT COUNT(*) FROM decisions WHERE tenant_id = $1";
+        assert_eq!(shop.number(decided).await, 2, "it passed every stage of a turn");
+    }
+
     async fn what_is_quick_is_answered_at_once(test: TestDb) {
         let script = [Turn::call("slow_fetch", &arguments("rice")), Turn::text("Here it is.")];
         let shop = open(&test, script).await;

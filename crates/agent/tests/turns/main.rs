@@ -32,6 +32,7 @@ mod heard;
 mod hidden;
 mod late;
 mod limits;
+mod logins;
 mod meter;
 mod offline;
 mod order;

@@ -73,7 +73,7 @@ async fn look(session: &Session, tools: &[Said<'_>]) -> Vec<Seen> {
             Ok(text) => text,
             Err(Broken::Refused { words, .. }) => words,
             Err(Broken::TooLong) => "x".repeat(LARGE + 1),
-            Err(Broken::Lost(_)) => continue,
+            Err(Broken::Lost(_) | Broken::NotIn) => continue,
         };
         let is_marked = ["truncat", "nextCursor", "next_cursor", "has_more", "more results"]
             .iter()

@@ -169,7 +169,7 @@ fn keyed(tools: &[Said<'_>]) -> Finding {
 
 /// Whether each can be offered at all.
 fn usable(trial: &Trial, manifest: &Manifest) -> Finding {
-    let (_, link) = Link::new(trial.name.to_string());
+    let (_, link) = Link::new(trial.name.to_string(), Default::default());
     let source = Source { name: &trial.name, entry: &trial.entry, manifest, accepted: Accepted::Yes, link };
     let taken = |_: &ToolName| false;
     let outcome = translate::add(&source, &mut Registry::default(), &mut BTreeSet::new(), &taken);

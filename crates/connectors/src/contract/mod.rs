@@ -27,6 +27,7 @@ use crate::declared::{Declaration, Entry};
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Greeting, Inside, Opened, Opening, Way};
+use crate::login::Logins;
 use crate::manifest::{Listed, Manifest};
 use crate::translate::{KEY, argument};
 
@@ -41,6 +42,8 @@ pub struct Trial {
     pub entry: Entry,
     pub tenant: TenantId,
     pub vault: Option<Vault>,
+    /// Lets us in where somebody has logged in.
+    pub logins: Option<Logins>,
     /// Its folder and log.
     pub folder: PathBuf,
     pub basics: Vec<(OsString, OsString)>,
@@ -177,6 +180,7 @@ pub async fn test(trial: &Trial) -> Report {
         vault: trial.vault.clone(),
         basics: trial.basics.clone(),
         allowed: trial.allowed.clone(),
+        logins: trial.logins.clone(),
         inside: trial.inside.clone(),
         tasks: TaskTracker::new(),
     };
@@ -195,6 +199,7 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
         way,
         tenant: trial.tenant,
         entry: &trial.entry,
+        pass: way.pass(trial.tenant, &trial.name, &trial.entry),
         home: trial.folder.clone(),
         log,
         greeting: Greeting::Newest,

@@ -42,6 +42,9 @@ pub struct Entry {
     /// Sent as `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<Given>,
+    /// Who we are to the service that lets people in, where it does not find that out by itself.
+    #[serde(skip_serializing_if = "Client::is_usual")]
+    pub client: Client,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Given>,
     /// A part of this program, by its name.
@@ -58,6 +61,25 @@ pub struct Entry {
     pub tools: BTreeMap<String, Declaration>,
 }
 
+/// Ourselves, as whoever runs the service that lets people in has noted us down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Client {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Given>,
+    /// What is asked for, in place of what the service wants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+}
+
+impl Client {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for Entry {
     fn default() -> Self {
         Self {
@@ -70,6 +92,7 @@ impl Default for Entry {
             hosts: Vec::new(),
             logins: BTreeMap::new(),
             token: None,
+            client: Client::default(),
             headers: BTreeMap::new(),
             inside: None,
             timeout_seconds: 20,
@@ -107,6 +130,15 @@ impl Entry {
         if let Some(name) = self.environment.keys().find(|name| !is_variable(name)) {
             return Err(format!("`{name}` can't be a variable's name: letters, digits and underscores can"));
         }
+        let takes_client = self.url.is_some() && self.asks_for_login();
+        if !self.client.is_usual() && !takes_client {
+            return Err(
+                "client is for a url without a token: it says who we are where people log in".to_owned()
+            );
+        }
+        if self.client.secret.is_some() && self.client.id.is_none() {
+            return Err("client.secret needs client.id".to_owned());
+        }
         let is_document = self.server.is_some() || !self.hosts.is_empty() || !self.logins.is_empty();
         if is_document && self.openapi.is_none() {
             return Err("server, hosts and logins are for an openapi document".to_owned());
@@ -123,6 +155,12 @@ impl Entry {
             }
             _ => Err("say one way to reach it: command, url, openapi or inside, not several".to_owned()),
         }
+    }
+
+    /// Whether it is nobody's but the service's own business how we are let in.
+    pub fn asks_for_login(&self) -> bool {
+        let is_said = |name: &String| name.eq_ignore_ascii_case("authorization");
+        self.token.is_none() && !self.headers.keys().any(is_said)
     }
 
     fn document(&self, place: &str) -> Result<Reached, String> {

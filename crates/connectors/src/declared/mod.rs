@@ -16,7 +16,7 @@ use munshi_types::ConnectorName;
 use serde::{Deserialize, Serialize};
 
 pub use declaration::{Declaration, LookUp};
-pub use entry::{Entry, Reached};
+pub use entry::{Client, Entry, Reached};
 pub use file::{Slip, parse, read, to_toml, written};
 pub use given::Given;
 

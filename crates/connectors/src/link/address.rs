@@ -20,6 +20,11 @@ impl Allowed {
         self.0.contains(&host.trim_end_matches('.').to_lowercase())
     }
 
+    /// Whether the operator named this host.
+    pub(crate) fn has_host(&self, url: &Url) -> bool {
+        url.host_str().is_some_and(|host| self.has(host.trim_start_matches('[').trim_end_matches(']')))
+    }
+
     /// Why an address that needs no resolving can't be used.
     pub(crate) fn refuses(&self, url: &Url) -> Option<String> {
         let literal = match url.host()? {

@@ -20,6 +20,7 @@ use sse_stream::{Error as SseError, Sse, SseStream};
 use super::LONGEST_MESSAGE;
 use super::address::{Allowed, Guarded};
 use crate::error::{Error, Result};
+use crate::login::{Pass, Renewed, challenge_of};
 
 const CONNECTING: Duration = Duration::from_secs(10);
 /// Of an answer that is an error.
@@ -30,7 +31,7 @@ const JSON: &str = "application/json";
 type Failed = StreamableHttpError<std::io::Error>;
 
 /// Follows nobody elsewhere, and reaches addresses that everybody reaches, or that the operator allowed.
-pub(super) fn client(allowed: Allowed) -> Result<Client> {
+pub(crate) fn client(allowed: Allowed) -> Result<Client> {
     let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
     let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
     Client::builder()
@@ -44,11 +45,42 @@ pub(super) fn client(allowed: Allowed) -> Result<Client> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Bounded(Client);
+pub(super) struct Bounded {
+    client: Client,
+    /// What is shown at the door, where that is not given once and for all.
+    pass: Option<Arc<Pass>>,
+}
 
 impl Bounded {
-    pub(super) fn new(allowed: Allowed) -> Result<Self> {
-        client(allowed).map(Self)
+    pub(super) fn new(allowed: Allowed, pass: Option<Arc<Pass>>) -> Result<Self> {
+        Ok(Self { client: client(allowed)?, pass })
+    }
+
+    /// Sends it; where it is not let in, once more with a login that was renewed. What was refused so was not done.
+    async fn send(
+        &self,
+        auth: Option<String>,
+        request: impl Fn(Option<String>) -> RequestBuilder,
+    ) -> Result<Response, Failed> {
+        let Some(pass) = &self.pass else {
+            return request(auth).send().await.map_err(|error| failed(&error));
+        };
+        let shown = pass.now().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+        let auth = shown.as_ref().map(|shown| shown.to_string());
+        let response = request(auth).send().await.map_err(|error| failed(&error))?;
+        let response = match response.status() {
+            StatusCode::UNAUTHORIZED => {
+                let other = pass.instead_of(shown.as_ref().map(|shown| shown.as_str())).await;
+                match other.map_err(|error| StreamableHttpError::Client(error.into()))? {
+                    Renewed::NotIn => response,
+                    Renewed::With(other) => {
+                        request(Some(other.to_string())).send().await.map_err(|error| failed(&error))?
+                    }
+                }
+            }
+            _ => response,
+        };
+        shut_out(pass, response)
     }
 
     fn dressed(
@@ -80,9 +112,12 @@ impl StreamableHttpClient for Bounded {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failed> {
         let body = serde_json::to_vec(&message)?;
-        let request = self.0.post(uri.as_ref()).header(CONTENT_TYPE, JSON).body(body);
-        let response = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
-        let response = response.send().await.map_err(|error| failed(&error))?;
+        let body = Bytes::from(body);
+        let request = |auth| {
+            let request = self.client.post(uri.as_ref()).header(CONTENT_TYPE, JSON).body(body.clone());
+            Self::dressed(request, session_id.as_deref(), auth, custom_headers.clone())
+        };
+        let response = self.send(auth_header, request).await?;
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -115,10 +150,11 @@ impl StreamableHttpClient for Bounded {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failed> {
-        let request =
-            Self::dressed(self.0.delete(uri.as_ref()), Some(&session_id), auth_header, custom_headers);
+        let request = |auth| {
+            Self::dressed(self.client.delete(uri.as_ref()), Some(&session_id), auth, custom_headers.clone())
+        };
         // Whether it keeps sessions or not, ours is over.
-        request.send().await.map_err(|error| failed(&error)).map(|_| ())
+        self.send(auth_header, request).await.map(|_| ())
     }
 
     async fn get_stream(
@@ -129,18 +165,34 @@ impl StreamableHttpClient for Bounded {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
-        let mut request = self.0.get(uri.as_ref());
-        if let Some(last) = last_event_id {
-            request = request.header("last-event-id", last);
-        }
-        let request = Self::dressed(request, session_id.as_deref(), auth_header, custom_headers);
-        let response = request.send().await.map_err(|error| failed(&error))?;
+        let request = |auth| {
+            let mut request = self.client.get(uri.as_ref());
+            if let Some(last) = &last_event_id {
+                request = request.header("last-event-id", last);
+            }
+            Self::dressed(request, session_id.as_deref(), auth, custom_headers.clone())
+        };
+        let response = self.send(auth_header, request).await?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status if status.is_success() && kind_of(&response).starts_with(EVENTS) => Ok(events(response)),
             status => Err(unexpected(format!("HTTP {status}"))),
         }
     }
+}
+
+/// Told apart where somebody has to log in: nobody has, no longer is, or is for less than is wanted.
+fn shut_out(pass: &Pass, response: Response) -> Result<Response, Failed> {
+    let status = response.status();
+    if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Ok(response);
+    }
+    let said = challenge_of(&response);
+    if status == StatusCode::FORBIDDEN && !said.wants_more() {
+        return Ok(response);
+    }
+    pass.note(said);
+    Err(StreamableHttpError::AuthRequired(AuthRequiredError::new("Bearer".to_owned())))
 }
 
 /// What the connection says, with what lay below it: where it was refused stands there.

@@ -19,13 +19,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use munshi_safety::privacy::Scrubber;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
+pub(crate) use http::client;
 pub use inside::Inside;
 pub(crate) use open::{Opening, Way};
 pub(crate) use session::{Broken, Greeting, Opened, Session};
 
+use crate::login::Pass;
 use crate::state::{Standing, State};
 
 /// How long a call waits for a connector that is starting, before it says so.
@@ -41,6 +43,8 @@ pub(crate) struct Link {
     pub number: u64,
     /// The session there is, and how the connector is. Written by its supervisor alone.
     now: watch::Receiver<Now>,
+    /// Has its supervisor look again.
+    look_again: Arc<Notify>,
 }
 
 /// How a connector is at one moment.
@@ -50,21 +54,34 @@ pub(crate) struct Now {
     pub standing: Standing,
     /// Knows the secrets that were opened for it.
     pub scrubber: Scrubber,
+    /// What lets us in, where its service asks for that.
+    pub pass: Option<Arc<Pass>>,
+    /// How often it was found to want a login.
+    pub shut: u64,
 }
 
 impl Link {
-    pub(crate) fn new(name: String) -> (watch::Sender<Now>, Arc<Self>) {
+    pub(crate) fn new(name: String, look_again: Arc<Notify>) -> (watch::Sender<Now>, Arc<Self>) {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let (tell, now) = watch::channel(Now::default());
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        (tell, Arc::new(Self { name, number, now }))
+        (tell, Arc::new(Self { name, number, now, look_again }))
     }
 
     /// The session, once there is one. What stands in its place says why there is none.
     pub(crate) async fn session(&self) -> Result<Arc<Session>, Standing> {
         let mut now = self.now.clone();
+        let (state, shut) = {
+            let now = now.borrow_and_update();
+            (now.standing.state, now.shut)
+        };
+        // Somebody may have logged in a moment ago: it is asked once more before anybody is told.
+        if state == State::WantsLogin {
+            self.look_again.notify_one();
+        }
         let ready = |now: &Now| {
             now.session.is_some()
+                || (now.standing.state == State::WantsLogin && now.shut > shut)
                 || now.standing.state == State::Degraded
                 || now.standing.state == State::Stopped
         };
@@ -77,6 +94,8 @@ impl Link {
     }
 
     pub(crate) fn scrubber(&self) -> Scrubber {
-        self.now.borrow().scrubber.clone()
+        let now = self.now.borrow();
+        // Where there is a pass, it is all that was opened.
+        now.pass.as_ref().map_or_else(|| now.scrubber.clone(), |pass| pass.scrubber())
     }
 }

@@ -10,7 +10,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use munshi_safety::privacy::Scrubber;
 use munshi_safety::vault::Vault;
-use munshi_types::TenantId;
+use munshi_types::{ConnectorName, TenantId};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -29,7 +29,8 @@ use super::session::{Around, Greeting, Opened, Session};
 use super::{Inside, LONGEST_MESSAGE};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
-use crate::openapi::{Logins, Parts, Places, Service, Source};
+use crate::login::{Logins, Pass};
+use crate::openapi::{self, Parts, Places, Service, Source};
 
 /// What a line in the process holds before its writer waits.
 const LINE: usize = 64 * 1024;
@@ -41,6 +42,8 @@ pub(crate) struct Way {
     /// All that a child inherits: PATH and the like.
     pub basics: Vec<(OsString, OsString)>,
     pub allowed: Allowed,
+    /// None where nobody can log in.
+    pub logins: Option<Logins>,
     pub inside: BTreeMap<String, Arc<dyn Inside>>,
     /// For what reads a child's errors, and for parts of this program.
     pub tasks: TaskTracker,
@@ -51,6 +54,8 @@ pub(crate) struct Opening<'a> {
     pub way: &'a Way,
     pub tenant: TenantId,
     pub entry: &'a Entry,
+    /// What lets us in, where its service asks for that.
+    pub pass: Option<Arc<Pass>>,
     /// The child's own folder.
     pub home: PathBuf,
     pub log: Log,
@@ -63,6 +68,14 @@ struct Filled {
     token: Option<String>,
     logins: BTreeMap<String, String>,
     scrubber: Scrubber,
+}
+
+impl Way {
+    /// What lets us into a connector, where its service may ask for that.
+    pub(crate) fn pass(&self, tenant: TenantId, name: &ConnectorName, entry: &Entry) -> Option<Arc<Pass>> {
+        let logins = self.logins.as_ref().filter(|_| entry.url.is_some() && entry.asks_for_login())?;
+        Some(Pass::new(logins.clone(), tenant, name.to_string()))
+    }
 }
 
 impl Opening<'_> {
@@ -104,6 +117,9 @@ impl Opening<'_> {
                 opened.extend(halves(&value).map(str::to_owned));
             }
             logins.insert(name.clone(), value);
+        }
+        if let Some(pass) = &self.pass {
+            pass.hide_opened(&opened);
         }
         Ok(Filled { values, token, logins, scrubber: Scrubber::new(opened) })
     }
@@ -169,7 +185,7 @@ impl Opening<'_> {
             client: super::http::client(self.way.allowed.clone())?,
             allowed: self.way.allowed.clone(),
             places: Places { source, server, hosts: self.entry.hosts.clone() },
-            logins: Logins { named: filled.logins.clone(), always },
+            logins: openapi::Logins { named: filled.logins.clone(), always },
             headers,
             limit: Duration::from_secs(u64::from(limit)),
         };
@@ -208,8 +224,10 @@ impl Opening<'_> {
             config = config.auth_header(token.clone());
         }
         config.max_sse_event_size = LONGEST_MESSAGE;
-        let transport =
-            StreamableHttpClientTransport::with_client(Bounded::new(self.way.allowed.clone())?, config);
+        let transport = StreamableHttpClientTransport::with_client(
+            Bounded::new(self.way.allowed.clone(), self.pass.clone())?,
+            config,
+        );
         // Here a message that is too long ends its own request.
         let (_, too_long) = watch::channel(0);
         Session::open(transport, Around { too_long, child: None }, self.greeting).await

@@ -9,6 +9,8 @@ use rmcp::model::{
     PaginatedRequestParams, PingRequest, ProtocolVersion, RequestMetaObject, Tool,
 };
 use rmcp::service::{ClientInitializeError, NotificationContext, RunningService};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::AuthRequiredError;
 use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, watch};
@@ -188,6 +190,8 @@ pub(crate) enum Broken {
     Lost(String),
     /// It answered with more than is read.
     TooLong,
+    /// It lets nobody in without a login: it was not done.
+    NotIn,
 }
 
 impl Broken {
@@ -196,18 +200,40 @@ impl Broken {
             ServiceError::McpError(error) => {
                 Self::Refused { code: error.code.0, words: error.message.to_string() }
             }
+            ServiceError::TransportSend(error) if is_shut(&error) => Self::NotIn,
             other => Self::Lost(other.to_string()),
         }
     }
 }
 
+/// Whether the other side wants a login.
+fn is_shut(error: &DynamicTransportError) -> bool {
+    let mut error = Some(error.error.as_ref() as &(dyn std::error::Error + 'static));
+    while let Some(current) = error {
+        if current.is::<AuthRequiredError>() {
+            return true;
+        }
+        error = current.source();
+    }
+    false
+}
+
 fn unshaken(error: &ClientInitializeError) -> Error {
     match error.is_authorization_required() {
-        true => Error::Unreachable("it wants a login: give it a token, as vault:NAME".to_owned()),
+        true => wants_login(),
         false => Error::Unreachable(format!("it does not shake hands: {error}")),
     }
 }
 
+fn wants_login() -> Error {
+    Error::WantsLogin(
+        "it wants a login: `munshi connector login` begins one, or give it a token, as vault:NAME".to_owned(),
+    )
+}
+
 fn unreachable_by(error: &ServiceError) -> Error {
+    if matches!(error, ServiceError::TransportSend(error) if is_shut(error)) {
+        return wants_login();
+    }
     Error::Unreachable(format!("it does not say what it can do: {error}"))
 }

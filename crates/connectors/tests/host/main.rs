@@ -6,6 +6,7 @@ mod behaving;
 mod changing;
 mod conform;
 mod http;
+mod login;
 mod misbehaving;
 mod openapi;
 mod real;

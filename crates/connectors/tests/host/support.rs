@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use munshi_connectors::contract::{Trial, Writes};
 use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Host, Inside, Pace, Parts, Standing, State, rows};
+use munshi_connectors::{Allowed, Host, Inside, LoginParts, Logins, Pace, Parts, Standing, State, rows};
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::Office;
 use munshi_safety::approvals::Answer::Yes;
@@ -52,6 +52,7 @@ pub(crate) struct Shop {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) office: Arc<Office>,
     pub(crate) vault: Vault,
+    pub(crate) logins: Logins,
     pub(crate) folder: PathBuf,
 }
 
@@ -95,10 +96,22 @@ impl Shop {
             Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
                 .await
                 .unwrap();
+        let logins = Logins::new(LoginParts {
+            db: test.db.clone(),
+            vault: vault.clone(),
+            allowed: allowed.clone(),
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+            ids: ids.clone(),
+        })
+        .unwrap();
         let registry = Arc::new(Registry::default());
         let host = Host::new(Parts {
             db: test.db.clone(),
             vault: Some(vault.clone()),
+            logins: Some(logins.clone()),
+            base: Some("http://munshi.example".to_owned()),
+            random: Arc::new(SystemRandom),
             ids: ids.clone(),
             clock: clock.clone(),
             registry: registry.clone(),
@@ -121,7 +134,7 @@ impl Shop {
             })
             .await
             .unwrap();
-        let shop = Self { test, tenant, owner, host, dispatcher, office, vault, folder };
+        let shop = Self { test, tenant, owner, host, dispatcher, office, vault, logins, folder };
         shop.declare(file).await;
         shop
     }
@@ -259,6 +272,7 @@ impl Shop {
             entry,
             tenant: self.tenant,
             vault: Some(self.vault.clone()),
+            logins: Some(self.logins.clone()),
             folder: self.folder.join("tested"),
             basics: basics(),
             allowed: Allowed::new(["127.0.0.1".to_owned()]),

@@ -50,6 +50,7 @@ pub(crate) async fn api(
         hosts,
         codes: Arc::new(FromVault { vault, clock: clock.clone() }),
         senders: Vec::new(),
+        logins: turns.logins.clone(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         // Room for the answer to leave before the request's time is over.

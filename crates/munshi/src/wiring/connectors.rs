@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use munshi_config::Config;
 use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Error as ConnectorError, Host, Pace, Parts, rows};
+use munshi_connectors::{Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, rows};
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
@@ -29,10 +29,14 @@ pub(crate) async fn host(
     db: &Db,
     clock: &Arc<dyn Clock>,
     registry: Arc<Registry>,
+    (logins, base): (Logins, Option<String>),
 ) -> failure::Result<Host> {
     Ok(Host::new(Parts {
         db: db.clone(),
         vault: Some(vault::open(config, db.clone(), clock.clone()).await?),
+        logins: Some(logins),
+        base,
+        random: Arc::new(SystemRandom),
         ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
         clock: clock.clone(),
         registry,
@@ -44,6 +48,18 @@ pub(crate) async fn host(
     }))
 }
 
+/// How people let us into connectors' services.
+pub(crate) async fn logins(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> failure::Result<Logins> {
+    Ok(Logins::new(LoginParts {
+        db: db.clone(),
+        vault: vault::open(config, db.clone(), clock.clone()).await?,
+        allowed: allowed(config),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+    })?)
+}
+
 /// What a tenant's connectors bring: started for one question, and stopped again.
 pub(crate) async fn shelf(
     config: &Config,
@@ -51,7 +67,9 @@ pub(crate) async fn shelf(
     clock: &Arc<dyn Clock>,
     tenant: TenantId,
 ) -> failure::Result<Arc<Shelf>> {
-    let host = host(config, db, clock, Arc::new(tools::registry(clock.clone())?)).await?;
+    let logins = logins(config, db, clock).await?;
+    let registry = Arc::new(tools::registry(clock.clone())?);
+    let host = host(config, db, clock, registry, (logins, None)).await?;
     host.open(tenant).await?;
     let shelf = host.of(tenant);
     host.stop().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_config::Config;
-use munshi_connectors::Host;
+use munshi_connectors::{Host, Logins};
 use munshi_jobs::Queue;
 use munshi_safety::acts::Office;
 use munshi_store::Db;
@@ -22,15 +22,19 @@ pub(crate) struct Turns {
     pub(crate) office: Arc<Office>,
     /// Runs the tenants' connectors once it is told to.
     pub(crate) host: Host,
+    /// How people let us into connectors' services.
+    pub(crate) logins: Option<Logins>,
 }
 
 impl Turns {
+    /// `base` is the address by which people open the server, where there is one.
     pub(crate) async fn of(
         config: &Config,
         db: &Db,
         clock: &Arc<dyn Clock>,
         resolver: Resolver,
         queue: Queue,
+        base: Option<String>,
     ) -> Result<Self> {
         let wired = Wired::of(config, clock)?;
         let house = Arc::new(packs::house(clock.clone())?);
@@ -39,7 +43,8 @@ impl Turns {
             .map_err(|error| Failure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()));
         let registry = Arc::new(house.tools.clone());
-        let host = connectors::host(config, db, clock, registry.clone()).await?;
+        let logins = connectors::logins(config, db, clock).await?;
+        let host = connectors::host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
         let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());
         let dispatcher = dispatcher.beside(Arc::new(host.clone()));
         let engine = Engine::new(Parts {
@@ -62,6 +67,6 @@ impl Turns {
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, office, host })
+        Ok(Self { engine, office, host, logins: Some(logins) })
     }
 }

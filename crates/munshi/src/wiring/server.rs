@@ -50,7 +50,8 @@ impl Front {
         munshi_agent::rollups::job::set_schedule(&db, clock.as_ref()).await?;
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
-        let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone()).await?;
+        let base = super::account::base_url(config, self.server.address());
+        let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
         let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
         let api = super::api::api(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
         let parts = Parts {

@@ -33,7 +33,8 @@ pub enum Begun {
 }
 
 /// Decides about a proposal and writes down what was decided, in the caller's transaction. Asked again with the same
-/// act, it takes up what was waiting and has been approved; anything else is told as it stands.
+/// act, it takes up what was waiting and has been approved, and what failed because nobody was logged in at its service;
+/// anything else is told as it stands.
 pub fn begin(
     tx: &mut Tx<'_>,
     office: &Office,
@@ -46,9 +47,16 @@ pub fn begin(
         if act.digest != digest {
             return changed(tx, office, proposal, now);
         }
-        let approved =
-            act.state == State::Waiting && approvals::granted_for(tx, proposal.act, digest, now)?.is_some();
-        if !approved {
+        let may_go_on = match act.state {
+            State::Waiting => approvals::granted_for(tx, proposal.act, digest, now)?.is_some(),
+            // What was approved before still has to be.
+            _ if act.was_shut_out() => {
+                approvals::of_act(tx, proposal.act)?.is_none()
+                    || approvals::granted_for(tx, proposal.act, digest, now)?.is_some()
+            }
+            _ => false,
+        };
+        if !may_go_on {
             return Ok((Begun::Past(Box::new(act.clone())), Untold::default()));
         }
     }
@@ -57,8 +65,9 @@ pub fn begin(
     let mut books = Books { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
+    let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.was_shut_out()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
-    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, held, shown, now };
+    let mut desk = Desk { tx, office, proposal, policy: &policy, digest, attempt, held, shown, now };
     match verdict {
         Verdict::Refuse(refusal) => desk.refuse(refusal),
         Verdict::Ask(question) => desk.ask(question),
@@ -100,6 +109,8 @@ struct Desk<'a, 't> {
     proposal: &'a Proposal,
     policy: &'a Policy,
     digest: Digest,
+    /// 1 the first time; more where it was not let in before.
+    attempt: i64,
     held: Option<ReservationId>,
     /// What somebody agreed to let leave; there where the act has its row already, and was waiting.
     shown: Option<Value>,
@@ -197,7 +208,8 @@ impl Desk<'_, '_> {
             effect: tool.spec.effect,
             arguments,
             mode,
-            attempt: 1,
+            attempt: self.attempt,
+            is_repeat: false,
             began_at: self.now,
             reservation: None,
             cost: tool.spec.cost,
@@ -214,7 +226,7 @@ impl Desk<'_, '_> {
 
     fn write(&mut self, decided: &Decided<'_>) -> Result<()> {
         if self.shown.is_some() {
-            return row::take_up(self.tx, self.proposal.act, decided, self.now);
+            return row::take_up(self.tx, (self.proposal.act, self.attempt), decided, self.now);
         }
         row::insert(self.tx, self.proposal, self.digest, decided, self.now)
     }

@@ -13,6 +13,10 @@ use crate::approvals;
 use crate::audit::{Actor, ActorKind, Event, NewEntry};
 use crate::error::{Error, Result};
 
+/// The code of a failure that a person can put right by logging in at a service: what failed so was not done, and is
+/// begun again under the same act when it is asked for again.
+pub const LOGIN_NEEDED: &str = "login_needed";
+
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -52,6 +56,9 @@ pub fn finish(
     let (state, event, kept, payload) = told(outcome);
     let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();
     row::end(tx, permit.act, State::Intended, state, Some(&kept), micros, now)?;
+    if matches!(outcome, Outcome::Failed { code, .. } if code == LOGIN_NEEDED) {
+        approvals::give_back(tx, permit.act)?;
+    }
     if state == State::Unknown {
         approvals::ask_outcome(tx, office, permit.act, now)?;
     }

@@ -23,7 +23,7 @@ mod words;
 pub use begin::{Begun, begin};
 pub use consider::consider;
 pub use digest::Digest;
-pub use finish::{Outcome, finish};
+pub use finish::{LOGIN_NEEDED, Outcome, finish};
 pub use office::Office;
 pub use open::open;
 pub use permit::{Mode, Permit};

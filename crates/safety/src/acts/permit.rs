@@ -26,6 +26,8 @@ pub struct Permit {
     pub(super) arguments: Value,
     pub(super) mode: Mode,
     pub(super) attempt: i64,
+    /// A try before this one may have done it.
+    pub(super) is_repeat: bool,
     pub(super) began_at: Timestamp,
     pub(super) cost: Option<Money>,
     pub(super) reservation: Option<ReservationId>,
@@ -68,6 +70,11 @@ impl Permit {
     /// 1 the first time.
     pub fn attempt(&self) -> i64 {
         self.attempt
+    }
+
+    /// Whether a try before this one may have done it.
+    pub fn is_repeat(&self) -> bool {
+        self.is_repeat
     }
 
     /// Makes repeating harmless where the other side keeps such keys: the same for every attempt at this act. A rehearsal

@@ -156,6 +156,7 @@ fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
         arguments: act.leaving.unwrap_or(act.arguments),
         mode: Mode::Apply,
         attempt: act.attempt + 1,
+        is_repeat: true,
         began_at: act.began_at,
         cost,
         reservation: act.reservation,

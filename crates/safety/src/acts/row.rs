@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::digest::Digest;
+use super::finish::LOGIN_NEEDED;
 use super::recover::Left;
 use crate::error::Result;
 use crate::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
@@ -81,6 +82,14 @@ pub struct Act {
     pub micros: Option<i64>,
     pub result: Option<Value>,
     pub(super) reservation: Option<ReservationId>,
+}
+
+impl Act {
+    /// Whether it was not done because nobody was logged in at its service.
+    pub(super) fn was_shut_out(&self) -> bool {
+        let code = self.result.as_ref().and_then(|result| result.get("code")?.as_str());
+        self.state == State::Failed && code == Some(LOGIN_NEEDED)
+    }
 }
 
 /// What the proposal rested on beside its arguments, so that it can be taken up again.
@@ -190,11 +199,18 @@ fn without_nul(value: &mut Value) {
     }
 }
 
-/// Takes up an act that was waiting; only one who comes for it gets it. What leaves stays as it was shown.
-pub(super) fn take_up(tx: &mut Tx<'_>, id: ActId, decided: &Decided<'_>, now: Timestamp) -> Result<()> {
+/// Takes up an act that was waiting, or that was not let in; only one who comes for it gets it. What leaves stays as it
+/// was shown.
+pub(super) fn take_up(
+    tx: &mut Tx<'_>,
+    (id, attempt): (ActId, i64),
+    decided: &Decided<'_>,
+    now: Timestamp,
+) -> Result<()> {
     let taken = tx.execute(
-        "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8
-         WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
+        "UPDATE acts SET state = $3, stage = $4, code = $5, reservation = $6, lease_until = $7, ended_at = $8,
+           attempt = $9, result = NULL, micros = NULL
+         WHERE tenant_id = $1 AND id = $2 AND state IN ('waiting', 'failed')",
         params![
             id,
             decided.state.as_str(),
@@ -202,7 +218,8 @@ pub(super) fn take_up(tx: &mut Tx<'_>, id: ActId, decided: &Decided<'_>, now: Ti
             decided.stopped.map(|(_, code)| code),
             decided.held,
             decided.lease,
-            decided.ended(now)
+            decided.ended(now),
+            attempt
         ],
     )?;
     if taken == 0 {

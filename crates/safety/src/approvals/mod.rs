@@ -19,7 +19,7 @@ use crate::pipeline::Question;
 pub use answer::{Answer, Answered, Covers, Said, answer};
 pub use expire::{Expired, Expiry, Fate, due, expire};
 pub use row::{Wanted, beginning_with, find, list, move_asker, move_session, of_act, pending_in};
-pub(crate) use row::{ask_outcome, attach, granted_for, open, take_up, waived};
+pub(crate) use row::{ask_outcome, attach, give_back, granted_for, open, take_up, waived};
 pub use whom::{Whom, is_for, whom};
 pub use withdraw::{WITHDRAWN, withdraw};
 

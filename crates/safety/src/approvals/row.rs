@@ -119,6 +119,16 @@ pub(crate) fn take_up(tx: &mut Tx<'_>, id: ApprovalId, now: Timestamp) -> Result
     Ok(())
 }
 
+/// A yes that was made use of for nothing, and is good again until its time is over.
+pub(crate) fn give_back(tx: &mut Tx<'_>, act: ActId) -> Result<()> {
+    tx.execute(
+        "UPDATE approvals SET used_at = NULL
+         WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND state = 'granted'",
+        params![act],
+    )?;
+    Ok(())
+}
+
 /// Writes an answer down; false when there was one already.
 pub(super) fn set_answer(
     tx: &mut Tx<'_>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use munshi_types::{EntryId, TenantId, Timestamp};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 200;
 const LARGEST_PAYLOAD: usize = 64 * 1024;
 
 /// What sort of somebody acted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     /// A model, acting through a binding.
@@ -44,7 +44,7 @@ impl ActorKind {
 }
 
 /// Who acted. The id is a name or an id of theirs, a pseudonym where it would be a phone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub kind: ActorKind,
     pub id: String,
@@ -94,6 +94,8 @@ impl Event {
     pub const CONNECTOR_CHANGED: Self = Self::known("connector.changed");
     pub const CONNECTOR_ACCEPTED: Self = Self::known("connector.accepted");
     pub const CONNECTOR_DEGRADED: Self = Self::known("connector.degraded");
+    /// Somebody let us into its service.
+    pub const CONNECTOR_LOGGED_IN: Self = Self::known("connector.logged_in");
     pub const SECRET_SET: Self = Self::known("secret.set");
     pub const SECRET_REMOVED: Self = Self::known("secret.removed");
     pub const KEY_ROTATED: Self = Self::known("key.rotated");

@@ -207,6 +207,15 @@ pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<Listed>> {
     .await
 }
 
+/// When a secret of the transaction's tenant was last set; none where there is none.
+pub fn set_at(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<Option<Timestamp>> {
+    Ok(tx.optional(
+        "SELECT set_at FROM vault_secrets WHERE tenant_id = $1 AND name = $2",
+        params![reference.name()],
+        |row| row.get(0),
+    )?)
+}
+
 fn version(tx: &mut PlatformTx<'_>, tenant: TenantId, name: &SecretRef) -> Result<Option<i64>> {
     let text = (
         "SELECT version FROM vault_secrets WHERE tenant_id = $1 AND name = $2",

@@ -12,6 +12,8 @@ pub(crate) const SIGN_IN: &str = "munshi_sign_in";
 pub(crate) const BROWSER: &str = "munshi_browser";
 /// What pages are read in.
 pub(crate) const LANGUAGE: &str = "munshi_language";
+/// On the way to a connector's service and back.
+pub(crate) const CONNECTOR: &str = "munshi_connector";
 /// On the way to another service and back.
 pub(crate) const ELSEWHERE: &str = "munshi_elsewhere";
 

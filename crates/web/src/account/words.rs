@@ -104,6 +104,7 @@ mod tests {
     fn pages_ask_for_phrases_that_are_there() {
         let book = words::own();
         let pages = [
+            include_str!("../../templates/account/connector_in.html"),
             include_str!("../../templates/account/fault.html"),
             include_str!("../../templates/account/frame.html"),
             include_str!("../../templates/account/keys.html"),

@@ -229,6 +229,7 @@ impl Installation {
             account,
             hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
             senders,
+            logins: None,
             clock,
             random: Arc::new(SystemRandom),
             patience: world.patience(),

@@ -85,7 +85,7 @@ impl Desk {
                 (None, Some(Server::reach(address, &db, &place, &asking, wanted.key).await?))
             }
         };
-        let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids)).await?;
+        let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids), None).await?;
         if server.is_none() {
             turns.host.open(place.tenant).await?;
         }

@@ -99,6 +99,7 @@ fn state(standing: &Standing, is_unknown: bool) -> Cell {
         State::Ready if standing.is_unsafe() => Cell::new("ready, UNSAFE", Tone::Doubtful),
         State::Ready => Cell::new("ready", Tone::Good),
         State::Starting | State::Restarting => Cell::new(standing.state.as_str(), Tone::Doubtful),
+        State::WantsLogin => Cell::new("wants a login", Tone::Doubtful),
         State::Degraded => Cell::new("DEGRADED", Tone::Bad),
         State::Stopped => Cell::new("stopped", Tone::Dim),
     }
@@ -109,6 +110,11 @@ fn remarks(name: &ConnectorName, standing: &Standing, painter: Painter) -> Strin
     let mut said = String::new();
     if standing.state == State::Degraded || standing.state == State::Restarting {
         said += &format!("{name}: {}. `munshi connector logs {name}` shows what it said.\n", standing.why);
+    }
+    if standing.state == State::WantsLogin {
+        said += &format!(
+            "{name}: its service wants somebody to sign in. `munshi connector login {name}` begins that.\n"
+        );
     }
     if standing.held {
         said += &format!(

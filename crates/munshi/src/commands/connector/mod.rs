@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod list;
+mod login;
 mod logs;
 mod remove;
 mod test;
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     List(list::Arguments),
     /// Show what a connector said beside its answers
     Logs(logs::Arguments),
+    /// Let Munshi into a connector's service, in a browser or with a code
+    Login(login::Arguments),
     /// Say that somebody has looked at a connector's changed tools
     Accept(accept::Arguments),
     /// Take a connector away
@@ -42,6 +45,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
         Command::Test(arguments) => return test::run(context, arguments),
         Command::List(arguments) => list::run(context, &arguments),
         Command::Logs(arguments) => logs::run(context, &arguments),
+        Command::Login(arguments) => login::run(context, &arguments),
         Command::Accept(arguments) => accept::run(context, &arguments),
         Command::Remove(arguments) => remove::run(context, &arguments),
     }

@@ -41,6 +41,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
         entry: munshi_connectors::declared::Entry::default(),
         tenant: TenantId::PLATFORM,
         vault: None,
+        logins: None,
         folder: scratch,
         basics: connectors::basics(),
         allowed: connectors::allowed(&config),
@@ -58,7 +59,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
                 let entry = declared.0.remove(&name).ok_or_else(|| missing(&name))?;
                 let folder = folder_of(&connectors::folder(&config), tenant.id, &name);
                 let vault = vault::open(&config, db.clone(), context.clock.clone()).await?;
-                Trial { entry, tenant: tenant.id, vault: Some(vault), folder, ..trial }
+                let logins = Some(connectors::logins(&config, &db, &context.clock).await?);
+                Trial { entry, tenant: tenant.id, vault: Some(vault), logins, folder, ..trial }
             }
         };
         Ok(contract::test(&trial).await)

@@ -1,0 +1,81 @@
+//! A connector whose service wants somebody to log in: whoever may do that gets a link, in their language.
+
+use munshi_identity::{Role, persons};
+use munshi_store::Tx;
+use munshi_types::{PersonId, RunId};
+
+use super::{Turn, voice_of};
+use crate::engine::Inner;
+use crate::error::Result;
+use crate::runs;
+use crate::telling::{self, Told};
+use crate::unanswered::conversation;
+
+impl Turn {
+    /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
+    pub(super) async fn ask_to_log_in(&mut self) -> Result<()> {
+        for connector in self.snapshot.shut() {
+            let told_at =
+                self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
+            let (engine, run, person) = (self.engine.clone(), self.held.run, self.run.person);
+            let is_theirs = matches!(self.prepared.principal.role(), Some(Role::Owner | Role::Admin));
+            let name = connector.clone();
+            let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
+                let last = engine.dispatcher.last_login(tx, &name)?;
+                if told_at.is_some_and(|told| last.is_none_or(|last| last < told)) {
+                    return Ok(None);
+                }
+                if is_theirs {
+                    return Ok(Some(engine.dispatcher.offer_login(tx, &name, person)?));
+                }
+                tell_others(tx, &engine, run, &name)?;
+                Ok(Some(None))
+            };
+            let Some(offered) = self.engine.db.write(self.tenant, unit).await? else { continue };
+            let words = match offered {
+                Some(link) => format!("{}\n{link}", self.phrase("login-needed", &slots(&connector))),
+                None => self.phrase("login-asked", &slots(&connector)),
+            };
+            self.reply.say(&words);
+            self.snapshot.told_logins.retain(|(known, _)| *known != connector);
+            self.snapshot.told_logins.push((connector, self.engine.clock.now()));
+        }
+        Ok(())
+    }
+}
+
+fn slots(connector: &str) -> Vec<(String, String)> {
+    vec![("name".to_owned(), connector.to_owned())]
+}
+
+/// Owners and admins get a link, each in their own conversation.
+fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> Result<()> {
+    let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    let may = |role: Option<Role>| matches!(role, Some(Role::Owner | Role::Admin));
+    let members = persons::members(tx)?;
+    let those: Vec<PersonId> = members.iter().filter(|one| may(one.role)).map(|one| one.id).collect();
+    let mut met = Vec::new();
+    for person in those {
+        met.extend(conversation(tx, &run, person)?);
+    }
+    // One order for all who hold more than one session.
+    met.sort_by_key(|session| session.id);
+    for session in met {
+        let Some(link) = inner.dispatcher.offer_login(tx, connector, session.person)? else { return Ok(()) };
+        let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
+        let voice = voice_of(session.language.as_ref(), profile);
+        let fills = [("name", munshi_lang::Fill::Text(connector))];
+        let words = inner.book.say("login-needed", voice, &fills).unwrap_or_else(|error| {
+            tracing::error!(%error, "a phrase can't be said");
+            String::new()
+        });
+        telling::put(
+            tx,
+            inner,
+            &session,
+            run.id,
+            Told { text: format!("{words}\n{link}"), ..Told::default() },
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Who we are to the service that lets people in: as the operator says, as a document of ours says, or as it has noted us
+//! down when we asked (RFC 7591).
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::discover::Found;
+use super::fetch::Fetch;
+use crate::error::{Error, Result};
+
+/// How a client shows who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Method {
+    #[serde(rename = "none")]
+    None,
+    #[serde(rename = "client_secret_basic")]
+    Basic,
+    #[serde(rename = "client_secret_post")]
+    Post,
+}
+
+impl Method {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Basic => "client_secret_basic",
+            Self::Post => "client_secret_post",
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        [Self::None, Self::Basic, Self::Post].into_iter().find(|method| method.as_str() == text)
+    }
+}
+
+/// Ourselves at one service.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Client {
+    pub(super) issuer: String,
+    pub(super) id: String,
+    #[serde(default, with = "super::hidden::maybe")]
+    pub(super) secret: Option<Zeroizing<String>>,
+    pub(super) method: Method,
+    /// What it was noted down for; it is noted down anew for more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Where people come back to, where it has noted that down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redirect: Option<String>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Client({} at {})", self.id, self.issuer)
+    }
+}
+
+impl Client {
+    /// One that the operator has set up there.
+    pub(super) fn given(found: &Found, id: String, secret: Option<Zeroizing<String>>) -> Self {
+        let method = match &secret {
+            None => Method::None,
+            Some(_) => usual(found, &[Method::Basic, Method::Post]).unwrap_or(Method::Basic),
+        };
+        Self { issuer: found.issuer.clone(), id, secret, method, scope: None, redirect: None }
+    }
+
+    /// One that is known by the address of a document.
+    pub(super) fn document(found: &Found, address: &str) -> Self {
+        Self {
+            issuer: found.issuer.clone(),
+            id: address.to_owned(),
+            secret: None,
+            method: Method::None,
+            scope: None,
+            redirect: None,
+        }
+    }
+
+    /// Whether it can be used there again.
+    pub(super) fn fits(&self, found: &Found, scope: Option<&str>, redirect: &str) -> bool {
+        let known: Vec<&str> = self.scope.iter().flat_map(|scope| scope.split(' ')).collect();
+        let covers = scope.is_none_or(|scope| scope.split(' ').all(|one| known.contains(&one)));
+        self.issuer == found.issuer && covers && self.redirect.as_deref() == Some(redirect)
+    }
+
+    /// Has the service note us down.
+    pub(super) async fn register(
+        fetch: &Fetch,
+        found: &Found,
+        scope: Option<&str>,
+        redirect: &str,
+    ) -> Result<Self> {
+        let Some(address) = &found.register else {
+            return Err(Error::NoLogin(format!(
+                "{} wants to know us: ask whoever runs it for a client id, and give it as client = {{ id = \"…\" }} \
+                 with the address {redirect}",
+                found.issuer
+            )));
+        };
+        let method = usual(found, &[Method::None, Method::Basic, Method::Post]).unwrap_or(Method::None);
+        let mut grants = vec!["authorization_code", "refresh_token"];
+        if found.device.is_some() {
+            grants.push(super::device::GRANT);
+        }
+        let is_here = redirect.starts_with("http://127.0.0.1") || redirect.starts_with("http://localhost");
+        let mut asked = json!({
+            "client_name": "Munshi", "redirect_uris": [redirect], "grant_types": grants,
+            "response_types": ["code"], "token_endpoint_auth_method": method.as_str(),
+            "application_type": if is_here { "native" } else { "web" },
+        });
+        if let Some(scope) = scope {
+            asked["scope"] = json!(scope);
+        }
+        let answered = fetch.json(&fetch.address(address)?, &asked).await?;
+        let (true, Some(id)) = (answered.status.is_success(), answered.text("client_id")) else {
+            return Err(Error::NoLogin(format!(
+                "{} does not note us down: {}",
+                found.issuer,
+                answered.error()
+            )));
+        };
+        let secret = answered.text("client_secret").filter(|secret| !secret.is_empty());
+        let noted = answered.text("token_endpoint_auth_method").and_then(Method::read);
+        let method = match (noted, secret) {
+            (Some(method), Some(_)) => method,
+            (None, Some(_)) if method == Method::None => Method::Basic,
+            (None, Some(_)) => method,
+            (_, None) => Method::None,
+        };
+        Ok(Self {
+            issuer: found.issuer.clone(),
+            id: id.to_owned(),
+            secret: secret.map(|secret| Zeroizing::new(secret.to_owned())),
+            method,
+            scope: scope.map(str::to_owned),
+            redirect: Some(redirect.to_owned()),
+        })
+    }
+
+    /// What is put into a form, and what stands beside it.
+    pub(super) fn shown<'a>(
+        &'a self,
+        pairs: &mut Vec<(&'a str, &'a str)>,
+    ) -> Option<(String, Zeroizing<String>)> {
+        match (&self.secret, self.method) {
+            (Some(secret), Method::Basic) => Some((self.id.clone(), secret.clone())),
+            (Some(secret), Method::Post) => {
+                pairs.extend([("client_id", self.id.as_str()), ("client_secret", secret.as_str())]);
+                None
+            }
+            _ => {
+                pairs.push(("client_id", self.id.as_str()));
+                None
+            }
+        }
+    }
+}
+
+/// The first of these that the service takes. One that says nothing takes the second (RFC 8414).
+fn usual(found: &Found, ours: &[Method]) -> Option<Method> {
+    match &found.methods {
+        None => ours.contains(&Method::Basic).then_some(Method::Basic),
+        Some(methods) => {
+            ours.iter().copied().find(|method| methods.iter().any(|known| known == method.as_str()))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A login with a code that a person types elsewhere (RFC 8628): for a machine that no browser comes back to.
+
+use std::time::Duration;
+
+use munshi_safety::audit::Actor;
+use munshi_types::{ConnectorName, TenantId, Timestamp};
+use zeroize::Zeroizing;
+
+use super::challenge::Challenge;
+use super::client::Client;
+use super::discover::{self, Found};
+use super::flow::{self, Back};
+use super::{Ended, LIFE, Logins};
+use crate::error::{Error, Result};
+
+pub(super) const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+const USUAL: u64 = 5;
+const SLOWEST: u64 = 60;
+
+/// A code, and where it is typed.
+pub struct Code {
+    pub user_code: String,
+    /// Where it is typed.
+    pub place: String,
+    /// The same with the code in it, where there is one.
+    pub whole: Option<String>,
+    pub expires_at: Timestamp,
+    tenant: TenantId,
+    connector: String,
+    device_code: Zeroizing<String>,
+    interval: Duration,
+    found: Found,
+    client: Client,
+    scope: Option<String>,
+    by: Actor,
+}
+
+impl Logins {
+    /// Whether the service lets people in by a code.
+    pub async fn takes_codes(&self, tenant: TenantId, connector: &ConnectorName) -> Result<bool> {
+        let (_, url) = self.entry(tenant, connector.as_str()).await?;
+        Ok(discover::discover(&self.0.fetch, &url, &Challenge::default()).await?.device.is_some())
+    }
+
+    /// Asks for a code.
+    pub async fn begin_with_code(
+        &self,
+        tenant: TenantId,
+        connector: &ConnectorName,
+        back: &Back,
+        by: Actor,
+    ) -> Result<Code> {
+        let name = connector.as_str();
+        let (entry, url) = self.entry(tenant, name).await?;
+        let said = Challenge::default();
+        let found = discover::discover(&self.0.fetch, &url, &said).await?;
+        let Some(address) = &found.device else {
+            return Err(Error::NoLogin(format!("{} lets nobody in by a code", found.issuer)));
+        };
+        let address = self.0.fetch.address(address)?;
+        let scope = self.scope(tenant, name, &entry, &found, &said).await?;
+        let asked = flow::Asked { entry: &entry, found: &found, scope: scope.as_deref(), back };
+        let client = self.client(tenant, name, &asked, &by).await?;
+        let mut pairs = vec![("resource", found.resource.as_str())];
+        pairs.extend(scope.as_deref().map(|scope| ("scope", scope)));
+        let login = client.shown(&mut pairs);
+        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        drop(pairs);
+        let text = |key: &str| answered.text(key).map(str::to_owned);
+        let place = text("verification_uri").or_else(|| text("verification_url"));
+        let (Some(device_code), Some(user_code), Some(place), true) =
+            (text("device_code"), text("user_code"), place, answered.status.is_success())
+        else {
+            return Err(Error::NoLogin(format!("{} gave no code: {}", found.issuer, answered.error())));
+        };
+        let seconds = |key: &str| answered.body.get(key).and_then(serde_json::Value::as_u64);
+        let life = Duration::from_secs(seconds("expires_in").unwrap_or(LIFE.as_secs()));
+        Ok(Code {
+            user_code: shown(&user_code),
+            place: self.0.fetch.address(&place)?.into(),
+            whole: text("verification_uri_complete")
+                .and_then(|at| self.0.fetch.address(&at).ok())
+                .map(String::from),
+            expires_at: self.0.clock.now().plus(life.min(LIFE)),
+            tenant,
+            connector: name.to_owned(),
+            device_code: Zeroizing::new(device_code),
+            interval: Duration::from_secs(seconds("interval").unwrap_or(USUAL).clamp(1, SLOWEST)),
+            found,
+            client,
+            scope,
+            by,
+        })
+    }
+
+    /// Waits until the person has typed the code and consented.
+    pub async fn finish_with_code(&self, mut code: Code) -> Result<Ended> {
+        loop {
+            tokio::time::sleep(code.interval).await;
+            if self.0.clock.now() >= code.expires_at {
+                return Err(Error::NoLogin("nobody typed the code in time".to_owned()));
+            }
+            match self.asked(&code).await {
+                Ok(()) => return Ok(Ended { tenant: code.tenant, connector: code.connector }),
+                Err(Asked::NotYet) => {}
+                Err(Asked::TooOften) => {
+                    code.interval =
+                        (code.interval + Duration::from_secs(5)).min(Duration::from_secs(SLOWEST));
+                }
+                Err(Asked::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    async fn asked(&self, code: &Code) -> Result<(), Asked> {
+        let given = [("grant_type", GRANT), ("device_code", code.device_code.as_str())];
+        let exchanged = self.exchange(&code.found, code.client.clone(), &given, code.scope.clone()).await;
+        let kept = match exchanged {
+            Ok(Ok(kept)) => kept,
+            Ok(Err(no)) => {
+                return Err(match no.as_str() {
+                    "authorization_pending" => Asked::NotYet,
+                    "slow_down" => Asked::TooOften,
+                    no => Asked::Failed(Error::NoLogin(format!("{} said no: {no}", code.found.issuer))),
+                });
+            }
+            // A line that broke is no answer.
+            Err(Error::Unreachable(_)) => return Err(Asked::NotYet),
+            Err(error) => return Err(Asked::Failed(error)),
+        };
+        self.keep(code.tenant, &code.connector, &kept, &code.by).await.map_err(Asked::Failed)
+    }
+}
+
+enum Asked {
+    NotYet,
+    TooOften,
+    Failed(Error),
+}
+
+/// As a terminal may show it.
+fn shown(text: &str) -> String {
+    text.chars().filter(char::is_ascii_graphic).take(40).collect()
+}

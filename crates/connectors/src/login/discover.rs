@@ -1,0 +1,237 @@
+//! Who lets people into a connector's service: what the service says of that (RFC 9728), and what the one it names says of
+//! itself (RFC 8414, OpenID Connect Discovery).
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::challenge::Challenge;
+use super::fetch::Fetch;
+use crate::error::{Error, Result};
+
+/// All that is needed for a login.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Found {
+    pub(super) issuer: String,
+    pub(super) authorize: Option<String>,
+    pub(super) token: String,
+    pub(super) register: Option<String>,
+    pub(super) device: Option<String>,
+    /// How a client may show who it is; nothing where that is not said.
+    pub(super) methods: Option<Vec<String>>,
+    /// Its answers name it (RFC 9207).
+    pub(super) names_itself: bool,
+    /// A client can be known by the address of a document.
+    pub(super) takes_documents: bool,
+    /// What tokens are for (RFC 8707).
+    pub(super) resource: String,
+    /// What is wanted: as the service said when it let us not in, or as its document lists.
+    pub(super) scope: Option<String>,
+    /// Whether a login that lasts has to be asked for.
+    pub(super) lasts_by_scope: bool,
+}
+
+/// What the service says of itself.
+#[derive(Debug, Deserialize)]
+struct Resource {
+    resource: String,
+    #[serde(default)]
+    authorization_servers: Vec<String>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+}
+
+/// What says of itself who lets people in.
+#[derive(Debug, Deserialize)]
+struct Server {
+    issuer: String,
+    authorization_endpoint: Option<String>,
+    token_endpoint: String,
+    registration_endpoint: Option<String>,
+    device_authorization_endpoint: Option<String>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+    #[serde(default)]
+    client_id_metadata_document_supported: bool,
+}
+
+/// Looks for the way in, with what the service said last.
+pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+    let asked = fetch.challenge(connector).await?;
+    let asked = asked.unwrap_or_default();
+    let metadata = asked.resource_metadata.as_ref().or(said.resource_metadata.as_ref());
+    let Some(resource) = resource(fetch, connector, metadata.map(String::as_str)).await? else {
+        return older(fetch, connector, asked.scope).await;
+    };
+    if !covers(&resource.resource, connector) {
+        let (named, connector) = (&resource.resource, connector.as_str());
+        return Err(Error::NoLogin(format!("it says that it is `{named}`, and not {connector}")));
+    }
+    let Some(issuer) = resource.authorization_servers.first() else {
+        return Err(Error::NoLogin("it does not say who lets people in".to_owned()));
+    };
+    let Some(server) = server(fetch, issuer).await? else {
+        return Err(Error::NoLogin(format!("{issuer} does not say how it lets people in")));
+    };
+    let listed = (!resource.scopes_supported.is_empty()).then(|| resource.scopes_supported.join(" "));
+    checked(fetch, server, resource.resource, asked.scope.or(listed))
+}
+
+/// The service's own document: where it said, or where such documents are.
+async fn resource(fetch: &Fetch, connector: &Url, said: Option<&str>) -> Result<Option<Resource>> {
+    if let Some(said) = said {
+        let url = fetch.address(said)?;
+        return Ok(read(fetch.document(&url).await?));
+    }
+    let path = connector.path().trim_end_matches('/');
+    let mut tries = vec![format!("/.well-known/oauth-protected-resource{path}")];
+    if !path.is_empty() {
+        tries.push("/.well-known/oauth-protected-resource".to_owned());
+    }
+    for path in tries {
+        if let Some(found) = read(fetch.document(&at(connector, &path)?).await?) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// What an issuer says of itself, wherever its document is. One that is another's is refused.
+async fn server(fetch: &Fetch, issuer: &str) -> Result<Option<Server>> {
+    let url = fetch.address(issuer)?;
+    let path = url.path().trim_end_matches('/').to_owned();
+    let mut tries = vec![
+        format!("/.well-known/oauth-authorization-server{path}"),
+        format!("/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        tries.push(format!("{path}/.well-known/openid-configuration"));
+    }
+    for path in tries {
+        let Some(found): Option<Server> = read(fetch.document(&at(&url, &path)?).await?) else { continue };
+        if found.issuer != issuer {
+            return Err(Error::NoLogin(format!("what `{issuer}` says of itself is of `{}`", found.issuer)));
+        }
+        return Ok(Some(found));
+    }
+    Ok(None)
+}
+
+/// A service of an older revision lets people in itself, and may not even say where.
+async fn older(fetch: &Fetch, connector: &Url, scope: Option<String>) -> Result<Found> {
+    let base = fetch.address(&connector.origin().ascii_serialization())?;
+    let resource = connector.as_str().to_owned();
+    let path = at(&base, "/.well-known/oauth-authorization-server")?;
+    if let Some(found) = read::<Server>(fetch.document(&path).await?) {
+        if !is_same(&found.issuer, &base) {
+            return Err(Error::NoLogin(format!("what {base} says of itself is of `{}`", found.issuer)));
+        }
+        return checked(fetch, found, resource, scope);
+    }
+    let endpoint = |path: &str| at(&base, path).map(String::from);
+    Ok(Found {
+        issuer: base.origin().ascii_serialization(),
+        authorize: Some(endpoint("/authorize")?),
+        token: endpoint("/token")?,
+        register: Some(endpoint("/register")?),
+        device: None,
+        methods: Some(vec!["none".to_owned()]),
+        names_itself: false,
+        takes_documents: false,
+        resource,
+        scope,
+        lasts_by_scope: false,
+    })
+}
+
+/// With addresses that may be asked, and a proof of who began.
+fn checked(fetch: &Fetch, server: Server, resource: String, scope: Option<String>) -> Result<Found> {
+    let proves = server.code_challenge_methods_supported.as_ref();
+    let authorize = server
+        .authorization_endpoint
+        .filter(|_| proves.is_some_and(|methods| methods.iter().any(|method| method == "S256")));
+    let device = server.device_authorization_endpoint;
+    if authorize.is_none() && device.is_none() {
+        return Err(Error::NoLogin(format!(
+            "{} can't prove who began a login (PKCE with S256)",
+            server.issuer
+        )));
+    }
+    for address in [&authorize, &device, &server.registration_endpoint].into_iter().flatten() {
+        fetch.address(address)?;
+    }
+    fetch.address(&server.token_endpoint)?;
+    Ok(Found {
+        lasts_by_scope: server.scopes_supported.iter().any(|scope| scope == LASTING),
+        issuer: server.issuer,
+        authorize,
+        token: server.token_endpoint,
+        register: server.registration_endpoint,
+        device,
+        methods: server.token_endpoint_auth_methods_supported,
+        names_itself: server.authorization_response_iss_parameter_supported,
+        takes_documents: server.client_id_metadata_document_supported,
+        resource,
+        scope,
+    })
+}
+
+/// What asks for a login that lasts.
+pub(super) const LASTING: &str = "offline_access";
+
+fn read<T: DeserializeOwned>(document: Option<serde_json::Value>) -> Option<T> {
+    serde_json::from_value(document?).ok()
+}
+
+fn at(base: &Url, path: &str) -> Result<Url> {
+    let mut url = base.clone();
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn is_same(issuer: &str, base: &Url) -> bool {
+    Url::parse(issuer).is_ok_and(|issuer| issuer.origin() == base.origin())
+}
+
+/// Whether what a document speaks of is the connector, or what it stands within.
+fn covers(resource: &str, connector: &Url) -> bool {
+    let Ok(resource) = Url::parse(resource) else { return false };
+    let (outer, inner) = (resource.path().trim_end_matches('/'), connector.path().trim_end_matches('/'));
+    let within = inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    resource.origin() == connector.origin() && within && resource.fragment().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_speaks_of_the_connector_or_of_what_it_stands_within() {
+        let connector = Url::parse("https://a.example/mcp/shop").unwrap();
+        for good in [
+            "https://a.example",
+            "https://a.example/",
+            "https://a.example/mcp",
+            "https://a.example/mcp/shop/",
+        ] {
+            assert!(covers(good, &connector), "{good}");
+        }
+        for bad in [
+            "https://a.example.evil/mcp",
+            "http://a.example/mcp",
+            "https://a.example:8443/mcp",
+            "https://a.example/mcp/sho",
+            "https://a.example/mcp/shop/more",
+            "https://b.example/mcp/shop",
+            "a.example",
+        ] {
+            assert!(!covers(bad, &connector), "{bad}");
+        }
+    }
+}

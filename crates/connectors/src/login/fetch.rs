@@ -1,0 +1,170 @@
+//! Asking the services that let people in, within the bounds that every request of a connector has.
+
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Client, Response, StatusCode};
+use serde_json::Value;
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::challenge::Challenge;
+use crate::error::{Error, Result};
+use crate::link::address::Allowed;
+
+const LIMIT: Duration = Duration::from_secs(15);
+const LARGEST: usize = 256 * 1024;
+const FORM: &str = "application/x-www-form-urlencoded";
+const JSON: &str = "application/json";
+
+/// Asks, and follows nobody elsewhere.
+#[derive(Clone)]
+pub(super) struct Fetch {
+    client: Client,
+    allowed: Allowed,
+}
+
+/// What a form was answered with.
+pub(super) struct Answered {
+    pub(super) status: StatusCode,
+    pub(super) body: Value,
+}
+
+impl Answered {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.body.get(key)?.as_str()
+    }
+
+    /// Its error in a word, where it is one.
+    pub(super) fn error(&self) -> String {
+        match self.text("error") {
+            Some(error) => error.chars().filter(|letter| !letter.is_control()).take(200).collect(),
+            None => format!("HTTP {}", self.status),
+        }
+    }
+}
+
+impl Fetch {
+    pub(super) fn new(allowed: Allowed) -> Result<Self> {
+        Ok(Self { client: crate::link::client(allowed.clone())?, allowed })
+    }
+
+    /// An address that may be asked: nobody reads along, and it does not lead into our own network.
+    pub(super) fn address(&self, text: &str) -> Result<Url> {
+        let wrong = |what: &str| Error::NoLogin(format!("`{}` {what}", shown(text)));
+        let url = Url::parse(text).map_err(|error| wrong(&format!("is no address: {error}")))?;
+        let is_plain = url.scheme() == "http" && self.allowed.has_host(&url);
+        if url.scheme() != "https" && !is_plain {
+            return Err(wrong("does not begin with https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() || url.host_str().is_none() {
+            return Err(wrong("is no address of a service"));
+        }
+        match self.allowed.refuses(&url) {
+            Some(why) => Err(Error::NoLogin(why)),
+            None => Ok(url),
+        }
+    }
+
+    /// A document; none where there is none at this address.
+    pub(super) async fn document(&self, url: &Url) -> Result<Option<Value>> {
+        let request = self.client.get(url.clone()).header(ACCEPT, JSON).timeout(LIMIT);
+        let response = request.send().await.map_err(|error| lost(url, &error))?;
+        if !response.status().is_success() {
+            return match response.status().is_server_error() {
+                true => Err(Error::Unreachable(format!("{} answered {}", place(url), response.status()))),
+                false => Ok(None),
+            };
+        }
+        let body = read(url, response).await?;
+        // A page that says "not found" with a 200 is none either.
+        Ok(serde_json::from_slice(&body).ok().filter(Value::is_object))
+    }
+
+    /// What the connector itself says to somebody without a login; none where it wants none.
+    pub(super) async fn challenge(&self, url: &Url) -> Result<Option<Challenge>> {
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let request = self.client.post(url.clone()).header(CONTENT_TYPE, JSON).timeout(LIMIT);
+        let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
+        let response = request.send().await.map_err(|error| lost(url, &error))?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(None);
+        }
+        Ok(Some(challenge_of(&response)))
+    }
+
+    pub(super) async fn form(
+        &self,
+        url: &Url,
+        pairs: &[(&str, &str)],
+        login: Option<&(String, Zeroizing<String>)>,
+    ) -> Result<Answered> {
+        let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let mut request = self.client.post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
+        if let Some((name, password)) = login {
+            request = request.header(AUTHORIZATION, basic(name, password));
+        }
+        self.sent(url, request.body(form)).await
+    }
+
+    pub(super) async fn json(&self, url: &Url, body: &Value) -> Result<Answered> {
+        let request = self.client.post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
+        self.sent(url, request.body(body.to_string())).await
+    }
+
+    async fn sent(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<Answered> {
+        let response = request.timeout(LIMIT).send().await.map_err(|error| lost(url, &error))?;
+        let status = response.status();
+        let body = read(url, response).await?;
+        let body = serde_json::from_slice(&body).unwrap_or_default();
+        if status.is_server_error() {
+            return Err(Error::Unreachable(format!("{} answered {status}", place(url))));
+        }
+        Ok(Answered { status, body })
+    }
+}
+
+/// Every challenge of an answer, read as one.
+pub(crate) fn challenge_of(response: &Response) -> Challenge {
+    let headers = response.headers().get_all(reqwest::header::WWW_AUTHENTICATE);
+    let texts: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
+    Challenge::read(&texts.join(", "))
+}
+
+async fn read(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {
+    let mut body = Zeroizing::new(Vec::new());
+    while let Some(piece) = response.chunk().await.map_err(|error| lost(url, &error))? {
+        if body.len() + piece.len() > LARGEST {
+            return Err(Error::NoLogin(format!("{} answered with more than is read", place(url))));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+/// Where, without what a query may hold.
+fn place(url: &Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}
+
+fn lost(url: &Url, error: &reqwest::Error) -> Error {
+    let mut words = format!("{} was not reached", place(url));
+    let mut below = std::error::Error::source(error);
+    while let Some(cause) = below {
+        words = format!("{words}: {cause}");
+        below = cause.source();
+    }
+    Error::Unreachable(words)
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(200).collect()
+}
+
+/// Name and password each encoded, then both together (RFC 6749, 2.3.1).
+fn basic(name: &str, password: &str) -> String {
+    use base64::Engine as _;
+    let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let pair = Zeroizing::new(format!("{}:{}", encoded(name), encoded(password)));
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair.as_bytes()))
+}

@@ -1,0 +1,339 @@
+//! A login in a browser: to the service and back.
+
+use munshi_identity::Token;
+use munshi_safety::audit::Actor;
+use munshi_store::PlatformTx;
+use munshi_types::{ConnectorName, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::challenge::Challenge;
+use super::client::Client;
+use super::discover::{self, Found, LASTING};
+use super::kept::Kept;
+use super::rows::{self, Kind};
+use super::{LIFE, Logins};
+use crate::declared::{Entry, Given, Reached};
+use crate::error::{Error, Result};
+use crate::rows::{CONNECTORS, current};
+
+const STATE: &str = "connector.login.state";
+const VERIFIER: &str = "connector.login.verifier";
+/// What we ask for, in letters; more is nobody's wish.
+const LONGEST_SCOPE: usize = 2_000;
+
+/// Where people come back to, and where our own document is, which some services know us by.
+#[derive(Clone, Debug)]
+pub struct Back {
+    pub redirect: String,
+    /// Only an address that everybody reaches, over https.
+    pub document: Option<String>,
+}
+
+impl Back {
+    /// At a server of ours that people open by this address.
+    pub fn to(base: &str) -> Self {
+        let base = base.trim_end_matches('/');
+        let is_public = base.starts_with("https://");
+        Self {
+            redirect: format!("{base}/connectors/back"),
+            document: is_public.then(|| format!("{base}/connectors/client.json")),
+        }
+    }
+}
+
+/// A login that was begun.
+pub struct Begun {
+    /// Where to send the person.
+    pub to: Url,
+    /// What whoever comes back must have: their browser keeps it, and nobody else.
+    pub token: Token,
+    pub expires_at: Timestamp,
+    /// Who lets them in there, for people.
+    pub issuer: String,
+}
+
+/// What somebody brought back, as it stood in the address.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Returned {
+    pub state: String,
+    pub code: Option<String>,
+    pub iss: Option<String>,
+    pub error: Option<String>,
+}
+
+/// A login that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub tenant: TenantId,
+    pub connector: String,
+}
+
+/// What a login is asked for with.
+pub(super) struct Asked<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) found: &'a Found,
+    pub(super) scope: Option<&'a str>,
+    pub(super) back: &'a Back,
+}
+
+/// What a state stands for.
+#[derive(Serialize, Deserialize)]
+struct Way {
+    found: Found,
+    client_id: String,
+    redirect: String,
+    scope: Option<String>,
+    by: Actor,
+}
+
+impl Logins {
+    /// Begins a login, for whoever sends the person there.
+    pub async fn begin(
+        &self,
+        tenant: TenantId,
+        connector: &ConnectorName,
+        back: &Back,
+        by: Actor,
+    ) -> Result<Begun> {
+        self.begin_for(tenant, connector.as_str(), back, &Challenge::default(), by).await
+    }
+
+    pub(super) async fn begin_for(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        back: &Back,
+        said: &Challenge,
+        by: Actor,
+    ) -> Result<Begun> {
+        let (entry, url) = self.entry(tenant, connector).await?;
+        let found = discover::discover(&self.0.fetch, &url, said).await?;
+        let Some(authorize) = found.authorize.clone() else {
+            return Err(Error::NoLogin(format!("{} lets people in by a code only: --device", found.issuer)));
+        };
+        let scope = self.scope(tenant, connector, &entry, &found, said).await?;
+        let asked = Asked { entry: &entry, found: &found, scope: scope.as_deref(), back };
+        let client = self.client(tenant, connector, &asked, &by).await?;
+        let token = Token::random(self.0.random.as_ref());
+        let state = token.derived(STATE);
+        let mut to = self.0.fetch.address(&authorize)?;
+        to.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &client.id)
+            .append_pair("redirect_uri", &back.redirect)
+            .append_pair("state", &state)
+            .append_pair("code_challenge", &token.challenge(VERIFIER))
+            .append_pair("code_challenge_method", "S256")
+            .append_pair("resource", &found.resource);
+        if let Some(scope) = &scope {
+            to.query_pairs_mut().append_pair("scope", scope);
+            if scope.split(' ').any(|one| one == LASTING) {
+                to.query_pairs_mut().append_pair("prompt", "consent");
+            }
+        }
+        let (now, issuer) = (self.0.clock.now(), found.issuer.clone());
+        let expires_at = now.plus(LIFE);
+        let way = Way { found, client_id: client.id, redirect: back.redirect.clone(), scope, by };
+        let name = connector.to_owned();
+        let put = move |tx: &mut munshi_store::Tx<'_>| {
+            rows::put(tx, (Kind::State, &state), &name, &way, (now, expires_at))
+        };
+        self.0.db.write(tenant, put).await?;
+        Ok(Begun { to, token, expires_at, issuer })
+    }
+
+    /// Ends a login with what somebody brought back. The state is used up before anything else: whatever comes of it, it
+    /// is good no more.
+    pub async fn finish(&self, token: &Token, returned: Returned) -> Result<Ended> {
+        if !token.derives(STATE, &returned.state) {
+            return Err(unknown());
+        }
+        let (state, now) = (returned.state.clone(), self.0.clock.now());
+        let used = move |tx: &mut PlatformTx<'_>| rows::use_up::<Way>(tx, (Kind::State, &state), now);
+        let used = self.0.db.platform(CONNECTORS).write(used).await?;
+        let rows::Found { tenant, connector, body: way } = used.ok_or_else(unknown)?;
+        check_issuer(&way.found, returned.iss.as_deref())?;
+        if let Some(error) = &returned.error {
+            let error: String = error.chars().filter(|letter| !letter.is_control()).take(100).collect();
+            return Err(Error::NoLogin(format!("{} said no: {error}", way.found.issuer)));
+        }
+        let code = returned.code.map(Zeroizing::new);
+        let code = code.ok_or_else(|| Error::NoLogin(format!("{} gave no code", way.found.issuer)))?;
+        let (entry, _) = self.entry(tenant, &connector).await?;
+        let client = self.same_client(tenant, &connector, &entry, &way).await?;
+        let verifier = Zeroizing::new(token.derived(VERIFIER));
+        let given = [
+            ("grant_type", "authorization_code"),
+            ("code", code.as_str()),
+            ("redirect_uri", way.redirect.as_str()),
+            ("code_verifier", verifier.as_str()),
+        ];
+        let kept = self.exchange(&way.found, client, &given, way.scope.clone()).await?;
+        let kept = kept.map_err(|no| Error::NoLogin(format!("{} said no: {no}", way.found.issuer)))?;
+        self.keep(tenant, &connector, &kept, &way.by).await?;
+        Ok(Ended { tenant, connector })
+    }
+
+    /// Something that was given, for what opens the door; or the service's no, in a word.
+    pub(super) async fn exchange(
+        &self,
+        found: &Found,
+        client: Client,
+        given: &[(&str, &str)],
+        scope: Option<String>,
+    ) -> Result<Result<Kept, String>> {
+        let mut pairs = given.to_vec();
+        pairs.push(("resource", &found.resource));
+        let login = client.shown(&mut pairs);
+        let address = self.0.fetch.address(&found.token)?;
+        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        if !answered.status.is_success() {
+            return Ok(Err(answered.error()));
+        }
+        drop(pairs);
+        let mut kept = Kept {
+            client,
+            token: found.token.clone(),
+            resource: found.resource.clone(),
+            scope,
+            access: Zeroizing::new(String::new()),
+            refresh: None,
+            expires_at: None,
+        };
+        kept.take(&answered, self.0.clock.now())?;
+        Ok(Ok(kept))
+    }
+
+    /// The connector as it is declared, where it can be logged in at.
+    pub(super) async fn entry(&self, tenant: TenantId, connector: &str) -> Result<(Entry, Url)> {
+        let (_, mut declared) = self.0.db.read(tenant, current).await?;
+        let name: Option<ConnectorName> = connector.parse().ok();
+        let entry = name.and_then(|name| declared.0.remove(&name));
+        let missing = || Error::NoLogin(format!("there is no connector called {connector}"));
+        let entry = entry.ok_or_else(missing)?;
+        match entry.reached() {
+            Ok(Reached::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
+            Ok(Reached::Http(_)) => {
+                let given =
+                    format!("{connector} has a token: change that, or take it out of connectors.toml");
+                Err(Error::NoLogin(given))
+            }
+            Ok(_) => {
+                Err(Error::NoLogin(format!("{connector} is not reached by a url: nobody can log in there")))
+            }
+            Err(what) => Err(Error::Invalid(what)),
+        }
+    }
+
+    pub(super) async fn client(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        asked: &Asked<'_>,
+        by: &Actor,
+    ) -> Result<Client> {
+        let Asked { entry, found, scope, back } = asked;
+        if let Some(given) = self.given_client(tenant, entry, found).await? {
+            return Ok(given);
+        }
+        if let (true, Some(address)) = (found.takes_documents, &back.document) {
+            return Ok(Client::document(found, address));
+        }
+        let known = self.known_client(tenant, connector).await?;
+        if let Some(known) = known.filter(|known| known.fits(found, *scope, &back.redirect)) {
+            return Ok(known);
+        }
+        let client = Client::register(&self.0.fetch, found, *scope, &back.redirect).await?;
+        self.keep_client(tenant, connector, &client, by).await?;
+        Ok(client)
+    }
+
+    async fn given_client(&self, tenant: TenantId, entry: &Entry, found: &Found) -> Result<Option<Client>> {
+        let Some(id) = &entry.client.id else { return Ok(None) };
+        let secret = match &entry.client.secret {
+            None => None,
+            Some(Given::Plain(text)) => Some(Zeroizing::new(text.clone())),
+            Some(Given::Secret(name)) => {
+                let opened = self.0.vault.open(tenant, name).await?;
+                Some(Zeroizing::new(opened.expose().to_owned()))
+            }
+        };
+        Ok(Some(Client::given(found, id.clone(), secret)))
+    }
+
+    /// The one that the login was begun with.
+    async fn same_client(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        entry: &Entry,
+        way: &Way,
+    ) -> Result<Client> {
+        let given = self.given_client(tenant, entry, &way.found).await?;
+        if let Some(given) = given.filter(|given| given.id == way.client_id) {
+            return Ok(given);
+        }
+        let known = self.known_client(tenant, connector).await?;
+        let is_same = |known: &Client| known.id == way.client_id && known.issuer == way.found.issuer;
+        Ok(known.filter(is_same).unwrap_or_else(|| Client::document(&way.found, &way.client_id)))
+    }
+
+    /// What is asked for: as the operator says, or what the service wants beside what we have already.
+    pub(super) async fn scope(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        entry: &Entry,
+        found: &Found,
+        said: &Challenge,
+    ) -> Result<Option<String>> {
+        let mut scopes: Vec<String> = Vec::new();
+        let mut add = |text: &str| {
+            for one in text.split_ascii_whitespace() {
+                if !scopes.iter().any(|known| known == one) {
+                    scopes.push(one.to_owned());
+                }
+            }
+        };
+        if entry.client.scopes.is_empty() {
+            if let Some(more) = said.scope.as_deref().filter(|_| said.wants_more()) {
+                let before = self.kept(tenant, connector).await?;
+                let before = before.filter(|kept| kept.client.issuer == found.issuer);
+                before.and_then(|kept| kept.scope).iter().for_each(|scope| add(scope));
+                add(more);
+            } else {
+                found.scope.iter().for_each(|scope| add(scope));
+            }
+        } else {
+            add(&entry.client.scopes.join(" "));
+        }
+        if found.lasts_by_scope {
+            add(LASTING);
+        }
+        let scope = scopes.join(" ");
+        if scope.len() > LONGEST_SCOPE {
+            return Err(Error::NoLogin("it wants more than can be asked for: name client.scopes".to_owned()));
+        }
+        Ok((!scope.is_empty()).then_some(scope))
+    }
+}
+
+/// Whose answer it is (RFC 9207): one that names itself must be the one that was asked, and one that always does must.
+fn check_issuer(found: &Found, iss: Option<&str>) -> Result<()> {
+    match iss {
+        Some(iss) if iss != found.issuer => {
+            Err(Error::NoLogin(format!("the answer is not of {}, who was asked", found.issuer)))
+        }
+        None if found.names_itself => {
+            Err(Error::NoLogin(format!("the answer does not say that it is of {}", found.issuer)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unknown() -> Error {
+    Error::NoLogin("this login was not begun here, is over, or took too long: begin it anew".to_owned())
+}

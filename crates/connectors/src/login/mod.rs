@@ -1,0 +1,87 @@
+//! Letting us into a connector's service, where it asks for that: a person consents there, in a browser (an authorization
+//! code with PKCE) or with a code on another device, and what we get for it is kept in the vault.
+//!
+//! Nothing secret is stored of a login on its way: whoever began it holds one random text, from which the state and the
+//! proof follow. So any node can finish what another began, a state is good once, and an answer that somebody else brings
+//! is refused.
+//!
+//! # Layout
+//! - [`Logins`]: beginning and ending a login; `device`: the same with a code; `links`: what leads a person there
+//! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
+//! - `pass`: what opens the door for one connection, renewed before it ends; `kept`, `hidden`: as
+//!   the vault keeps it; `rows`: logins on their way
+
+mod challenge;
+mod client;
+mod device;
+mod discover;
+mod fetch;
+mod flow;
+mod hidden;
+mod kept;
+mod links;
+mod pass;
+mod rows;
+
+pub(crate) use challenge::Challenge;
+pub(crate) use fetch::challenge_of;
+pub(crate) use kept::last_at;
+pub(crate) use links::{address, offer};
+pub(crate) use pass::{Pass, Renewed};
+
+pub use device::Code;
+pub use flow::{Back, Begun, Ended, Returned};
+pub use links::Led;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use munshi_safety::vault::Vault;
+use munshi_store::Db;
+use munshi_types::{Clock, Ids, Random};
+
+use self::fetch::Fetch;
+use crate::error::Result;
+use crate::link::address::Allowed;
+
+/// How long somebody may take between going there and coming back.
+pub const LIFE: Duration = Duration::from_secs(15 * 60);
+/// How long a link leads there, and how long a run waits for it.
+pub const LINK_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+/// What logins are made of.
+pub struct LoginParts {
+    pub db: Db,
+    pub vault: Vault,
+    pub allowed: Allowed,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    pub ids: Ids,
+}
+
+/// Logs us in. Clones share everything.
+#[derive(Clone)]
+pub struct Logins(Arc<Inner>);
+
+struct Inner {
+    db: Db,
+    vault: Vault,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    ids: Ids,
+    fetch: Fetch,
+}
+
+impl Logins {
+    pub fn new(parts: LoginParts) -> Result<Self> {
+        let LoginParts { db, vault, allowed, clock, random, ids } = parts;
+        let fetch = Fetch::new(allowed)?;
+        Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch })))
+    }
+}
+
+impl std::fmt::Debug for Logins {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Logins")
+    }
+}

@@ -1,0 +1,226 @@
+//! What opens the door for one connection: read from the vault, renewed before it ends and once after it was refused.
+
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+
+use munshi_safety::privacy::Scrubber;
+use munshi_types::TenantId;
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
+
+use super::challenge::Challenge;
+use super::kept::Kept;
+use super::{Logins, rows};
+use crate::error::{Error, Result};
+
+/// It is renewed so long before its end: calls under way have that long.
+const EARLY: Duration = Duration::from_secs(60);
+/// Renewing takes no longer; who has not come back by then is dead.
+const RENEWING: Duration = Duration::from_secs(40);
+/// An answer may still hold one from before.
+const MOST_USED: usize = 12;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// One connector's login, as a connection uses it.
+pub(crate) struct Pass {
+    logins: Logins,
+    tenant: TenantId,
+    connector: String,
+    /// Whoever renews holds it; the others wait and find what came of it.
+    held: Mutex<Held>,
+    /// What the service said when it last let us not in.
+    said: StdMutex<Challenge>,
+    hidden: StdMutex<Hidden>,
+}
+
+/// Hides what was opened for the connection, and what was used of it lately.
+#[derive(Default)]
+struct Hidden {
+    opened: Vec<Zeroizing<String>>,
+    used: Vec<Zeroizing<String>>,
+    scrubber: Scrubber,
+}
+
+impl Hidden {
+    fn renew(&mut self) {
+        let few = self.used.len().saturating_sub(MOST_USED);
+        self.used.drain(..few);
+        self.scrubber = Scrubber::new(self.opened.iter().chain(&self.used).map(|secret| secret.as_str()));
+    }
+}
+
+#[derive(Default)]
+struct Held {
+    is_read: bool,
+    kept: Option<Kept>,
+    /// A renewal of this was refused: it is not tried again.
+    refused: Option<Zeroizing<String>>,
+}
+
+/// What came of asking for another one.
+pub(crate) enum Renewed {
+    With(Zeroizing<String>),
+    /// A person has to log in.
+    NotIn,
+}
+
+impl Pass {
+    pub(crate) fn new(logins: Logins, tenant: TenantId, connector: String) -> Arc<Self> {
+        Arc::new(Self {
+            logins,
+            tenant,
+            connector,
+            held: Mutex::default(),
+            said: StdMutex::default(),
+            hidden: StdMutex::default(),
+        })
+    }
+
+    /// What to show at the door; none where nobody has logged in.
+    pub(crate) async fn now(&self) -> Result<Option<Zeroizing<String>>> {
+        let mut held = self.held.lock().await;
+        if !held.is_read {
+            self.read(&mut held).await?;
+        }
+        let now = self.logins.0.clock.now();
+        if held.kept.as_ref().is_some_and(|kept| kept.ends_within(EARLY, now)) {
+            // What can't be renewed is used to its end, and then refused.
+            if let Err(error) = self.renew(&mut held).await {
+                tracing::warn!(connector = %self.connector, %error, "a login could not be renewed yet");
+            }
+        }
+        Ok(held.kept.as_ref().map(|kept| kept.access.clone()))
+    }
+
+    /// Another one than was refused: somebody may have it already, or it is renewed.
+    pub(crate) async fn instead_of(&self, refused: Option<&str>) -> Result<Renewed> {
+        let mut held = self.held.lock().await;
+        let other = |held: &Held| {
+            let access = held.kept.as_ref().map(|kept| kept.access.clone());
+            access.filter(|access| refused != Some(access.as_str()))
+        };
+        if let Some(access) = other(&held) {
+            return Ok(Renewed::With(access));
+        }
+        self.read(&mut held).await?;
+        if let Some(access) = other(&held) {
+            return Ok(Renewed::With(access));
+        }
+        self.renew(&mut held).await?;
+        Ok(other(&held).map_or(Renewed::NotIn, Renewed::With))
+    }
+
+    async fn read(&self, held: &mut Held) -> Result<()> {
+        held.kept = self.logins.kept(self.tenant, &self.connector).await?;
+        held.is_read = true;
+        self.hide(held);
+        Ok(())
+    }
+
+    /// Renews it, unless another process does: then it is waited for. Where it is refused, all stays as it was.
+    async fn renew(&self, held: &mut Held) -> Result<()> {
+        let Some(refresh) = held.kept.as_ref().and_then(|kept| kept.refresh.clone()) else { return Ok(()) };
+        if held.refused.as_ref() == Some(&refresh) {
+            return Ok(());
+        }
+        let mut waited = Duration::ZERO;
+        while !self.begin_renewal().await? {
+            tokio::time::sleep(PAUSE).await;
+            waited += PAUSE;
+            let before = held.kept.as_ref().map(|kept| kept.access.clone());
+            self.read(held).await?;
+            if held.kept.as_ref().map(|kept| &kept.access) != before.as_ref() || waited > RENEWING {
+                return Ok(());
+            }
+        }
+        let renewed = self.renew_alone(held).await;
+        let name = self.connector.clone();
+        let ended = self.logins.0.db.write(self.tenant, move |tx| rows::end_renewal(tx, &name)).await;
+        if let Err(error) = ended {
+            tracing::debug!(%error, "the end of a renewal can't be written down; it lapses");
+        }
+        renewed
+    }
+
+    async fn begin_renewal(&self) -> Result<bool> {
+        let (name, now) = (self.connector.clone(), self.logins.0.clock.now());
+        let unit =
+            move |tx: &mut munshi_store::Tx<'_>| rows::begin_renewal(tx, &name, (now, now.plus(RENEWING)));
+        self.logins.0.db.write(self.tenant, unit).await
+    }
+
+    async fn renew_alone(&self, held: &mut Held) -> Result<()> {
+        // Another process may have ended just before it became ours.
+        let before = held.kept.as_ref().map(|kept| kept.access.clone());
+        self.read(held).await?;
+        let Some(kept) = held.kept.clone().filter(|kept| Some(&kept.access) == before.as_ref()) else {
+            return Ok(());
+        };
+        let Some(refresh) = kept.refresh.clone() else { return Ok(()) };
+        let fetch = &self.logins.0.fetch;
+        let mut pairs = vec![
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh.as_str()),
+            ("resource", kept.resource.as_str()),
+        ];
+        let login = kept.client.shown(&mut pairs);
+        let answered = fetch.form(&fetch.address(&kept.token)?, &pairs, login.as_ref()).await?;
+        if !answered.status.is_success() {
+            let error = answered.error();
+            tracing::warn!(connector = %self.connector, error, "a login is not renewed; somebody has to log in");
+            held.refused = Some(refresh);
+            return Ok(());
+        }
+        let mut renewed = kept.clone();
+        renewed.take(&answered, self.logins.0.clock.now())?;
+        // Before it is used: what is used and not kept is lost with the process.
+        self.logins.renew_kept(self.tenant, &self.connector, &renewed).await?;
+        (held.kept, held.refused) = (Some(renewed), None);
+        self.hide(held);
+        Ok(())
+    }
+
+    fn hide(&self, held: &Held) {
+        let Some(kept) = &held.kept else { return };
+        let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        let secrets = [Some(&kept.access), kept.refresh.as_ref(), kept.client.secret.as_ref()];
+        for secret in secrets.into_iter().flatten() {
+            if !hidden.used.contains(secret) {
+                hidden.used.push(secret.clone());
+            }
+        }
+        hidden.renew();
+    }
+
+    /// Hides these too, which were opened for the connection beside it.
+    pub(crate) fn hide_opened(&self, opened: &[String]) {
+        let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        hidden.opened = opened.iter().cloned().map(Zeroizing::new).collect();
+        hidden.renew();
+    }
+
+    pub(crate) fn scrubber(&self) -> Scrubber {
+        self.hidden.lock().unwrap_or_else(PoisonError::into_inner).scrubber.clone()
+    }
+
+    /// What the service said when it let us not in.
+    pub(crate) fn note(&self, said: Challenge) {
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said;
+    }
+
+    pub(crate) fn said(&self) -> Challenge {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl std::fmt::Debug for Pass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pass({})", self.connector)
+    }
+}
+
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error.to_string())
+    }
+}

@@ -1,0 +1,128 @@
+//! What is stored of logins on their way. No secret: of every text that lets somebody go on there is a hash.
+
+use std::time::Duration;
+
+use munshi_store::{Json, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{TenantId, Timestamp};
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+use crate::error::Result;
+
+/// So long are rows kept after their time, for whoever wonders why a link no longer works.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Link,
+    State,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::State => "state",
+        }
+    }
+}
+
+/// One that was found.
+pub(super) struct Found<T> {
+    pub(super) tenant: TenantId,
+    pub(super) connector: String,
+    pub(super) body: T,
+}
+
+pub(super) fn hash(text: &str) -> Vec<u8> {
+    Sha256::digest(text.as_bytes()).to_vec()
+}
+
+/// Writes one down, and forgets those that are long over.
+pub(super) fn put(
+    tx: &mut Tx<'_>,
+    (kind, text): (Kind, &str),
+    connector: &str,
+    body: &impl Serialize,
+    (now, until): (Timestamp, Timestamp),
+) -> Result<()> {
+    tx.execute(
+        "DELETE FROM connector_logins WHERE tenant_id = $1 AND expires_at < $2",
+        params![now.minus(KEPT)],
+    )?;
+    tx.execute(
+        "INSERT INTO connector_logins (tenant_id, hash, kind, connector, body, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        params![hash(text), kind.as_str(), connector, Json::of(body)?, until],
+    )?;
+    Ok(())
+}
+
+/// One that is good now.
+pub(super) fn find<T: DeserializeOwned>(
+    tx: &mut PlatformTx<'_>,
+    (kind, text): (Kind, &str),
+    now: Timestamp,
+) -> Result<Option<Found<T>>> {
+    let found = tx.optional(
+        across_tenants(
+            "SELECT l.tenant_id, l.connector, l.body FROM connector_logins l JOIN tenants t ON t.id = l.tenant_id
+             WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NULL AND l.expires_at > $3 AND t.status = 'active'",
+        ),
+        params![hash(text), kind.as_str(), now],
+        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<Json>(2)?)),
+    )?;
+    let Some((tenant, connector, body)) = found else { return Ok(None) };
+    Ok(Some(Found { tenant, connector, body: body.read()? }))
+}
+
+/// The same, and it is good no more: of two who come with it, one gets it.
+pub(super) fn use_up<T: DeserializeOwned>(
+    tx: &mut PlatformTx<'_>,
+    (kind, text): (Kind, &str),
+    now: Timestamp,
+) -> Result<Option<Found<T>>> {
+    let Some(found) = find(tx, (kind, text), now)? else { return Ok(None) };
+    let used = tx.execute(
+        across_tenants(
+            "UPDATE connector_logins SET used_at = $3 WHERE hash = $1 AND kind = $2 AND used_at IS NULL",
+        ),
+        params![hash(text), kind.as_str(), now],
+    )?;
+    Ok((used > 0).then_some(found))
+}
+
+/// Links to a connector lead nowhere any more once somebody has logged in.
+pub(super) fn close_links(tx: &mut Tx<'_>, connector: &str, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE connector_logins SET used_at = $3
+         WHERE tenant_id = $1 AND connector = $2 AND kind = 'link' AND used_at IS NULL",
+        params![connector, now],
+    )?;
+    Ok(())
+}
+
+/// Whether it is ours to renew this connector's login, until then.
+pub(super) fn begin_renewal(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    (now, until): (Timestamp, Timestamp),
+) -> Result<bool> {
+    let name = format!("renewal {} {connector}", tx.tenant());
+    let taken = tx.execute(
+        "INSERT INTO connector_logins (tenant_id, hash, kind, connector, body, expires_at)
+         VALUES ($1, $2, 'renewal', $3, $4, $5)
+         ON CONFLICT (tenant_id, hash) DO UPDATE SET expires_at = excluded.expires_at
+         WHERE connector_logins.tenant_id = $1 AND connector_logins.expires_at <= $6",
+        params![hash(&name), connector, Json::of(&())?, until, now],
+    )?;
+    Ok(taken > 0)
+}
+
+pub(super) fn end_renewal(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
+    tx.execute(
+        "DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2 AND kind = 'renewal'",
+        params![connector],
+    )?;
+    Ok(())
+}

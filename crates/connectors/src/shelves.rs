@@ -1,0 +1,53 @@
+//! The host as those see it who call its tools.
+
+use std::sync::{Arc, PoisonError};
+
+use munshi_safety::audit::{Actor, ActorKind};
+use munshi_store::Tx;
+use munshi_tools::{Shelf, Shelves};
+use munshi_types::{PersonId, TenantId, Timestamp};
+
+use crate::error::Error;
+use crate::host::Host;
+use crate::login;
+
+impl Shelves for Host {
+    fn of(&self, tenant: TenantId) -> Arc<Shelf> {
+        let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
+        shelves.get(&tenant).cloned().unwrap_or_default()
+    }
+
+    fn is_settled(&self, tenant: TenantId) -> bool {
+        self.inner.is_settled(tenant)
+    }
+
+    fn offer_login(
+        &self,
+        tx: &mut Tx<'_>,
+        connector: &str,
+        to: PersonId,
+    ) -> munshi_tools::Result<Option<String>> {
+        let (Some(base), Some(_)) = (&self.inner.base, &self.inner.way.logins) else { return Ok(None) };
+        let by = Actor::new(ActorKind::Person, to.to_string());
+        let said = self.inner.said(tx.tenant(), connector);
+        let chance = (self.inner.random.as_ref(), self.inner.clock.now());
+        let token = login::offer(tx, connector, by, said, chance).map_err(told)?;
+        Ok(Some(login::address(base, &token)))
+    }
+
+    fn offers_logins(&self) -> bool {
+        self.inner.base.is_some() && self.inner.way.logins.is_some()
+    }
+
+    fn last_login(&self, tx: &mut Tx<'_>, connector: &str) -> munshi_tools::Result<Option<Timestamp>> {
+        login::last_at(tx, connector).map_err(told)
+    }
+}
+
+fn told(error: Error) -> munshi_tools::Error {
+    match error {
+        Error::Store(error) => error.into(),
+        Error::Safety(error) => error.into(),
+        other => munshi_store::Error::Refused(other.to_string()).into(),
+    }
+}

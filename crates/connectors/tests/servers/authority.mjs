@@ -1,0 +1,105 @@
+// A certified authorization server (npm's oidc-provider) on a loopback port, for tests of connectors' logins: whoever
+// comes is let in at once.
+//
+//   GET  /count    how often which grant was made: { "authorization_code": 1, … }
+//   POST /forget   every token and grant is gone, as when somebody revokes them
+import http from "node:http";
+import { createRequire } from "node:module";
+import { randomUUID } from "node:crypto";
+import { pathToFileURL } from "node:url";
+import path from "node:path";
+
+const home = process.argv[2];
+const entry = createRequire(path.join(home, "package.json")).resolve("oidc-provider");
+const { default: Provider } = await import(pathToFileURL(entry).href);
+
+// Standard output is for the address alone.
+console.info = console.warn = console.error;
+
+let kept = new Map();
+const count = {};
+
+// What the provider keeps, in memory: clients outlive what was granted to them.
+class Memory {
+  constructor(name) { this.name = name; }
+  key(id) { return `${this.name}:${id}`; }
+  async upsert(id, payload) { kept.set(this.key(id), payload); }
+  async find(id) { return kept.get(this.key(id)); }
+  async findByUid(uid) { return [...kept.values()].find((one) => one.uid === uid && one.kind === this.name); }
+  async findByUserCode(code) { return [...kept.values()].find((one) => one.userCode === code); }
+  async consume(id) { kept.get(this.key(id)).consumed = Math.floor(Date.now() / 1000); }
+  async destroy(id) { kept.delete(this.key(id)); }
+  async revokeByGrantId(grant) {
+    for (const [key, one] of kept) if (one.grantId === grant) kept.delete(key);
+  }
+}
+
+const granted = (context) => {
+  const { client, provider, session, params } = context.oidc;
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session?.accountId ?? "asha" });
+  grant.addOIDCScope("openid offline_access files");
+  if (params.resource) grant.addResourceScope(params.resource, "files");
+  return grant.save().then(() => grant);
+};
+
+function made(issuer) {
+  const provider = new Provider(issuer, {
+    adapter: Memory,
+    clients: [{
+      client_id: "service", client_secret: "the service's own", grant_types: [], redirect_uris: [], response_types: [],
+    }],
+    clientAuthMethods: ["none", "client_secret_basic", "client_secret_post"],
+    pkce: { required: () => true },
+    scopes: ["openid", "offline_access", "files"],
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    loadExistingGrant: granted,
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
+    cookies: { keys: [randomUUID()] },
+    ttl: { AccessToken: 3600, RefreshToken: 86400 },
+    interactions: { url: (_, interaction) => `/let-in/${interaction.uid}` },
+    features: {
+      devInteractions: { enabled: false },
+      registration: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === "service" },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (context, form) => { context.body = form; },
+        userCodeConfirmSource: (context, form) => { context.body = form; },
+        successSource: (context) => { context.body = "let in"; },
+      },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_, resource) => ({
+          scope: "files", audience: resource, accessTokenTTL: 3600, accessTokenFormat: "opaque",
+        }),
+      },
+    },
+  });
+  provider.on("grant.success", (context) => {
+    const kind = context.oidc.params.grant_type;
+    count[kind] = (count[kind] ?? 0) + 1;
+  });
+  provider.on("server_error", (_, error) => console.error(error));
+  return provider;
+}
+
+let provider;
+const server = http.createServer(async (request, response) => {
+  if (request.url === "/count") {
+    response.end(JSON.stringify(count));
+  } else if (request.url === "/forget") {
+    kept = new Map([...kept].filter(([key]) => key.startsWith("Client:")));
+    response.end("forgotten");
+  } else if (request.url.startsWith("/let-in/")) {
+    await provider.interactionFinished(request, response, { login: { accountId: "asha" }, consent: {} });
+  } else {
+    provider.callback()(request, response);
+  }
+});
+server.listen(0, "127.0.0.1", () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  provider = made(issuer);
+  console.log(issuer);
+});

@@ -1,0 +1,23 @@
+//! `GET /connectors/client.json`: who we are, for services that know their clients by the address of a document.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use munshi_connectors::login::Back;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::ApiError;
+
+pub(crate) async fn describe_connector_client(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, ApiError> {
+    let back = Back::to(&app.api()?.link(&headers, ""));
+    let id = back.document.ok_or_else(|| ApiError::plain(crate::error::Code::NotFound))?;
+    Ok(Json(json!({
+        "client_id": id, "client_name": "Munshi", "redirect_uris": [back.redirect],
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+        "token_endpoint_auth_method": "none", "application_type": "web",
+    })))
+}
