@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use munshi_test_support::models::Turn;
 use munshi_test_support::proxy::Proxy;
@@ -65,8 +65,9 @@ on_both! {
             let browser = Browser::open(&page);
             add(&browser, &json!({ "binding": "shop-front", "server": server }));
             // It has been tried more than once.
-            let mut tries = 0;
+            let (began, mut tries) = (Instant::now(), 0);
             while tries < 2 {
+                assert!(began.elapsed() < Duration::from_secs(30), "it was tried {tries} times");
                 tries += browser.complaints().matches("Failed to fetch").count();
                 std::thread::sleep(Duration::from_millis(100));
             }
