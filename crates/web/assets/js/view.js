@@ -136,7 +136,7 @@ export class View {
 
   date(item, said) {
     const time = new Date(said);
-    const words = new Intl.DateTimeFormat(tag(this.voice) || undefined, { hour: "numeric", minute: "2-digit" }).format(time);
+    const words = new Intl.DateTimeFormat(`${tag(this.voice)}-IN`, { hour: "numeric", minute: "2-digit" }).format(time);
     item.querySelector(".bubble").append(el("time", { datetime: time.toISOString() }, words));
   }
 
