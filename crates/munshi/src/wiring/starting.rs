@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn what_came_of_a_key_is_told_in_every_voice_and_never_the_key() {
         let rejected = Fault::Rejected { status: 404, message: "no model for sk-1".to_owned() };
-        let faults = [Fault::Unauthorised, Fault::Unreachable("dns".to_owned()), rejected, Fault::Interrupted];
+        let faults =
+            [Fault::Unauthorised, Fault::Unreachable("dns".to_owned()), rejected, Fault::Interrupted];
         for voice in Voice::all() {
             let mut seen = std::collections::BTreeSet::new();
             for fault in faults.clone() {
@@ -299,7 +300,10 @@ mod tests {
                 assert!(seen.insert(told.message), "each is told apart");
             }
             let told = told(&book(), voice, &wish(), &check(None)).unwrap();
-            assert!(told.works && told.message.contains("gpt-5-mini") && told.message.contains("1,200"), "{told:?}");
+            assert!(
+                told.works && told.message.contains("gpt-5-mini") && told.message.contains("1,200"),
+                "{told:?}"
+            );
             assert!(told.settings.contains("[models.openai]") && !told.hint.is_empty(), "{told:?}");
         }
         let hindi = Voice::new(Language::Hindi, munshi_lang::Form::Native);

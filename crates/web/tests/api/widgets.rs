@@ -29,8 +29,10 @@ fn site(server: SocketAddr) -> String {
             while reader.read_line(&mut line).unwrap_or(0) > 2 {
                 line.clear();
             }
-            let head =
-                format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length: {}", page.len());
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length: {}",
+                page.len()
+            );
             drop(socket.write_all(format!("{head}\r\n\r\n{page}").as_bytes()));
         }
     });
