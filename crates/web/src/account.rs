@@ -27,6 +27,7 @@ pub(crate) mod words;
 use munshi_identity::passwords::Passwords;
 
 use self::oidc::Oidc;
+use crate::visitor::token::Line;
 
 /// What signing in is made of.
 pub struct Account {
@@ -55,6 +56,10 @@ impl Account {
 
     pub(crate) fn is_secure(&self, headers: &axum::http::HeaderMap) -> bool {
         is_secure(self.public_url.as_deref(), headers)
+    }
+
+    pub(crate) fn line(&self, headers: &axum::http::HeaderMap) -> Line {
+        if self.is_secure(headers) { Line::Secure } else { Line::Open }
     }
 }
 

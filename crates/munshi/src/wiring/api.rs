@@ -18,7 +18,7 @@ use munshi_web::visitor::{Challenged, Visits};
 
 use super::engine::Turns;
 use super::starting::Start;
-use super::{account, installed, packs, vault};
+use super::{account, installed, packs, starting, vault};
 use crate::failure::{Failure, Result};
 
 pub(crate) async fn api(
@@ -65,12 +65,14 @@ fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proo
     let house = packs::house(clock.clone())?;
     let mut book = house.book.clone();
     munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+    starting::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+    let book = Arc::new(book);
     let few = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Visits {
-        book: Arc::new(book),
+        book: book.clone(),
         tools: installed::tools()?,
         proofs,
-        starting: Some(Arc::new(Start::new(config, db, clock, &house)?)),
+        starting: Some(Arc::new(Start::new(config, (db, clock), &house, book)?)),
         challenge: Challenged {
             after: few(config.web.challenge_after),
             bits: few(config.web.challenge_bits),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use munshi_config::Config;
 use munshi_identity::{Address, Person, Role, persons};
+use munshi_lang::{Fill, PhraseError, Phrasebook, Voice, phrase_files};
 use munshi_llm::gateway::{About, Account, Call, MemoryTab, Parts, Route, Unlimited, Use};
 use munshi_llm::money::PriceBook;
 use munshi_llm::presets::preset;
 use munshi_llm::target::Key;
-use munshi_llm::{ChatRequest, Gateway, Message, Target, Transport, Wires};
+use munshi_llm::{ChatRequest, Fault, Gateway, Message, Target, Transport, Wires};
 use munshi_pack::{House, ReadyTenant};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PlatformTx, Tx};
@@ -35,23 +36,37 @@ const PROVIDERS: [(&str, &str); 8] = [
     ("openrouter", "openai/gpt-5-mini"),
 ];
 
+/// Adds what is said of the tenants that come ready and of keys that are tried.
+pub(super) fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
+    book.add_files(&phrase_files!("../../phrases"))
+}
+
 pub(super) struct Start {
     db: Db,
     clock: Arc<dyn Clock>,
     ids: Ids,
-    ready: Vec<ReadyTenant>,
+    /// Each with the name of the phrase that says what it is for. Who comes with a pack has it among the pack's.
+    ready: Vec<(String, ReadyTenant)>,
+    book: Arc<Phrasebook>,
     installed: Installed,
     has_models: bool,
 }
 
 impl Start {
-    pub(super) fn new(config: &Config, db: &Db, clock: &Arc<dyn Clock>, house: &House) -> Result<Self> {
-        let packs = house.tenants.iter().map(|(_, tenant)| *tenant);
+    pub(super) fn new(
+        config: &Config,
+        (db, clock): (&Db, &Arc<dyn Clock>),
+        house: &House,
+        book: Arc<Phrasebook>,
+    ) -> Result<Self> {
+        let packs = house.tenants.iter().map(|(pack, one)| (format!("{pack}-ready-{}", one.name), *one));
+        let own = ready::READY.iter().map(|one| (format!("ready-{}", one.name), *one));
         Ok(Self {
             db: db.clone(),
             clock: clock.clone(),
             ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
-            ready: packs.chain(ready::READY.iter().copied()).collect(),
+            ready: packs.chain(own).collect(),
+            book,
             installed: installed::installed(config)?,
             has_models: config.models.iter().next().is_some(),
         })
@@ -117,13 +132,22 @@ impl Start {
 
 #[async_trait]
 impl Starting for Start {
-    fn ready(&self) -> Vec<Ready> {
-        let named = self.ready.iter().filter_map(|one| Some((one.name.parse().ok()?, one.about.to_owned())));
-        named.map(|(tenant, about)| Ready { tenant, about }).collect()
+    fn ready(&self, voice: Voice) -> Vec<Ready> {
+        let cards = self.ready.iter().filter_map(|(phrase, one)| {
+            let about = self.book.say(phrase, voice, &[]).unwrap_or_else(|_| one.about.to_owned());
+            Some(Ready { tenant: one.name.parse().ok()?, about })
+        });
+        cards.collect()
+    }
+
+    fn has(&self, tenant: &TenantName) -> bool {
+        self.ready.iter().any(|(_, one)| one.name == tenant.as_str())
     }
 
     async fn open(&self, tenant: &TenantName, owner: &Address) -> Result<Option<String>, ApiError> {
-        let Some(ready) = self.ready.iter().find(|one| one.name == tenant.as_str()) else { return Ok(None) };
+        let Some((_, ready)) = self.ready.iter().find(|(_, one)| one.name == tenant.as_str()) else {
+            return Ok(None);
+        };
         if self.is_there(tenant).await?.is_some() {
             return Ok(None);
         }
@@ -141,12 +165,12 @@ impl Starting for Start {
         PROVIDERS.map(|(name, model)| (name.to_owned(), model.to_owned())).to_vec()
     }
 
-    async fn try_key(&self, wish: KeyToTry) -> Result<Tried, ApiError> {
+    async fn try_key(&self, wish: KeyToTry, voice: Voice) -> Result<Tried, ApiError> {
         let known =
             preset(&wish.provider).ok_or_else(|| ApiError::internal("a provider without a preset"))?;
         let target = Target { key: Key::new(&wish.key), ..known.target("tried", &wish.model) };
         let check = self.ask(target).await?;
-        Ok(told(&wish, &check))
+        told(&self.book, voice, &wish, &check).map_err(ApiError::internal)
     }
 }
 
@@ -186,24 +210,104 @@ impl Start {
 }
 
 /// What came of it, and how to keep a key that works. The key itself is never said again.
-fn told(wish: &KeyToTry, check: &Check) -> Tried {
+fn told(
+    book: &Phrasebook,
+    voice: Voice,
+    wish: &KeyToTry,
+    check: &Check,
+) -> std::result::Result<Tried, PhraseError> {
     let KeyToTry { provider, model, .. } = wish;
-    if !check.is_good {
-        let detail = check.detail.replace(&wish.key, "…");
-        let message = match detail.trim() {
-            "" => format!("{provider} answered with nothing."),
-            detail => format!("It did not work: {detail}."),
+    let (provider, model) = (provider.as_str(), model.as_str());
+    let named = ("provider", Fill::Text(provider));
+    if let Some(fault) = &check.fault {
+        let why = check.detail.replace(&wish.key, "…");
+        let message = match fault {
+            Fault::Unauthorised => book.say("start-key-refused", voice, &[named])?,
+            Fault::Unreachable(_) => book.say("start-key-unreachable", voice, &[named])?,
+            _ => book.say("start-key-failed", voice, &[named, ("why", Fill::Text(&why))])?,
         };
-        let hint = "Look at the key and the model's name with your provider, then try again.".to_owned();
-        return Tried { works: false, message: message.replace("..", "."), hint };
+        let hint = book.say("start-key-hint", voice, &[])?;
+        return Ok(Tried { works: false, message, hint, settings: String::new() });
     }
+    // A model that thinks first may have had no room left for words: it answered all the same.
     let first = check.first_word_ms.unwrap_or(check.total_ms);
-    Tried {
+    let count = Fill::Count(u64::try_from(first).unwrap_or(u64::MAX));
+    Ok(Tried {
         works: true,
-        message: format!("It works: {model} answered after {first} ms."),
-        hint: format!(
-            "# To keep it, put this into munshi.toml and the key into its variable,\n# then start Munshi again:\n\n[models.{provider}]\nprovider = \"{provider}\"\nmodel = \"{model}\"\n\n# MUNSHI__MODELS__{}__KEY=…",
+        message: book.say("start-key-works", voice, &[("model", Fill::Text(model)), ("count", count)])?,
+        hint: book.say("start-key-keep", voice, &[])?,
+        settings: format!(
+            "[models.{provider}]\nprovider = \"{provider}\"\nmodel = \"{model}\"\n\n# MUNSHI__MODELS__{}__KEY=…",
             provider.to_uppercase()
         ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use munshi_types::Language;
+
+    fn book() -> Phrasebook {
+        let mut book = Phrasebook::default();
+        add_phrases(&mut book).unwrap();
+        book
+    }
+
+    fn check(fault: Option<Fault>) -> Check {
+        Check {
+            what: "answer",
+            is_good: false,
+            detail: fault.as_ref().map(ToString::to_string).unwrap_or_default(),
+            fault,
+            first_word_ms: None,
+            total_ms: 1200,
+            tokens: 64,
+            cost_micros: None,
+        }
+    }
+
+    fn wish() -> KeyToTry {
+        KeyToTry { provider: "openai".to_owned(), model: "gpt-5-mini".to_owned(), key: "sk-1".to_owned() }
+    }
+
+    #[test]
+    fn what_comes_ready_is_told_in_every_voice() {
+        let book = book();
+        book.check().unwrap();
+        for one in ready::READY {
+            let english = book.say(&format!("ready-{}", one.name), voice("en"), &[]).unwrap();
+            assert!(english.starts_with(one.about), "{english}");
+        }
+        assert_eq!(book.names().filter(|name| name.starts_with("ready-")).count(), ready::READY.len());
+    }
+
+    fn voice(code: &str) -> Voice {
+        Voice::all().find(|voice| voice.code() == code).unwrap()
+    }
+
+    #[test]
+    fn what_came_of_a_key_is_told_in_every_voice_and_never_the_key() {
+        let rejected = Fault::Rejected { status: 404, message: "no model for sk-1".to_owned() };
+        let faults =
+            [Fault::Unauthorised, Fault::Unreachable("dns".to_owned()), rejected, Fault::Interrupted];
+        for voice in Voice::all() {
+            let mut seen = std::collections::BTreeSet::new();
+            for fault in faults.clone() {
+                let told = told(&book(), voice, &wish(), &check(Some(fault))).unwrap();
+                assert!(!told.works && told.message.contains("openai"), "{told:?}");
+                assert!(!format!("{told:?}").contains("sk-1") && told.settings.is_empty(), "{told:?}");
+                assert!(seen.insert(told.message), "each is told apart");
+            }
+            let told = told(&book(), voice, &wish(), &check(None)).unwrap();
+            assert!(
+                told.works && told.message.contains("gpt-5-mini") && told.message.contains("1,200"),
+                "{told:?}"
+            );
+            assert!(told.settings.contains("[models.openai]") && !told.hint.is_empty(), "{told:?}");
+        }
+        let hindi = Voice::new(Language::Hindi, munshi_lang::Form::Native);
+        let told = told(&book(), hindi, &wish(), &check(Some(Fault::Unauthorised))).unwrap();
+        assert_eq!(told.message, "openai यह कुंजी नहीं मानता।");
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::Call;
 use munshi_llm::money::Cost;
-use munshi_llm::{Event, Gateway};
+use munshi_llm::{Event, Fault, Gateway};
 use munshi_types::Timestamp;
 use serde::Serialize;
 
@@ -15,6 +15,9 @@ pub(crate) struct Check {
     pub(crate) is_good: bool,
     /// What came, or what went wrong.
     pub(crate) detail: String,
+    /// What went wrong, for those who say it in other words.
+    #[serde(skip)]
+    pub(crate) fault: Option<Fault>,
     pub(crate) first_word_ms: Option<u128>,
     pub(crate) total_ms: u128,
     pub(crate) tokens: u64,
@@ -40,17 +43,18 @@ pub(crate) async fn ask(gateway: &Gateway, call: Call, what: &'static str, now: 
         }
         let usage = used.unwrap_or_default();
         let cost = gateway.prices().cost(live.target(), &usage, now);
-        Ok::<_, munshi_llm::Fault>((text, usage.total(), cost))
+        Ok::<_, Fault>((text, usage.total(), cost))
     };
     let outcome = outcome.await;
-    let (is_good, detail, tokens, cost) = match outcome {
-        Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost),
-        Err(fault) => (false, fault.to_string(), 0, None),
+    let (is_good, detail, tokens, cost, fault) = match outcome {
+        Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost, None),
+        Err(fault) => (false, fault.to_string(), 0, None, Some(fault)),
     };
     Check {
         what,
         is_good,
         detail,
+        fault,
         first_word_ms: first.as_ref().map(Duration::as_millis),
         total_ms: began.elapsed().as_millis(),
         tokens,

@@ -120,6 +120,13 @@ fn what_waits_for_the_line_is_sent_as_it_was_written() {
     browser.until(
         "document.querySelectorAll('.own.waiting').length === 5 && !document.querySelector('.notice').hidden",
     );
+    // The line is back for all but the first of them, and for that a little later.
+    browser.run(
+        "const real = window.fetch, free = Date.now() + 2000;
+         const isLost = (body) => body?.includes('\"one\"') && Date.now() < free;
+         window.fetch = (...all) => (isLost(all[1]?.body) ? Promise.reject(new TypeError('lost')) : real(...all));",
+        &json!([]),
+    );
     line.mend();
     browser.until(&format!("{BUBBLES} === 12 && {STILL}"));
     browser.reload();
@@ -195,6 +202,60 @@ fn two_tabs_are_in_step() {
     browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
     assert_eq!(browser.text(REPLY), LONG);
     assert_eq!(shop.model.asked(), 2);
+}
+
+#[test]
+fn what_another_tab_tells_meanwhile_is_not_forgotten() {
+    let shop = Shop::open("Meera", "Yes.", Duration::from_millis(1));
+    let browser = shop.chat();
+    say(&browser, "hello");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    // This tab asks for its thread, and the answer, of before, is slow. Being looked at again asks for nothing.
+    browser.run(
+        "Object.defineProperty(document, 'hidden', { get: () => true });
+         const real = window.fetch; let free; const gate = new Promise((resolve) => (free = resolve));
+         window.release = () => { window.fetch = real; free(); };
+         window.fetch = async (...all) => { const answer = await real(...all); window.isHeld = true; await gate; return answer; };
+         new BroadcastChannel('munshi:shop').postMessage('sent');",
+        &json!([]),
+    );
+    browser.until("window.isHeld");
+    let (first, _second) = browser.new_tab(&shop.url("/c/shop"));
+    browser.until("document.querySelector('.chat.ready')");
+    say(&browser, "And on Sundays?");
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+    browser.show(&first);
+    assert_eq!(browser.value(BUBBLES), json!(2), "it waits for its answer");
+    browser.run("window.release()", &json!([]));
+    browser.until(&format!("{BUBBLES} === 4 && {STILL}"));
+}
+
+#[test]
+fn a_question_is_asked_in_the_language_of_its_message() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let browser = Browser::open(&format!("http://{}/", server.address));
+    browser.click("[data-open=kirana]");
+    browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
+    let asked =
+        "[...document.querySelectorAll('.ask')].map((one) => one.innerText.replace(/\\s+/g, ' ').trim())";
+    // The page is English until this very message.
+    say(&browser, "Ramesh ko 500000 udhaar diya");
+    browser.until("document.querySelector('.ask .yes') && document.documentElement.lang === 'hi-Latn'");
+    browser.until(STILL);
+    assert_eq!(
+        browser.value(asked),
+        json!(["Ramesh ko ₹5,00,000 udhaar diya Haan ji, kar dijiye Nahi, mat kijiye"])
+    );
+    // Whoever goes on in another language is asked in that, and once.
+    browser.run("document.querySelector('.ask .yes').focus()", &json!([]));
+    say(&browser, "Who owes me money?");
+    browser.until("document.documentElement.lang === 'en'");
+    browser.until(STILL);
+    assert_eq!(
+        browser.value(asked),
+        json!(["gave Ramesh ₹5,00,000 on credit Yes, please go ahead No, please do not do it"])
+    );
 }
 
 #[test]

@@ -109,7 +109,7 @@ export class Chat {
           this.view.notice("");
           return;
         } catch (error) {
-          if (error instanceof Refused && error.status < 500 && error.status !== 429) return this.refused(error);
+          if (error.isFinal) return this.refused(error);
           if (!isFirst) return;
           this.view.notice(this.words.offline);
           await this.rest(tries);
@@ -138,7 +138,7 @@ export class Chat {
     if (isFirst || this.before === undefined) this.setBefore(thread.before);
     const open = new Set(thread.approvals.map((approval) => approval.id));
     this.view.asking().filter((id) => !open.has(id)).forEach((id) => this.view.asked(id));
-    thread.approvals.forEach((approval) => this.view.asking().includes(approval.id) || this.view.ask(approval));
+    thread.approvals.forEach((approval) => this.view.ask(approval));
     const newest = thread.messages[thread.messages.length - 1];
     if (newest && !thread.running.length && !this.live.size) this.view.suggest(newest.suggestions || []);
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
@@ -244,7 +244,7 @@ export class Chat {
         if (live.silent > 1) break;
       } catch (error) {
         response = null;
-        if (error instanceof Refused && error.status < 500 && error.status !== 429) break;
+        if (error.isFinal) break;
         this.view.notice(this.words.offline);
       }
       await this.rest(tries);
@@ -267,7 +267,7 @@ export class Chat {
       if (!live.text) this.doing(run, data.what === "waiting" ? this.words.waiting : this.words.thinking);
     } else if (name === "doing") this.doing(run, data.words);
     else if (name === "attached") this.view.attach(run, data.attachments);
-    else if (name === "approval") this.ask(data.approval);
+    else if (name === "approval") live.asks = true;
     else if (name === "suggestions") live.suggestions = data.suggestions;
     else if (name === "done") {
       this.paint(live, true);
@@ -306,13 +306,9 @@ export class Chat {
     if (!this.live.size) this.view.doing(null);
     this.view.suggest(live.suggestions || []);
     this.tabs?.postMessage("ended");
-    // Whoever has spoken for the first time is somebody now, and words may have answered a question: the server knows.
-    if (!this.thread?.messages.length || this.view.asking().length) this.refresh();
-  }
-
-  async ask(id) {
-    const approval = await this.door.approval(id).catch(() => null);
-    if (approval?.state === "pending") this.view.ask(approval);
+    // Whoever has spoken for the first time is somebody now, and words may have asked a question or answered one: the
+    // server knows, and tells it in the language that they have brought.
+    if (live.asks || !this.thread?.messages.length || this.view.asking().length) this.refresh();
   }
 
   async answer(approval, yes) {

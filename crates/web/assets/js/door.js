@@ -5,6 +5,8 @@ export class Refused extends Error {
   constructor(status, body, headers) {
     super(body?.error?.message || `The server answered ${status}.`);
     this.status = status;
+    // Asked again, the server would say the same.
+    this.isFinal = status < 500 && status !== 429;
     this.code = body?.error?.code || "";
     this.retryAfter = Number(headers.get("retry-after")) || 0;
     this.challenge = headers.get("x-challenge");
@@ -84,10 +86,6 @@ export class Door {
 
   cancel(run) {
     return this.ask(this.at(`/runs/${run}/cancel`), { method: "POST" });
-  }
-
-  approval(id) {
-    return this.read(this.at(`/approvals/${id}`));
   }
 
   async answer(approval, yes) {

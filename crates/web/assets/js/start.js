@@ -6,8 +6,15 @@ async function post(path, body) {
     body: JSON.stringify(body),
   });
   const answer = await response.json().catch(() => null);
-  if (!response.ok) throw new Error(answer?.error ? `${answer.error.message} ${answer.error.hint}` : `The server answered ${response.status}.`);
+  if (!response.ok) throw Object.assign(new Error(answer?.error?.message), { status: response.status });
   return answer;
+}
+
+// People hear it in the words of the page; the reason is for whoever looks into the console.
+function refusal(error, words) {
+  console.warn(error);
+  const named = { 400: words.invalid, 409: words.taken, 422: words.invalid }[error.status];
+  return named || (error.status ? words.failed : words.offline);
 }
 
 function telling(box, kind, ...lines) {
@@ -30,7 +37,8 @@ function openings() {
       try {
         location.assign((await post("/start/open", { tenant: button.dataset.open })).page);
       } catch (error) {
-        telling(document.getElementById("said"), "bad", error.message);
+        const box = document.getElementById("said");
+        telling(box, "bad", refusal(error, box.dataset));
         button.disabled = false;
       }
     });
@@ -52,9 +60,9 @@ function trying() {
     telling(box, "", form.dataset.asking);
     try {
       const tried = await post("/start/key", { provider: provider.value, model: model.value, key: key.value });
-      telling(box, tried.works ? "good" : "bad", tried.message, tried.hint);
+      telling(box, tried.works ? "good" : "bad", tried.message, tried.hint, tried.settings);
     } catch (error) {
-      telling(box, "bad", error.message);
+      telling(box, "bad", refusal(error, form.dataset));
     }
     button.disabled = false;
   });

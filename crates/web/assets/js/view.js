@@ -136,7 +136,7 @@ export class View {
 
   date(item, said) {
     const time = new Date(said);
-    const words = new Intl.DateTimeFormat(tag(this.voice) || undefined, { hour: "numeric", minute: "2-digit" }).format(time);
+    const words = new Intl.DateTimeFormat(`${tag(this.voice)}-IN`, { hour: "numeric", minute: "2-digit" }).format(time);
     item.querySelector(".bubble").append(el("time", { datetime: time.toISOString() }, words));
   }
 
@@ -309,7 +309,6 @@ export class View {
 
   // A question before an act, with its two answers where they are this person's to give.
   ask(approval) {
-    this.asked(approval.id);
     const answer = (yes) => async (event) => {
       const buttons = event.currentTarget.parentElement.querySelectorAll("button");
       buttons.forEach((button) => (button.disabled = true));
@@ -324,20 +323,27 @@ export class View {
       const no = el("button", { type: "button", onclick: answer(false) }, this.words["say-no"]);
       lines.push(el("div", { class: "answers" }, yes, no));
     } else lines.push(el("p", { class: "quiet" }, label));
-    const box = el("section", { class: "ask", "aria-label": label, "data-approval": approval.id }, ...lines);
+    const box = el("section", { class: "ask", "aria-label": label }, ...lines);
     box.asked = approval;
-    this.keeping(() => this.asks.append(box));
+    const shown = this.card(approval.id);
+    // Asked once is asked: whoever is at its buttons stays there.
+    if (shown?.textContent === box.textContent) return;
+    this.keeping(() => (shown ? shown.replaceWith(box) : this.asks.append(box)));
     this.suggest(this.offered);
     this.aloud.textContent = `${approval.words} ${label}`;
   }
 
+  card(id) {
+    return [...this.asks.children].find((box) => box.asked.id === id);
+  }
+
   asked(id) {
-    this.asks.querySelector(`[data-approval="${CSS.escape(id)}"]`)?.remove();
+    this.card(id)?.remove();
     this.suggest(this.offered);
   }
 
   asking() {
-    return [...this.asks.children].map((box) => box.dataset.approval);
+    return [...this.asks.children].map((box) => box.asked.id);
   }
 
   notice(words) {

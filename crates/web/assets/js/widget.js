@@ -17,7 +17,7 @@ function dress(shadow) {
 }
 
 class MunshiChat extends HTMLElement {
-  static observedAttributes = ["accent", "binding", "theme", "open", "position"];
+  static observedAttributes = ["accent", "binding", "theme", "token", "open", "position"];
 
   #shadow = this.attachShadow({ mode: "closed", delegatesFocus: true });
   #token = null;
@@ -31,9 +31,12 @@ class MunshiChat extends HTMLElement {
   #chat;
   #view;
   #started = false;
+  #refused = false;
 
+  // Where the one before was refused from the start, this one may be good.
   set token(value) {
     this.#token = value;
+    if (this.#refused) this.#begin();
   }
 
   connectedCallback() {
@@ -44,15 +47,17 @@ class MunshiChat extends HTMLElement {
     this.#begin();
   }
 
-  // A page may be there before its line is: tried again, each time after twice as long.
+  // A page may be there before its line is: tried again, each time after twice as long, up to a minute.
   async #begin(tries = 0) {
+    this.#refused = false;
     try {
       await this.#build();
     } catch (error) {
       this.#inner.replaceChildren();
       console.warn(error);
-      if (error.status < 500) return;
-      await pause(2 ** tries * 1e3);
+      this.#refused = error.isFinal;
+      if (error.isFinal) return;
+      await pause(2 ** Math.min(tries, 6) * 1e3);
       this.#begin(tries + 1);
     }
   }
@@ -60,11 +65,12 @@ class MunshiChat extends HTMLElement {
   // What the host has signed. Where it has gone stale the host is told, and may have set another then.
   #proof(isStale) {
     if (isStale) this.dispatchEvent(new CustomEvent("munshi-token"));
-    const token = this.#token || this.getAttribute("token");
+    const token = this.#token;
     return token?.call ? token(isStale) : token;
   }
 
   attributeChangedCallback(name, _, value) {
+    if (name === "token") this.token = value;
     if (name === "binding" && this.isConnected) this.connectedCallback();
     if (!this.#inner) return;
     if (name === "open" && this.#panel) this.#show(value !== null);

@@ -29,6 +29,10 @@ impl Words {
         Self { voice: Voice::new(language, Form::Native) }
     }
 
+    pub(crate) fn voice(self) -> Voice {
+        self.voice
+    }
+
     /// As pages name their language.
     pub(crate) fn lang(self) -> String {
         self.voice.code()
@@ -115,6 +119,7 @@ mod tests {
             include_str!("../../templates/account/show.html"),
             include_str!("../../templates/account/sign_in.html"),
             include_str!("../../templates/account/sign_ins.html"),
+            include_str!("../../templates/home.html"),
             include_str!("../../templates/nobody.html"),
         ];
         let mut asked = 0;

@@ -52,7 +52,7 @@ impl FromRequestParts<App> for Guest {
         let params = RawPathParams::from_request_parts(parts, app).await.map_err(unreadable)?;
         let name = params.iter().find(|(key, _)| *key == "place").map(|(_, value)| value.to_owned());
         let place = place::find(&api, &name.unwrap_or_default()).await?;
-        let origin = Origin::of(&parts.headers);
+        let origin = Origin::of(&parts.headers).over(api.account.line(&parts.headers));
         if !origin.may_reach(&api, &place).await? {
             return Err(foreign(&origin));
         }
@@ -81,7 +81,7 @@ async fn proved(
     if !origin.is_own() {
         return Ok(Proved::Nothing);
     }
-    let browser = Token::of_cookie(headers).map_or(Proved::Nothing, Proved::Browser);
+    let browser = Token::of_cookie(headers, origin.line()).map_or(Proved::Nothing, Proved::Browser);
     match api.visits.proofs.signed_in(place.tenant, headers).await? {
         // Whoever opened the business in this browser goes on as who they were, with what they had said.
         Some(_) if is_member(api, place, &browser).await? => Ok(browser),

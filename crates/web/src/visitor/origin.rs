@@ -36,6 +36,19 @@ impl Origin {
         }
     }
 
+    /// The same where more is known of the line: browsers do not name the page with everything they ask our own for.
+    pub(crate) fn over(self, line: Line) -> Self {
+        match self {
+            Self::Own(Line::Open) => Self::Own(line),
+            other => other,
+        }
+    }
+
+    /// How the browser reaches us, as far as it is known.
+    pub(crate) fn line(&self) -> Line {
+        if let Self::Own(line) = self { *line } else { Line::Open }
+    }
+
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Own(_))
     }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use munshi_identity::Address;
+use munshi_lang::Voice;
 use munshi_types::TenantName;
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::error::ApiError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     pub tenant: TenantName,
-    /// What it is for, in a sentence.
+    /// What it is for, in a sentence of the reader's language.
     pub about: String,
 }
 
@@ -24,7 +25,7 @@ pub struct KeyToTry {
     pub key: String,
 }
 
-/// What came of it, in plain words.
+/// What came of it, in plain words of the reader's language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Tried {
     pub works: bool,
@@ -32,11 +33,16 @@ pub struct Tried {
     pub message: String,
     /// What to do next: for a key that works, how to keep it.
     pub hint: String,
+    /// What to put into the settings to keep it; empty where it did not work.
+    pub settings: String,
 }
 
 #[async_trait]
 pub trait Starting: Send + Sync + 'static {
-    fn ready(&self) -> Vec<Ready>;
+    fn ready(&self, voice: Voice) -> Vec<Ready>;
+
+    /// Whether a tenant of this name comes ready.
+    fn has(&self, tenant: &TenantName) -> bool;
 
     /// Makes a ready tenant that is not there yet. Whoever has the address owns it: what they made is theirs, and nobody
     /// gets a right over anything that was there before. A tenant that is there already is left alone, and nothing is given.
@@ -50,5 +56,5 @@ pub trait Starting: Send + Sync + 'static {
     fn providers(&self) -> Vec<(String, String)>;
 
     /// Asks the model something with this key, once. Nothing is kept of it.
-    async fn try_key(&self, wish: KeyToTry) -> Result<Tried, ApiError>;
+    async fn try_key(&self, wish: KeyToTry, voice: Voice) -> Result<Tried, ApiError>;
 }

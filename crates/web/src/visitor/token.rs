@@ -2,6 +2,7 @@
 //! nobody who reads it can speak for a visitor.
 
 use std::fmt;
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine;
@@ -20,7 +21,7 @@ const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 const SECRET: usize = 43;
 const NAME: &str = "munshi_visitor";
 /// Half a year; each message begins it anew.
-const AGE: u32 = 180 * 24 * 60 * 60;
+const AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// Whoever has it is taken for this visitor; `{:?}` does not show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,9 +53,12 @@ impl Token {
         text.starts_with(PREFIX)
     }
 
-    /// None where it was sent twice: one of them was planted by a neighbour under the same name.
-    pub(crate) fn of_cookie(headers: &HeaderMap) -> Option<Self> {
-        Self::parse(cookies::read(headers, NAME, false)?)
+    /// None where it was sent twice: one of them was planted by a neighbour under the same name. Over a secure line only
+    /// a name is taken that no neighbour can plant; browsers send that on no other line, whatever we know of it.
+    pub(crate) fn of_cookie(headers: &HeaderMap, line: Line) -> Option<Self> {
+        let safe = cookies::read(headers, NAME, true);
+        let plain = || cookies::read(headers, NAME, false).filter(|_| line == Line::Open);
+        Self::parse(safe.or_else(plain)?)
     }
 
     pub(crate) fn reveal(&self) -> &str {
@@ -71,10 +75,8 @@ impl Token {
     }
 
     /// Scripts can't read it, other sites can't send it, and over a secure line it never leaves on another.
-    pub(crate) fn cookie(&self, secure: Line) -> Option<HeaderValue> {
-        let secure = if secure == Line::Secure { "; Secure" } else { "" };
-        let text = format!("{NAME}={}; Path=/; Max-Age={AGE}; HttpOnly; SameSite=Lax{secure}", self.0);
-        HeaderValue::try_from(text).ok()
+    pub(crate) fn cookie(&self, line: Line) -> Option<HeaderValue> {
+        cookies::keep(NAME, &self.0, AGE, line == Line::Secure)
     }
 }
 
@@ -107,7 +109,8 @@ mod tests {
         }
         let sent = format!("a=b; munshi_visitor={}; c=d", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
-        assert_eq!(Token::of_cookie(&headers), Some(token.clone()));
+        assert_eq!(Token::of_cookie(&headers, Line::Open), Some(token.clone()));
+        assert_eq!(Token::of_cookie(&headers, Line::Secure), None, "a neighbour may have planted it");
         assert!(token.cookie(Line::Secure).unwrap().to_str().unwrap().ends_with("; Secure"));
         assert!(!token.cookie(Line::Open).unwrap().to_str().unwrap().contains("Secure"));
     }
@@ -124,7 +127,7 @@ mod tests {
         assert_ne!(Token::of_first(&CodeKey::new(&[8; 32]), "b", "m"), token, "another tenant's");
         let twice = format!("munshi_visitor={0}; munshi_visitor={0}", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(twice).unwrap())]);
-        assert_eq!(Token::of_cookie(&headers), None);
+        assert_eq!(Token::of_cookie(&headers, Line::Open), None);
     }
 
     #[test]

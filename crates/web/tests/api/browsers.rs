@@ -22,13 +22,13 @@ const ENTER: char = '\u{E007}';
 const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
 
 /// A server of this installation; it stops with the test.
-struct Served {
-    address: SocketAddr,
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
     _task: JoinSet<()>,
 }
 
 impl Served {
-    async fn of(house: &Installation) -> Self {
+    pub(crate) async fn of(house: &Installation) -> Self {
         let server = Server::bind("127.0.0.1:0").await.unwrap();
         let (address, app) = (server.address(), house.app.clone());
         let mut task = JoinSet::new();
@@ -38,13 +38,13 @@ impl Served {
         Self { address, _task: task }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 }
 
 /// The driver waits for its answers, so what it does runs beside the server.
-async fn beside<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn beside<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(act).await.unwrap()
 }
 
@@ -118,7 +118,7 @@ on_both! {
             Turn::text("It is wiped."),
             Turn::call("wipe", &json!({ "text": "more" })),
             Turn::text("Then not."),
-            Turn::call("wipe", &json!({ "text": "the rest" })),
+            Turn::call("wipe", &json!({ "text": "<img src=x onerror=document.title=8>" })),
             Turn::text("Gone."),
         ];
         let house = Installation::open(&test, script).await;
@@ -157,6 +157,8 @@ on_both! {
             say(&browser, "wipe the rest");
             browser.until(&format!("{STILL} && document.querySelector('.ask .answers')"));
             assert_eq!(browser.value("document.querySelector('.suggestions').hidden"), json!(true));
+            assert!(browser.text("document.querySelector('.ask p').textContent").contains("<img src=x"), "what is asked is text");
+            assert_eq!(browser.value("document.querySelectorAll('.ask img').length"), json!(0));
             say(&browser, "yes");
             browser.until(&format!("{STILL} && !document.querySelector('.ask') && [...document.querySelectorAll('.theirs .text')].pop().textContent.includes('Gone.')"));
             assert_eq!(world.wiped.lock().unwrap().len(), 2);

@@ -47,3 +47,4 @@ mod reads;
 mod streams;
 mod support;
 mod visits;
+mod widgets;

@@ -2,11 +2,13 @@
 
 mod browser;
 mod client;
+mod hosts;
 mod pages;
 mod tools;
 
 pub(crate) use browser::{Browser, PASSWORD, encoded};
 pub(crate) use client::{Reply, Told, chat, follow, text_of};
+pub(crate) use hosts::{HOST_SECRET, claims, signed};
 pub(crate) use pages::PAGE_KEY;
 pub(crate) use tools::{NOTES, World};
 
@@ -18,7 +20,7 @@ use axum::Router;
 use munshi_agent::outbox::Sender;
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_identity::codes::CodeKey;
-use munshi_identity::hosts::{self, Hosts};
+use munshi_identity::hosts::Hosts;
 use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
 use munshi_identity::passwords::Passwords;
 use munshi_identity::{Person, Role, persons};
@@ -80,19 +82,6 @@ struct FixedCodes;
 impl Codes for FixedCodes {
     async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
         Ok(CodeKey::new(&[7; 32]))
-    }
-}
-
-struct NoHosts;
-
-#[async_trait]
-impl hosts::Source for NoHosts {
-    async fn secret(&self, _: TenantId, _: &str) -> Result<zeroize::Zeroizing<Vec<u8>>, String> {
-        Err("no vault here".to_owned())
-    }
-
-    async fn published(&self, _: &str) -> Result<String, String> {
-        Err("no network here".to_owned())
     }
 }
 
@@ -214,7 +203,7 @@ impl Installation {
             db: db.clone(),
             clock: clock.clone(),
             ids: test.ids.clone(),
-            hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
+            hosts: Hosts::new(db.clone(), Arc::new(hosts::FixedHosts)),
             public_url: account.public_url.clone(),
         };
         let house = Arc::new(pages::house());
@@ -227,7 +216,7 @@ impl Installation {
             office,
             codes: Arc::new(FixedCodes),
             account,
-            hosts: Hosts::new(db.clone(), Arc::new(NoHosts)),
+            hosts: Hosts::new(db.clone(), Arc::new(hosts::FixedHosts)),
             senders,
             logins: None,
             clock,

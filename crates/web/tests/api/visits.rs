@@ -3,12 +3,13 @@
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
+use munshi_identity::passwords::Passwords;
 use munshi_identity::{Person, Role, persons};
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
-use munshi_types::PersonId;
-use munshi_web::Peer;
+use munshi_types::{PersonId, SystemRandom};
+use munshi_web::{Account, Peer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -168,7 +169,31 @@ on_both! {
         // Over a secure line the cookie stays on it.
         let secure = Browser::default().with("host", "chat.example").with("origin", "https://chat.example");
         let (headers, _) = secure.with("cookie", cookie(&headers)).say(&house, "Hello?", "3").await;
-        assert!(headers["set-cookie"].to_str().unwrap().ends_with("; Secure"));
+        let set = headers["set-cookie"].to_str().unwrap();
+        assert!(set.starts_with("__Host-munshi_visitor=") && set.ends_with("; Secure"), "{set}");
+    }
+
+    async fn a_planted_visitor_is_not_who_somebody_becomes(test: TestDb) {
+        let script = ["One.", "Two.", "Three.", "Four."].map(Turn::text);
+        let house = opened(&test, script).await;
+        let secure = || Browser::default().with("host", "chat.example").with("origin", "https://chat.example");
+        let (headers, _) = secure().say(&house, "Hello!", "1").await;
+        let own = cookie(&headers);
+        let value = own.strip_prefix("__Host-munshi_visitor=").expect("a name that no neighbour can plant");
+        // A neighbour under the same domain plants what it knows, under the name that it can.
+        let planted = format!("munshi_visitor={value}");
+        let (_, seen) = secure().with("cookie", &planted).get(&house, FRONT).await;
+        assert_eq!(seen["messages"], json!([]));
+        let (headers, _) = secure().with("cookie", &planted).say(&house, "I am somebody else.", "2").await;
+        assert_ne!(cookie(&headers), own, "they are somebody of their own");
+        // Browsers do not say the page with everything they ask for; the proxy says the line.
+        let told = Browser::default().with("host", "chat.example").with("x-forwarded-proto", "https");
+        assert_eq!(told.clone().with("cookie", &planted).get(&house, FRONT).await.1["messages"], json!([]));
+        let both = format!("{planted}; {own}");
+        for known in [told.with("cookie", &both), Browser::default().with("host", "chat.example").with("cookie", &both)] {
+            let (_, seen) = known.get(&house, FRONT).await;
+            assert_eq!(seen["messages"][0]["text"], "Hello!", "the one that can't be planted counts");
+        }
     }
 
     async fn what_is_ones_own_is_nobody_elses(test: TestDb) {
@@ -290,6 +315,15 @@ on_both! {
             String::from_utf8_lossy(&http_body_util::BodyExt::collect(body).await.unwrap().to_bytes()).into_owned()
         };
         assert!(page(&here).await.contains("Meera"), "nobody has an account yet");
+        // Another's page speaks for nobody who sits here, nor does a name that was made to lead here.
+        let fresh = Browser::from("127.0.0.1:9").with("host", "localhost:8400");
+        for page in [fresh.clone().with("origin", "https://evil.example"), fresh.clone().with("origin", "null"), fresh.with("host", "evil.example")] {
+            for (path, body) in [("/start/open", json!({ "tenant": "kirana" })), ("/start/key", json!({ "provider": "openai", "model": "m", "key": "k" }))] {
+                assert_eq!(page.call(&house, "POST", path, Some(body)).await.0, 403, "{path}");
+            }
+        }
+        let (status, ..) = here.call(&house, "POST", "/start/open", Some(json!({ "tenant": "kirana" }))).await;
+        assert_eq!(status, 404, "who does sit here may ask; nothing comes ready in a test");
         let keeper = house.keeper().await;
         let shown = page(&here).await;
         assert!(!shown.contains("Meera") && shown.contains("/account/sign-in"), "{shown}");
@@ -297,6 +331,24 @@ on_both! {
         assert_eq!(status, 403);
         let signed_in = here.with("cookie", format!("munshi_sign_in={}", keeper.cookies["munshi_sign_in"]));
         assert!(page(&signed_in).await.contains("Meera"));
+    }
+
+    async fn where_an_installation_is_for_others_nobody_is_believed_for_sitting_here(test: TestDb) {
+        let account = Account {
+            passwords: Passwords::new(std::sync::Arc::new(SystemRandom)).unwrap(),
+            public_url: Some("http://munshi.example".to_owned()),
+            invitation_life: munshi_identity::links::INVITATION_LIFE,
+            oidc: None,
+        };
+        let house = Installation::signing_in(&test, account).await;
+        // As a proxy on this machine passes everybody on that adds nothing to what they sent.
+        let passed_on = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
+        let body = house.send(passed_on.request("GET", "/", None)).await.into_body();
+        let page = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+        let page = String::from_utf8_lossy(&page);
+        assert!(!page.contains("Meera") && page.contains("/account/sign-in"), "{page}");
+        let (status, ..) = passed_on.call(&house, "POST", "/start/open", Some(json!({ "tenant": "kirana" }))).await;
+        assert_eq!(status, 403);
     }
 
     async fn pages_of_the_tenants_hosts_may_ask_and_no_others(test: TestDb) {

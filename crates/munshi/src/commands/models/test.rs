@@ -93,7 +93,16 @@ async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check 
         Err(fault) => (false, fault.to_string(), 0),
     };
     let total_ms = began.elapsed().as_millis();
-    Check { what: "vectors", is_good, detail, first_word_ms: None, total_ms, tokens, cost_micros: None }
+    Check {
+        what: "vectors",
+        is_good,
+        detail,
+        fault: None,
+        first_word_ms: None,
+        total_ms,
+        tokens,
+        cost_micros: None,
+    }
 }
 
 fn words(report: &Report, painter: Painter) -> String {

@@ -74,7 +74,7 @@ async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Resp
     }
     let (doors, tenants) = doors::open(api).await?;
     let starting = api.visits.starting.as_deref();
-    let ready = starting.map(Starting::ready).unwrap_or_default();
+    let ready = starting.map(|starting| starting.ready(words.voice())).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
     let has_accounts = api.db.platform(OPERATORS).read(operators::any).await?;
     Ok(Page(HomePage {

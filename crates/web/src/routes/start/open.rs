@@ -13,7 +13,7 @@ use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::visitor::here::Keeper;
 use crate::visitor::origin::Origin;
-use crate::visitor::token::{Line, Token};
+use crate::visitor::token::Token;
 
 /// Which one.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -45,16 +45,16 @@ pub(crate) async fn open_start(
             .hint("`munshi apply DIR` brings one of a folder.")
     };
     let starting = api.visits.starting.as_ref().ok_or_else(none)?;
-    if !starting.ready().iter().any(|ready| ready.tenant == wish.tenant) {
+    if !starting.has(&wish.tenant) {
         return Err(none());
     }
-    let token = Token::of_cookie(&headers).unwrap_or_else(|| Token::random(api.random.as_ref()));
+    let line = Origin::of(&headers).over(api.account.line(&headers)).line();
+    let token = Token::of_cookie(&headers, line).unwrap_or_else(|| Token::random(api.random.as_ref()));
     let address = token.address().map_err(ApiError::internal)?;
     let opened = starting.open(&wish.tenant, &address).await?.ok_or_else(|| {
         ApiError::new(Code::Conflict, "It is there already, and somebody owns it.")
             .hint("Open its page, and sign in.")
     })?;
-    let line = if let Origin::Own(line) = Origin::of(&headers) { line } else { Line::Open };
     let mut response = Json(Opened { page: format!("/c/{opened}") }).into_response();
     response.headers_mut().extend(token.cookie(line).map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)

@@ -1,10 +1,12 @@
 //! `POST /start/key`: tries a model's key, and keeps nothing of it.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use munshi_types::is_unseen;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::account::words::Words;
 use crate::api::ask::invalid;
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -30,6 +32,7 @@ pub(crate) struct ModelKey {
 pub(crate) async fn try_start(
     State(app): State<App>,
     _keeper: Keeper,
+    headers: HeaderMap,
     Json(wish): Json<ModelKey>,
 ) -> Result<Json<Tried>, ApiError> {
     let api = app.api()?;
@@ -48,5 +51,6 @@ pub(crate) async fn try_start(
     if !starting.providers().iter().any(|(name, _)| *name == wish.provider) {
         return Err(invalid("provider", "choose one of the list"));
     }
-    Ok(Json(starting.try_key(KeyToTry { provider: wish.provider, model, key }).await?))
+    let wish = KeyToTry { provider: wish.provider, model, key };
+    Ok(Json(starting.try_key(wish, Words::of(&headers).voice()).await?))
 }

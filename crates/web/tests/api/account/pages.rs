@@ -57,6 +57,44 @@ on_both! {
         harmless(&house.browser().get("/account/oidc/start").await.says(404, "No other service"));
     }
 
+    async fn nothing_that_is_asked_for_becomes_part_of_a_page(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut keeper = house.keeper().await;
+        let tag = crate::support::encoded(EVIL);
+        let html = ("accept", "text/html");
+        for path in [
+            format!("/c/{tag}"),
+            format!("/c/shop:{tag}"),
+            format!("/c/shop-front?next={tag}"),
+            format!("/pages/{tag}"),
+            format!("/pages/shop/{tag}?key={tag}"),
+            format!("/account/{tag}"),
+            format!("/account/language?language={tag}"),
+            format!("/account/oidc/back?error={tag}&error_description={tag}&state={tag}"),
+            format!("/{tag}"),
+            format!("/visit/{tag}"),
+            format!("/words/{tag}"),
+            format!("/assets/{tag}"),
+        ] {
+            for headers in [
+                &[html][..],
+                &[html, ("accept-language", EVIL), ("referer", EVIL), ("user-agent", EVIL)],
+                &[html, ("x-forwarded-host", EVIL), ("x-forwarded-proto", EVIL), ("x-request-id", EVIL)],
+                &[html, ("cookie", "munshi_language=\"><script>alert(1)</script>; munshi_visitor=<script>alert(1)</script>")],
+            ] {
+                let reply = keeper.send("GET", &path, headers, None).await;
+                assert_ne!(reply.status, 500, "{path}");
+                assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
+                if reply.header("content-type").starts_with("text/html") {
+                    harmless(&reply.text());
+                }
+                for (name, value) in &reply.headers {
+                    assert!(!value.as_bytes().windows(7).any(|part| part == b"<script"), "{path}: {name}");
+                }
+            }
+        }
+    }
+
     async fn pages_speak_the_readers_language(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;

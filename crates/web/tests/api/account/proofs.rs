@@ -14,7 +14,9 @@ use munshi_web::account::proofs::Proven;
 use munshi_web::visitor::proofs::Proofs;
 use zeroize::Zeroizing;
 
-use crate::support::{Browser, Installation};
+use serde_json::{Value, json};
+
+use crate::support::{Browser, HOST_SECRET, Installation, claims, signed};
 
 /// When the tokens were made.
 const THEN: Timestamp = Timestamp::from_micros(1_700_000_100_000_000);
@@ -92,6 +94,48 @@ on_both! {
         let hired = Person { role: Some(Role::Owner), ..found };
         house.db.write(tenant, move |tx| persons::put(tx, &hired)).await.unwrap();
         assert_eq!(proven.host(tenant, "counter", &token).await.unwrap_err().code(), Code::Forbidden);
+    }
+
+    async fn forged_and_stale_tokens_of_a_host_are_refused_at_the_door(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        house.host_key().await;
+        let ask = async |place: &str, token: &str| {
+            let request = axum::http::Request::get(format!("/visit/{place}")).header("host", "chat.example");
+            let request = request.header("origin", "https://shop.example").header("authorization", format!("Bearer {token}"));
+            house.send(request.body(axum::body::Body::empty()).unwrap()).await.status().as_u16()
+        };
+        let good = house.host_token();
+        assert_eq!(ask("shop-front", &good).await, 200);
+        let header = json!({ "alg": "HS256", "kid": "one" });
+        let with = |key: &str, value: Value| {
+            let mut changed = claims(house.now());
+            changed[key] = value;
+            changed
+        };
+        let now = claims(house.now())["iat"].as_i64().unwrap();
+        let (head, mark) = (good.split('.').next().unwrap(), good.rsplit('.').next().unwrap());
+        let others = signed(&header, &with("sub", json!("c-1")), HOST_SECRET);
+        let body = others.split('.').nth(1).unwrap();
+        for (forged, what) in [
+            (signed(&header, &claims(house.now()), b"another secret that somebody guessed"), "another secret"),
+            (signed(&header, &claims(house.now()), b""), "no secret"),
+            (format!("{head}.{body}.{mark}"), "another's claims under a good mark"),
+            (format!("{head}.{body}."), "no mark"),
+            (signed(&json!({ "alg": "none", "kid": "one" }), &claims(house.now()), HOST_SECRET), "no algorithm"),
+            (signed(&json!({ "alg": "RS256", "kid": "one" }), &claims(house.now()), HOST_SECRET), "another algorithm"),
+            (signed(&json!({ "alg": "HS256", "kid": "two" }), &claims(house.now()), HOST_SECRET), "a key nobody gave"),
+            (signed(&json!({ "alg": "HS256" }), &claims(house.now()), HOST_SECRET), "a key nobody names"),
+            (signed(&header, &with("aud", json!("counter")), HOST_SECRET), "for another binding"),
+            (signed(&header, &with("sub", json!("")), HOST_SECRET), "for nobody"),
+            (signed(&header, &with("iat", json!(now - 2 * 60 * 60)), HOST_SECRET), "of two hours ago"),
+            (signed(&header, &with("iat", json!(now + 60 * 60)), HOST_SECRET), "of the hour to come"),
+            (signed(&header, &with("exp", json!(now - 120)), HOST_SECRET), "whose own time is over"),
+        ] {
+            assert_eq!(ask("shop-front", &forged).await, 401, "{what}");
+        }
+        assert_eq!(ask("other-front", &good).await, 403, "nor does the host's page reach another tenant");
+        test.clock.advance(std::time::Duration::from_secs(2 * 60 * 60));
+        assert_eq!(ask("shop-front", &good).await, 401, "it has gone stale");
     }
 
     async fn an_operator_is_nobody_who_stands_higher(test: TestDb) {

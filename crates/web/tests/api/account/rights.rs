@@ -1,6 +1,7 @@
 //! Who may do what to whom: roles, tenants, keys.
 
 use munshi_identity::Role;
+use munshi_identity::operators::{OPERATORS, roles};
 
 use crate::support::{Browser, Installation};
 
@@ -67,6 +68,37 @@ on_both! {
         assert_eq!(staff.get("/v1/runs").await.status, 403);
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'operator.role_changed'";
         assert_eq!(house.number(house.shop.tenant, told).await, 2);
+    }
+
+    async fn of_two_owners_who_demote_each_other_one_stays(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let second = house.again(&test, []).await;
+        let shop = house.shop.tenant;
+        for round in 0..4 {
+            let emails = [0, 1].map(|number| format!("o{round}{number}@shop.example"));
+            let mut one = house.operator(&emails[0], house.shop.tenant, Role::Owner).await;
+            let mut two = second.operator(&emails[1], house.shop.tenant, Role::Owner).await;
+            // Whoever is left of the round before goes first.
+            let names: Vec<String> = emails.iter().map(|email| email.split('@').next().unwrap().to_owned()).collect();
+            let page = one.get("/account/operators").await.text();
+            for part in page.split("action=\"/account/operators/").skip(1).filter(|part| part.contains("Role: ")) {
+                if names.iter().all(|name| !part.contains(&format!("Role: {name}\""))) {
+                    let path = format!("/account/operators/{}/role", part.split('/').next().unwrap());
+                    one.submit(&path, &[("role", "none")]).await;
+                }
+            }
+            let paths = [id_of(&mut one, &names[1]).await, id_of(&mut two, &names[0]).await]
+                .map(|id| format!("/account/operators/{id}/role"));
+            let tokens = [one.token().await, two.token().await];
+            let forms = tokens.each_ref().map(|token| [("role", "staff"), ("form", token.as_str())]);
+            let (first, last) = tokio::join!(one.post(&paths[0], &forms[0]), two.post(&paths[1], &forms[1]));
+            let mut answers = [first.status, last.status];
+            answers.sort_unstable();
+            assert_eq!(answers[0], 200, "{answers:?}");
+            assert_ne!(answers[1], 200, "round {round}: both were demoted");
+            let owners = house.db.platform(OPERATORS).write(move |tx| roles::hold_owners(tx, shop)).await.unwrap();
+            assert_eq!(owners, 1, "round {round}");
+        }
     }
 
     async fn a_recovery_link_takes_no_more_than_one_governs(test: TestDb) {
