@@ -153,7 +153,6 @@ impl Queue {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use munshi_types::Id;
     use tokio::sync::oneshot;
     use uuid::Uuid;
 
