@@ -70,7 +70,9 @@ pub(crate) fn not_in(connector: &str) -> Failure {
 fn failure(result: &CallToolResult) -> Failure {
     let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE));
     let is = |key: &str| about.and_then(|about| about.get(key)?.as_bool()).unwrap_or(false);
-    let code = about.and_then(|about| about.get("code")?.as_str()).unwrap_or("tool_failed");
+    let code = about.and_then(|about| about.get("code")?.as_str());
+    // Whether somebody has to log in is for us to find out: whoever says so would be given what was approved once more.
+    let code = code.filter(|code| *code != munshi_tools::LOGIN_NEEDED).unwrap_or("tool_failed");
     let happened = if is("maybe") { Happened::Maybe } else { Happened::No };
     Failure { retryable: is("retryable"), happened, ..Failure::surely(code, text_of(result)) }
 }

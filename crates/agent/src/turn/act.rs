@@ -222,7 +222,8 @@ impl Turn {
                     act: called.act,
                     name: called.tool.clone(),
                     arguments: called.arguments.clone(),
-                    offered: tools.iter().any(|tool| tool.as_str() == called.tool),
+                    offered: self.run.kind != runs::LATE
+                        && tools.iter().any(|tool| tool.as_str() == called.tool),
                     wanted: if self.run.kind == runs::REHEARSAL { Wanted::Rehearsal } else { Wanted::Act },
                     caller: self.caller(),
                     agent: conduct,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use munshi_llm::chat::{Assembler, StopReason};
 use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
-use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role};
+use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role, ToolChoice};
 use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
@@ -14,6 +14,7 @@ use super::Turn;
 use crate::error::Result;
 use crate::marks::Marks;
 use crate::messages::{self, Speaker};
+use crate::runs;
 use crate::snapshot::{CallOutcome, Exchange};
 use crate::state::{Halt, RunState};
 use crate::suggest::{ASKING, Splitter};
@@ -186,6 +187,10 @@ impl Turn {
         let mut request = assembled.into_request();
         request.language = Some(self.prepared.tongue.person.clone());
         self.offer_brought(&mut request);
+        // It words what has come, and sees nothing of what else its turn has done: it would do that again.
+        if self.run.kind == runs::LATE {
+            request.tool_choice = ToolChoice::None;
+        }
         // Behind the cache boundary: what people may say next is of no use to those who listen.
         if let Some(dynamic) = request.system.last_mut().filter(|_| self.run.channel != Channel::Voice) {
             dynamic.push_str(ASKING);

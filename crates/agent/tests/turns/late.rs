@@ -110,6 +110,20 @@ on_both! {
         assert_eq!(until_said(&shop, 2).await.len(), 2);
     }
 
+    async fn what_its_turn_has_done_is_not_done_again(test: TestDb) {
+        let both = Turn::calls([("note", arguments("tea")), ("slow_fetch", arguments("rice"))]);
+        let again = Turn::call("note", &arguments("tea"));
+        let shop = open(&test, [both, Turn::text("The report follows."), again, Turn::text("Here is the report.")]).await;
+        shop.ask("1", "note tea and fetch the rice report").await;
+        let before = shop.notes().await;
+        shop.world.release();
+        let told = until_said(&shop, 2).await;
+        assert_eq!(told[1], "Here is the report.");
+        assert_eq!(shop.notes().await, before, "a late run words, it does not act");
+        let asked = shop.model.requests();
+        assert_eq!(asked.last().unwrap().request.tool_choice, munshi_llm::ToolChoice::None);
+    }
+
     async fn a_failure_is_told_too(test: TestDb) {
         let fails = json!({ "text": "rice", "mood": "fails" });
         let shop = open(&test, [Turn::call("slow_fetch", &fails)]).await;

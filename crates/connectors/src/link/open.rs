@@ -73,8 +73,9 @@ struct Filled {
 impl Way {
     /// What lets us into a connector, where its service may ask for that.
     pub(crate) fn pass(&self, tenant: TenantId, name: &ConnectorName, entry: &Entry) -> Option<Arc<Pass>> {
-        let logins = self.logins.as_ref().filter(|_| entry.url.is_some() && entry.asks_for_login())?;
-        Some(Pass::new(logins.clone(), tenant, name.to_string()))
+        let logins = self.logins.as_ref().filter(|_| entry.asks_for_login())?;
+        let url = Url::parse(entry.url.as_deref()?).ok()?;
+        Some(Pass::new(logins.clone(), tenant, name.to_string(), url))
     }
 }
 

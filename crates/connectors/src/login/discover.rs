@@ -200,7 +200,7 @@ fn is_same(issuer: &str, base: &Url) -> bool {
 }
 
 /// Whether what a document speaks of is the connector, or what it stands within.
-fn covers(resource: &str, connector: &Url) -> bool {
+pub(super) fn covers(resource: &str, connector: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let (outer, inner) = (resource.path().trim_end_matches('/'), connector.path().trim_end_matches('/'));
     let within = inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -127,12 +127,11 @@ impl Logins {
             .append_pair("state", &state)
             .append_pair("code_challenge", &token.challenge(VERIFIER))
             .append_pair("code_challenge_method", "S256")
-            .append_pair("resource", &found.resource);
+            .append_pair("resource", &found.resource)
+            // Never in silence: whoever follows a link is to see whom they let in.
+            .append_pair("prompt", "consent");
         if let Some(scope) = &scope {
             to.query_pairs_mut().append_pair("scope", scope);
-            if scope.split(' ').any(|one| one == LASTING) {
-                to.query_pairs_mut().append_pair("prompt", "consent");
-            }
         }
         let (now, issuer) = (self.0.clock.now(), found.issuer.clone());
         let expires_at = now.plus(LIFE);

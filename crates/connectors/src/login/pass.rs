@@ -6,9 +6,11 @@ use std::time::Duration;
 use munshi_safety::privacy::Scrubber;
 use munshi_types::TenantId;
 use tokio::sync::Mutex;
+use url::Url;
 use zeroize::Zeroizing;
 
 use super::challenge::Challenge;
+use super::discover::covers;
 use super::kept::Kept;
 use super::{Logins, rows};
 use crate::error::{Error, Result};
@@ -26,6 +28,8 @@ pub(crate) struct Pass {
     logins: Logins,
     tenant: TenantId,
     connector: String,
+    /// What it let us into: of a connector that has moved, or is another under the same name, nothing is known.
+    url: Url,
     /// Whoever renews holds it; the others wait and find what came of it.
     held: Mutex<Held>,
     /// What the service said when it last let us not in.
@@ -65,11 +69,12 @@ pub(crate) enum Renewed {
 }
 
 impl Pass {
-    pub(crate) fn new(logins: Logins, tenant: TenantId, connector: String) -> Arc<Self> {
+    pub(crate) fn new(logins: Logins, tenant: TenantId, connector: String, url: Url) -> Arc<Self> {
         Arc::new(Self {
             logins,
             tenant,
             connector,
+            url,
             held: Mutex::default(),
             said: StdMutex::default(),
             hidden: StdMutex::default(),
@@ -111,7 +116,8 @@ impl Pass {
     }
 
     async fn read(&self, held: &mut Held) -> Result<()> {
-        held.kept = self.logins.kept(self.tenant, &self.connector).await?;
+        let kept = self.logins.kept(self.tenant, &self.connector).await?;
+        held.kept = kept.filter(|kept| covers(&kept.resource, &self.url));
         held.is_read = true;
         self.hide(held);
         Ok(())

@@ -12,7 +12,7 @@ use munshi_safety::vault;
 use munshi_test_support::{TestDb, environment};
 use munshi_types::Clock;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use url::Url;
 
@@ -232,6 +232,28 @@ munshi_test_support::on_both_engines! {
         let (access, refresh) = (kept["access"].as_str().unwrap(), kept["refresh"].as_str().unwrap());
         let everything = format!("{events:?}{}", guarded.shop.log("far"));
         assert!(!everything.contains(access) && !everything.contains(refresh), "no token is written down");
+        guarded.shop.host.stop().await;
+    }
+
+    /// The name is the same, the place is another: it is shown nothing.
+    async fn a_login_is_for_the_place_it_was_made_at(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        let other = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = other.local_addr().unwrap().port();
+        guarded.shop.declare(&format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\n")).await;
+        let (host, tenant) = (&guarded.shop.host, guarded.shop.tenant);
+        let shown = async {
+            let (mut line, _) = other.accept().await.unwrap();
+            let mut heard = vec![0; 8_192];
+            let length = line.read(&mut heard).await.unwrap();
+            String::from_utf8_lossy(&heard[..length]).to_lowercase()
+        };
+        let shown = tokio::time::timeout(Duration::from_secs(20), async {
+            tokio::select! { shown = shown => shown, _ = async { host.open(tenant).await.unwrap(); std::future::pending::<()>().await } => String::new() }
+        });
+        let shown = shown.await.expect("it is tried");
+        assert!(shown.starts_with("post /mcp") && !shown.contains("authorization"), "{shown}");
         guarded.shop.host.stop().await;
     }
 

@@ -21,9 +21,12 @@ def answer(result):
     return result.content[0].text, result.structured_content
 
 
-def grant(approval, digest):
-    body = json.dumps({"digest": digest}).encode()
+def grant(approval):
+    """As a person does who looks at what is asked: the key that asks can't say yes."""
     headers = {"authorization": f"Bearer {owner}", "content-type": "application/json"}
+    look = urllib.request.Request(f"{url}/v1/approvals/{approval}", headers=headers)
+    with urllib.request.urlopen(look) as response:
+        body = json.dumps({"digest": json.load(response)["digest"]}).encode()
     request = urllib.request.Request(f"{url}/v1/approvals/{approval}/grant", body, headers)
     with urllib.request.urlopen(request) as response:
         assert json.load(response)["state"] == "granted"
@@ -50,7 +53,7 @@ async def speak(mode):
             asked = await client.call_tool("log_expense", spent)
             words, told = answer(asked)
             assert asked.is_error and told["code"] == "waiting_approval" and "go_on" in words, words
-            grant(told["approval"], told["digest"])
+            grant(told["approval"])
             done = await client.call_tool("go_on", {"approval": told["approval"]})
             assert not done.is_error, answer(done)
             again = await client.call_tool("log_expense", spent)
