@@ -39,7 +39,15 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, may_write: true, hooks: Vec::new(), failed: None, outage: None, changed: false, depth: 0 }
+        Self {
+            engine,
+            may_write: true,
+            hooks: Vec::new(),
+            failed: None,
+            outage: None,
+            changed: false,
+            depth: 0,
+        }
     }
 
     pub(crate) fn engine_name(&self) -> &'static str {

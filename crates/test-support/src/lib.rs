@@ -6,6 +6,7 @@
 //! # Layout
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
+//! - [`guarded`]: a service that asks for a login, and a browser for it
 //! - [`model`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile
 //! - [`process`]: running the test program again as a child that may be killed
@@ -17,6 +18,7 @@
 
 pub mod database;
 pub mod environment;
+pub mod guarded;
 pub mod model;
 pub mod models;
 pub mod process;

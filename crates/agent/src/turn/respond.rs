@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{Section, Spoken};
 use munshi_tools::Tool;
-use munshi_types::{MessageId, RunId, Timestamp};
 use munshi_types::tier::TierKind;
+use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::pause::Pause;

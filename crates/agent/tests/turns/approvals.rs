@@ -174,7 +174,8 @@ on_both! {
         let two = shop.ask("2", "चाय और नमक हटा दीजिए").await;
         assert_eq!(two.state, RunState::WaitingApproval);
         let which = shop.ask("3", "हाँ").await;
-        assert!(which.text.contains("\n1. चाय हटाओ\n2. नमक हटाओ") && !which.text.contains("\n3. "), "{}", which.text);
+        let named = ["\n1. चाय हटाओ\n2. नमक हटाओ", "\n1. नमक हटाओ\n2. चाय हटाओ"];
+        assert!(named.iter().any(|list| which.text.ends_with(list)), "{}", which.text);
         assert!(!which.text.contains("Does drop"), "{}", which.text);
         assert_eq!(shop.notes().await, 0, "of several that were put at once one is named");
     }

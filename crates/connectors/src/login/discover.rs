@@ -62,10 +62,11 @@ struct Server {
 /// Looks for the way in, with what the service said last.
 pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
     let asked = fetch.challenge(connector).await?;
+    let is_wanted = asked.is_some() || *said != Challenge::default();
     let asked = asked.unwrap_or_default();
     let metadata = asked.resource_metadata.as_ref().or(said.resource_metadata.as_ref());
     let Some(resource) = resource(fetch, connector, metadata.map(String::as_str)).await? else {
-        return older(fetch, connector, asked.scope).await;
+        return older(fetch, connector, (asked.scope, is_wanted)).await;
     };
     if !covers(&resource.resource, connector) {
         let (named, connector) = (&resource.resource, connector.as_str());
@@ -122,7 +123,7 @@ async fn server(fetch: &Fetch, issuer: &str) -> Result<Option<Server>> {
 }
 
 /// A service of an older revision lets people in itself, and may not even say where.
-async fn older(fetch: &Fetch, connector: &Url, scope: Option<String>) -> Result<Found> {
+async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<String>, bool)) -> Result<Found> {
     let base = fetch.address(&connector.origin().ascii_serialization())?;
     let resource = connector.as_str().to_owned();
     let path = at(&base, "/.well-known/oauth-authorization-server")?;
@@ -131,6 +132,9 @@ async fn older(fetch: &Fetch, connector: &Url, scope: Option<String>) -> Result<
             return Err(Error::NoLogin(format!("what {base} says of itself is of `{}`", found.issuer)));
         }
         return checked(fetch, found, resource, scope);
+    }
+    if !is_wanted {
+        return Err(Error::NoLogin(format!("{connector} asks for no login")));
     }
     let endpoint = |path: &str| at(&base, path).map(String::from);
     Ok(Found {

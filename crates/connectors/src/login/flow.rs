@@ -54,6 +54,13 @@ pub struct Begun {
     pub issuer: String,
 }
 
+impl Begun {
+    /// Whether somebody brings the answer to this very login.
+    pub fn is_answered_by(&self, returned: &Returned) -> bool {
+        self.token.derives(STATE, &returned.state)
+    }
+}
+
 /// What somebody brought back, as it stood in the address.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -1,71 +1,29 @@
 //! Being let into a service: a certified authorization server and the official SDK's own server behind it, on both engines.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_connectors::login::{Back, Begun, Returned};
 use munshi_connectors::{Allowed, Error, State};
 use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault;
-use munshi_test_support::{TestDb, environment};
-use munshi_types::Clock;
+use munshi_test_support::TestDb;
+use munshi_test_support::guarded::{Browser, Codes, Guarded as Service};
+use munshi_tools::NoJournal;
+use munshi_types::{Autonomy, Clock};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::AsyncReadExt;
 use url::Url;
 
-use crate::support::{MIGRATIONS, Shop, basics, server};
+use crate::support::{MIGRATIONS, Node, Shop};
 
 const BACK: &str = "http://munshi.example/connectors/back";
 
-/// The authorization server, the service behind it, and a shop that has it as a connector. Both end with it.
+/// A shop that has a guarded service as a connector.
 struct Guarded {
     shop: Shop,
-    issuer: String,
-    notes: PathBuf,
-    _authority: Child,
-    _service: Child,
-}
-
-async fn authority() -> (Child, String) {
-    let mut child = Command::new("node")
-        .arg(server("authority.mjs"))
-        .arg(environment::openid_provider_home())
-        .env_clear()
-        .envs(basics())
-        .kill_on_drop(true)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let issuer = lines.next_line().await.unwrap().expect("the authorization server starts");
-    (child, issuer)
-}
-
-async fn service(issuer: &str, notes: &std::path::Path) -> (Child, u16) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let child = Command::new("python3")
-        .arg(server("guarded.py"))
-        .args([&port.to_string(), issuer])
-        .arg(notes)
-        .env_clear()
-        .envs(basics())
-        .env("PYTHONPATH", environment::connectors().join("python"))
-        .kill_on_drop(true)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    for _ in 0..300 {
-        if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return (child, port);
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the service does not listen");
+    service: Service,
 }
 
 pub(crate) fn client() -> reqwest::Client {
@@ -77,66 +35,10 @@ pub(crate) fn client() -> reqwest::Client {
         .unwrap()
 }
 
-/// A browser: goes where it is sent, with what it was given to keep.
-struct Browser {
-    client: reqwest::Client,
-    cookies: BTreeMap<String, String>,
-}
-
-impl Browser {
-    fn new() -> Self {
-        Self { client: client(), cookies: BTreeMap::new() }
-    }
-
-    /// Where it is sent next, and what the page says.
-    async fn open(&mut self, request: reqwest::RequestBuilder) -> (Option<Url>, String) {
-        let kept = self.cookies.iter().map(|(name, value)| format!("{name}={value}"));
-        let response = request.header("cookie", kept.collect::<Vec<_>>().join("; ")).send().await.unwrap();
-        for cookie in response.headers().get_all("set-cookie") {
-            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
-            let (name, value) = pair.split_once('=').unwrap();
-            self.cookies.insert(name.to_owned(), value.to_owned());
-        }
-        let next = response.headers().get("location").map(|next| next.to_str().unwrap().to_owned());
-        let next = next.map(|next| response.url().join(&next).unwrap());
-        (next, response.text().await.unwrap())
-    }
-
-    /// Follows until a page says something, or it is sent to where we wait for it.
-    async fn follow(&mut self, from: &Url) -> (Url, String) {
-        let mut at = from.clone();
-        for _ in 0..12 {
-            if at.as_str().starts_with(BACK) {
-                return (at, String::new());
-            }
-            match self.open(self.client.get(at.clone())).await {
-                (Some(next), _) => at = next,
-                (None, page) => return (at, page),
-            }
-        }
-        panic!("it never comes to an end: {at}");
-    }
-
-    /// Types a code, says that it is theirs, and consents.
-    async fn type_code(&mut self, place: &str, code: &str) -> String {
-        let (place, page) = self.follow(&place.parse().unwrap()).await;
-        let xsrf = page.split("name=\"xsrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-        let post = |more: &str| {
-            let form = format!("xsrf={xsrf}&user_code={code}{more}");
-            let request = self.client.post(format!("{}/device", place.origin().ascii_serialization()));
-            request.header("content-type", "application/x-www-form-urlencoded").body(form)
-        };
-        let (typed, confirmed) = (post(""), post("&confirm=yes"));
-        self.open(typed).await;
-        let (next, _) = self.open(confirmed).await;
-        self.follow(&next.unwrap()).await.1
-    }
-}
-
-async fn browse(from: &Url) -> Returned {
-    let (at, page) = Browser::new().follow(from).await;
-    assert!(at.as_str().starts_with(BACK), "{at}: {page}");
-    returned(&at)
+fn browse(from: &Url) -> Returned {
+    let (at, seen) = Browser::default().follow(from.as_str(), BACK);
+    assert!(at.starts_with(BACK), "{at}: {}", seen.text);
+    returned(&at.parse().unwrap())
 }
 
 /// What stands in the address that somebody is sent back to.
@@ -149,23 +51,25 @@ fn by() -> Actor {
     Actor::new(ActorKind::Operator, "farid")
 }
 
+fn allowed() -> Allowed {
+    Allowed::new(["127.0.0.1".to_owned()])
+}
+
 fn back() -> Back {
     Back { redirect: BACK.to_owned(), document: None }
 }
 
 impl Guarded {
     async fn open(test: TestDb) -> Self {
-        let notes = test.place.folder().join("notes");
-        let (authority, issuer) = authority().await;
-        let (service, port) = service(&issuer, &notes).await;
+        let service = Service::start(&test.place.folder(), Codes::Given);
         let file = format!(
-            "[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\n[far.tools.note]\neffect = \"once\"\nscope = \"note.add\"\n"
+            "[far]\nurl = \"{}\"\n[far.tools.note]\neffect = \"once\"\nscope = \"note.add\"\n",
+            service.url
         );
-        let allowed = Allowed::new(["127.0.0.1".to_owned()]);
-        let shop = Shop::with(test, &file, allowed, BTreeMap::new()).await;
+        let shop = Shop::with(test, &file, allowed(), BTreeMap::new()).await;
         shop.start().await;
         shop.until_state("far", State::WantsLogin).await;
-        Self { shop, issuer, notes, _authority: authority, _service: service }
+        Self { shop, service }
     }
 
     async fn begin(&self) -> Begun {
@@ -175,28 +79,19 @@ impl Guarded {
 
     async fn log_in(&self) {
         let begun = self.begin().await;
-        let returned = browse(&begun.to).await;
+        let returned = browse(&begun.to);
         self.shop.logins.finish(&begun.token, returned).await.unwrap();
         self.shop.until_state("far", State::Ready).await;
     }
 
+    /// The same call through another process.
+    async fn said_at(&self, node: &Node, text: &str) -> Value {
+        let want = self.shop.want("far_note", json!({ "text": text }), Autonomy::Act);
+        node.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap().for_model()
+    }
+
     async fn said(&self, text: &str) -> Value {
         self.shop.said("far_note", json!({ "text": text })).await
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(&self.notes).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    async fn grants(&self, kind: &str) -> u64 {
-        let count = client().get(format!("{}/count", self.issuer)).send().await.unwrap();
-        let count: Value = serde_json::from_slice(&count.bytes().await.unwrap()).unwrap();
-        count[kind].as_u64().unwrap_or_default()
-    }
-
-    async fn forget(&self) {
-        client().post(format!("{}/forget", self.issuer)).send().await.unwrap();
     }
 }
 
@@ -217,15 +112,15 @@ munshi_test_support::on_both_engines! {
         let asked: BTreeMap<_, _> = begun.to.query_pairs().into_owned().collect();
         assert_eq!(asked["code_challenge_method"], "S256");
         assert!(asked["resource"].ends_with("/mcp") && asked["scope"].contains("files"), "{asked:?}");
-        let returned = browse(&begun.to).await;
+        let returned = browse(&begun.to);
         guarded.shop.logins.finish(&begun.token, returned).await.unwrap();
         guarded.shop.until_state("far", State::Ready).await;
         let said = guarded.said("one").await;
         assert_eq!(said["ok"], true, "{said}");
-        assert_eq!(guarded.notes(), ["one"]);
+        assert_eq!(guarded.service.notes(), ["one"]);
         let events = guarded.shop.events().await;
         let told = events.iter().find(|(event, _)| event == "connector.logged_in").unwrap();
-        assert_eq!(told.1["at"], guarded.issuer);
+        assert_eq!(told.1["at"], guarded.service.issuer);
         let name = munshi_safety::vault::SecretRef::named("connector/far/login").unwrap();
         let kept = guarded.shop.vault.open(guarded.shop.tenant, &name).await.unwrap();
         let kept: Value = serde_json::from_str(kept.expose()).unwrap();
@@ -264,7 +159,7 @@ munshi_test_support::on_both_engines! {
         assert!(logins.takes_codes(guarded.shop.tenant, &name).await.unwrap());
         let back = Back { redirect: "http://127.0.0.1/".to_owned(), document: None };
         let code = logins.begin_with_code(guarded.shop.tenant, &name, &back, by()).await.unwrap();
-        let page = Browser::new().type_code(&code.place, &code.user_code).await;
+        let page = Browser::default().type_code(&code.place, &code.user_code);
         assert_eq!(page, "let in");
         logins.finish_with_code(code).await.unwrap();
         guarded.shop.until_state("far", State::Ready).await;
@@ -276,7 +171,7 @@ munshi_test_support::on_both_engines! {
     async fn what_comes_back_has_to_be_what_was_sent(test: TestDb) {
         let guarded = Guarded::open(test).await;
         let (begun, other) = (guarded.begin().await, guarded.begin().await);
-        let good = browse(&begun.to).await;
+        let good = browse(&begun.to);
         let anew = "begin it anew";
         assert!(refused(&guarded, &other, good.clone()).await.contains(anew), "a state of somebody else's login");
         let strange = Returned { state: "x".repeat(43), ..good.clone() };
@@ -285,16 +180,16 @@ munshi_test_support::on_both_engines! {
         assert!(refused(&guarded, &begun, good.clone()).await.contains(anew), "a state is good once");
         for (iss, words) in [(Some("https://evil.example".to_owned()), "not of"), (None, "does not say")] {
             let begun = guarded.begin().await;
-            let returned = Returned { iss, ..browse(&begun.to).await };
+            let returned = Returned { iss, ..browse(&begun.to) };
             assert!(refused(&guarded, &begun, returned.clone()).await.contains(words));
-            let again = Returned { iss: Some(guarded.issuer.clone()), ..returned };
+            let again = Returned { iss: Some(guarded.service.issuer.clone()), ..returned };
             assert!(refused(&guarded, &begun, again).await.contains(anew), "it was used up");
         }
         let begun = guarded.begin().await;
-        let no = Returned { code: None, error: Some("access_denied".to_owned()), ..browse(&begun.to).await };
+        let no = Returned { code: None, error: Some("access_denied".to_owned()), ..browse(&begun.to) };
         assert!(refused(&guarded, &begun, no).await.contains("access_denied"));
         let begun = guarded.begin().await;
-        let late = browse(&begun.to).await;
+        let late = browse(&begun.to);
         guarded.shop.test.clock.advance(Duration::from_secs(16 * 60));
         assert!(refused(&guarded, &begun, late).await.contains(anew), "a quarter of an hour is over");
         guarded.shop.host.stop().await;
@@ -307,7 +202,7 @@ munshi_test_support::on_both_engines! {
         let link = logins.link(tenant, "far", "http://munshi.example", by()).await.unwrap();
         let token = munshi_identity::Token::parse(link.rsplit('/').next().unwrap()).unwrap();
         let begun = logins.follow(logins.led(&token).await.unwrap().unwrap(), &back()).await.unwrap();
-        let returned = browse(&begun.to).await;
+        let returned = browse(&begun.to);
         let finishing = logins.finish(&begun.token, returned.clone());
         // Dropped while the token is being fetched, as a crash would.
         let _ = tokio::time::timeout(Duration::from_millis(1), finishing).await;
@@ -318,7 +213,7 @@ munshi_test_support::on_both_engines! {
         let led = logins.led(&token).await.unwrap();
         if logins.last(tenant, "far").await.unwrap().is_none() {
             let begun = logins.follow(led.expect("the link still leads there"), &back()).await.unwrap();
-            let returned = browse(&begun.to).await;
+            let returned = browse(&begun.to);
             logins.finish(&begun.token, returned).await.unwrap();
         }
         assert!(logins.led(&token).await.unwrap().is_none(), "whoever is in needs no link");
@@ -332,15 +227,42 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
         assert_eq!(guarded.said("before").await["ok"], true);
-        assert_eq!(guarded.grants("refresh_token").await, 0);
+        assert_eq!(guarded.service.grants("refresh_token"), 0);
         guarded.shop.test.clock.advance(Duration::from_secs(3_595));
         let (one, two, three) = tokio::join!(guarded.said("a"), guarded.said("b"), guarded.said("c"));
         assert!([&one, &two, &three].iter().all(|said| said["ok"] == true), "{one} {two} {three}");
-        assert_eq!(guarded.grants("refresh_token").await, 1);
-        assert_eq!(guarded.notes().len(), 4);
+        assert_eq!(guarded.service.grants("refresh_token"), 1);
+        assert_eq!(guarded.service.notes().len(), 4);
         let name = vault::SecretRef::named("connector/far/login").unwrap();
         let at = guarded.shop.test.db.read(guarded.shop.tenant, move |tx| vault::set_at(tx, &name)).await.unwrap();
         assert!(at.is_some_and(|at| at <= guarded.shop.test.clock.now()));
+        guarded.shop.host.stop().await;
+    }
+
+    /// Two processes on one database: whoever comes first renews it, at the same moment or later, and the others use what
+    /// came of it. A second renewal with the same would end the whole login there.
+    async fn what_ends_is_renewed_once_by_all_processes(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        let other = guarded.shop.again(allowed()).await;
+        assert_eq!(guarded.said_at(&other, "known there, too").await["ok"], true);
+        for round in 1..=3 {
+            guarded.shop.test.clock.advance(Duration::from_secs(3_595));
+            let (one, two, three, four) = tokio::join!(
+                guarded.said("a"), guarded.said_at(&other, "b"), guarded.said("c"), guarded.said_at(&other, "d")
+            );
+            assert!([&one, &two, &three, &four].iter().all(|said| said["ok"] == true), "{one} {two} {three} {four}");
+            assert_eq!(guarded.service.grants("refresh_token"), round, "once in each round");
+        }
+        guarded.shop.test.clock.advance(Duration::from_secs(3_595));
+        let (one, two) = (guarded.said_at(&other, "first").await, guarded.said("after it").await);
+        assert!(one["ok"] == true && two["ok"] == true, "{one} {two}");
+        assert_eq!(guarded.service.grants("refresh_token"), 4);
+        assert_eq!(guarded.service.notes().len(), 15);
+        let left = "SELECT COUNT(*) FROM connector_logins WHERE tenant_id = $1 AND kind = 'renewal'";
+        let left = move |tx: &mut munshi_store::Tx<'_>| tx.one(left, munshi_store::params![], |row| row.get::<i64>(0));
+        assert_eq!(guarded.shop.test.db.read(guarded.shop.tenant, left).await.unwrap(), 0, "nobody renews any more");
+        other.host.stop().await;
         guarded.shop.host.stop().await;
     }
 
@@ -349,13 +271,13 @@ munshi_test_support::on_both_engines! {
     async fn what_can_not_be_renewed_wants_a_person(test: TestDb) {
         let guarded = Guarded::open(test).await;
         guarded.log_in().await;
-        guarded.forget().await;
+        guarded.service.forget();
         let said = guarded.said("lost").await;
         assert_eq!((said["ok"].as_bool(), said["code"].as_str()), (Some(false), Some("login_needed")), "{said}");
-        assert!(guarded.notes().is_empty());
+        assert!(guarded.service.notes().is_empty());
         guarded.log_in().await;
         assert_eq!(guarded.said("found").await["ok"], true);
-        assert_eq!(guarded.notes(), ["found"]);
+        assert_eq!(guarded.service.notes(), ["found"]);
         guarded.shop.host.stop().await;
     }
 }

@@ -78,26 +78,29 @@ pub(crate) fn basics() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect()
 }
 
-impl Shop {
-    pub(crate) async fn open(test: TestDb, file: &str) -> Self {
-        Self::with(test, file, Allowed::default(), BTreeMap::new()).await
-    }
+/// One process of the installation.
+pub(crate) struct Node {
+    pub(crate) host: Host,
+    pub(crate) dispatcher: Dispatcher,
+    office: Arc<Office>,
+    vault: Vault,
+    logins: Logins,
+}
 
-    pub(crate) async fn with(
-        test: TestDb,
-        file: &str,
+impl Node {
+    async fn on(
+        test: &TestDb,
+        db: munshi_store::Db,
         allowed: Allowed,
         inside: BTreeMap<String, Arc<dyn Inside>>,
     ) -> Self {
-        let tenant = test.tenant("shop").await;
         let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
         let source = KeySource::File(folder.join("vault.key"));
-        let vault =
-            Vault::start(test.db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
-                .await
-                .unwrap();
+        let vault = Vault::start(db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
+            .await
+            .unwrap();
         let logins = Logins::new(LoginParts {
-            db: test.db.clone(),
+            db: db.clone(),
             vault: vault.clone(),
             allowed: allowed.clone(),
             clock: clock.clone(),
@@ -107,7 +110,7 @@ impl Shop {
         .unwrap();
         let registry = Arc::new(Registry::default());
         let host = Host::new(Parts {
-            db: test.db.clone(),
+            db: db.clone(),
             vault: Some(vault.clone()),
             logins: Some(logins.clone()),
             base: Some("http://munshi.example".to_owned()),
@@ -123,7 +126,26 @@ impl Shop {
         });
         let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
         let dispatcher =
-            Dispatcher::new(test.db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
+            Dispatcher::new(db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
+        Self { host, dispatcher, office, vault, logins }
+    }
+}
+
+impl Shop {
+    pub(crate) async fn open(test: TestDb, file: &str) -> Self {
+        Self::with(test, file, Allowed::default(), BTreeMap::new()).await
+    }
+
+    pub(crate) async fn with(
+        test: TestDb,
+        file: &str,
+        allowed: Allowed,
+        inside: BTreeMap<String, Arc<dyn Inside>>,
+    ) -> Self {
+        let tenant = test.tenant("shop").await;
+        let node = Node::on(&test, test.db.clone(), allowed, inside).await;
+        let Node { host, dispatcher, office, vault, logins } = node;
+        let (ids, folder) = (test.ids.clone(), test.place.folder());
         let now = test.clock.now();
         let owner = test
             .db
@@ -154,6 +176,13 @@ impl Shop {
             Ok(())
         };
         self.test.db.write(self.tenant, put).await.unwrap();
+    }
+
+    /// Another process on the same database, with everything started.
+    pub(crate) async fn again(&self, allowed: Allowed) -> Node {
+        let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new()).await;
+        node.host.open(self.tenant).await.unwrap();
+        node
     }
 
     /// Starts what is declared, and waits until it is what it will be.

@@ -1,8 +1,9 @@
 // A certified authorization server (npm's oidc-provider) on a loopback port, for tests of connectors' logins: whoever
-// comes is let in at once.
+// comes is let in at once. With --no-codes behind the folder, nobody is let in by a code.
 //
 //   GET  /count    how often which grant was made: { "authorization_code": 1, … }
 //   POST /forget   every token and grant is gone, as when somebody revokes them
+//   POST /deny     whoever comes from now on says no
 import http from "node:http";
 import { createRequire } from "node:module";
 import { randomUUID } from "node:crypto";
@@ -17,6 +18,7 @@ const { default: Provider } = await import(pathToFileURL(entry).href);
 console.info = console.warn = console.error;
 
 let kept = new Map();
+let denies = false;
 const count = {};
 
 // What the provider keeps, in memory: clients outlive what was granted to them.
@@ -63,7 +65,7 @@ function made(issuer) {
       registration: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === "service" },
       deviceFlow: {
-        enabled: true,
+        enabled: !process.argv.includes("--no-codes"),
         userCodeInputSource: (context, form) => { context.body = form; },
         userCodeConfirmSource: (context, form) => { context.body = form; },
         successSource: (context) => { context.body = "let in"; },
@@ -92,8 +94,12 @@ const server = http.createServer(async (request, response) => {
   } else if (request.url === "/forget") {
     kept = new Map([...kept].filter(([key]) => key.startsWith("Client:")));
     response.end("forgotten");
+  } else if (request.url === "/deny") {
+    denies = true;
+    response.end("from now on");
   } else if (request.url.startsWith("/let-in/")) {
-    await provider.interactionFinished(request, response, { login: { accountId: "asha" }, consent: {} });
+    const said = denies ? { error: "access_denied" } : { login: { accountId: "asha" }, consent: {} };
+    await provider.interactionFinished(request, response, said);
   } else {
     provider.callback()(request, response);
   }

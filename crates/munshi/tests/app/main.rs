@@ -18,6 +18,7 @@ mod import;
 mod jobs;
 mod key;
 mod ledger;
+mod login;
 mod mcp;
 mod migrate;
 mod models;

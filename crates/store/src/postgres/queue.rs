@@ -188,7 +188,10 @@ mod tests {
         drop(seat);
         assert_eq!(queue.lock().waiting, 0);
         let next = [queue.take(0).unwrap(), queue.take(0).unwrap()];
-        assert!(next.iter().all(|task| task.work.is_wanted()), "the one behind the dead comes right after the other");
+        assert!(
+            next.iter().all(|task| task.work.is_wanted()),
+            "the one behind the dead comes right after the other"
+        );
         next.iter().for_each(|task| drop(queue.seat(task)));
         assert!(queue.lock().seats.is_empty());
     }

@@ -8,7 +8,7 @@ macro_rules! on_both {
             with [
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
-                crate::support::NOTES,
+                munshi_connectors::MIGRATIONS, crate::support::NOTES,
             ];
 
             $($body)+
@@ -30,6 +30,7 @@ mod approvals;
 mod browsers;
 mod chat;
 mod conform;
+mod connector_logins;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]

@@ -19,6 +19,7 @@ use async_trait::async_trait;
 use axum::Router;
 use munshi_agent::outbox::Sender;
 use munshi_agent::{Engine, Parts, Settings};
+use munshi_connectors::Logins;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::Hosts;
 use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
@@ -75,6 +76,8 @@ pub(crate) struct Installation {
     pub(crate) ids: Ids,
     clock: Arc<dyn Clock>,
 }
+
+type Rest = (Budgets, Target, Account, Vec<Arc<dyn Sender>>);
 
 struct FixedCodes;
 
@@ -186,12 +189,32 @@ impl Installation {
         )
     }
 
+    /// The same where people let us into connectors' services.
+    pub(crate) async fn letting_in(test: &TestDb, account: Account, logins: Logins) -> Self {
+        let (shop, other) = (business(test, "shop").await, business(test, "other").await);
+        let model = Arc::new(Scripted::new([]));
+        let target = Target::new("one", Wire::OpenAi, "", "m");
+        let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
+        let rest = (budgets(), target, account, Vec::new());
+        Self::with_logins(test, test.db.clone(), (shop, other), parts, (rest, Some(logins)))
+    }
+
     fn with_account(
+        test: &TestDb,
+        db: Db,
+        known: (Business, Business),
+        parts: (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        rest: Rest,
+    ) -> Self {
+        Self::with_logins(test, db, known, parts, (rest, None))
+    }
+
+    fn with_logins(
         test: &TestDb,
         db: Db,
         (shop, other): (Business, Business),
         (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
-        (budgets, target, account, senders): (Budgets, Target, Account, Vec<Arc<dyn Sender>>),
+        ((budgets, target, account, senders), logins): (Rest, Option<Logins>),
     ) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let registry = Arc::new(tools::registry(&world));
@@ -218,7 +241,7 @@ impl Installation {
             account,
             hosts: Hosts::new(db.clone(), Arc::new(hosts::FixedHosts)),
             senders,
-            logins: None,
+            logins,
             clock,
             random: Arc::new(SystemRandom),
             patience: world.patience(),

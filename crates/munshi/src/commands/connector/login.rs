@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_config::Config;
-use munshi_connectors::login::{Back, LIFE, Returned};
+use munshi_connectors::login::{Back, Begun, LIFE, Returned};
 use munshi_connectors::{Logins, rows};
 use munshi_safety::audit::Actor;
 use munshi_store::Db;
 use munshi_types::{ConnectorName, TenantId};
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
+use tokio::net::tcp::OwnedWriteHalf;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::missing;
 use crate::commands::tenant::Of;
@@ -24,7 +25,9 @@ use crate::wiring::{account, connectors};
 
 /// How often one looks whether somebody has come back to the server.
 const LOOK: Duration = Duration::from_millis(500);
-/// Of a request's first line, in bytes.
+/// So long may a browser take to ask.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Of a request, in bytes.
 const LONGEST: u64 = 16 * 1024;
 
 #[derive(Debug, Args)]
@@ -59,11 +62,9 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let by = arguments.operator.known_in(context, &db, tenant).await?;
         let logins = connectors::logins(&config, &db, &context.clock).await?;
         let asking = Asking { context, logins, tenant, name, by };
-        match (arguments.device, server(&config, &database)) {
-            (true, _) => asking.with_code().await,
-            (false, Some(base)) => asking.at_server(&base).await,
-            (false, None) if asking.logins.takes_codes(tenant, name).await? => asking.with_code().await,
-            (false, None) => asking.here().await,
+        tokio::select! {
+            asked = asking.ask_somebody(arguments.device, server(&config, &database)) => asked,
+            failure = interruption() => Err(failure),
         }
     })?;
     context.output.answer(&json!({ "connector": name, "logged_in": true }), |_, _| {
@@ -87,6 +88,16 @@ fn server(config: &Config, database: &Database) -> Option<String> {
 }
 
 impl Asking<'_> {
+    async fn ask_somebody(&self, with_code: bool, server: Option<String>) -> Result<()> {
+        // Asked first: whoever wants no login says so here, before anybody is sent there.
+        let takes_codes = self.logins.takes_codes(self.tenant, self.name).await?;
+        match server.filter(|_| !with_code) {
+            Some(base) => self.at_server(&base).await,
+            None if with_code || takes_codes => self.with_code().await,
+            None => self.here().await,
+        }
+    }
+
     fn ask(&self, shown: &serde_json::Value, words: String) -> Result<()> {
         match self.context.output.is_json() {
             true => self.context.output.answer(shown, |_, _| String::new()),
@@ -132,7 +143,8 @@ impl Asking<'_> {
         let to = begun.to.as_str();
         let words = format!("Open this on this machine and sign in there. Waiting…\n\n  {to}\n");
         self.ask(&json!({ "open": to }), words)?;
-        let returned = tokio::time::timeout(LIFE, returned(&listener)).await.map_err(|_| too_late())?;
+        let returned =
+            tokio::time::timeout(LIFE, returned(&listener, &begun)).await.map_err(|_| too_late())?;
         self.logins.finish(&begun.token, returned.map_err(failed)?).await?;
         Ok(())
     }
@@ -142,31 +154,63 @@ fn too_late() -> Failure {
     Failure::failed("nobody signed in within a quarter of an hour").hint("run this again for another link")
 }
 
-/// What the first browser brings that comes with an answer; others, such as one that asks for an icon, get nothing.
-async fn returned(listener: &TcpListener) -> std::io::Result<Returned> {
+/// Ends only when somebody presses Ctrl-C.
+async fn interruption() -> Failure {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Where signals can't be heard, the system's own way ends the program.
+        std::future::pending::<()>().await;
+    }
+    Failure::failed("interrupted: nobody was let in").hint("run this again for another link")
+}
+
+/// What a browser brings as the answer to this login. Others, such as one that asks for an icon or comes with another's
+/// answer, get nothing and end nothing.
+async fn returned(listener: &TcpListener, begun: &Begun) -> std::io::Result<Returned> {
     loop {
         let (line, _) = listener.accept().await?;
-        let (read, mut write) = line.into_split();
-        let mut first = String::new();
-        let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, LONGEST));
-        let asked = tokio::time::timeout(Duration::from_secs(5), read.read_line(&mut first)).await;
-        if !matches!(asked, Ok(Ok(_))) {
-            continue;
-        }
-        let path = first.split(' ').nth(1).unwrap_or_default();
-        let query = path.split_once('?').map(|(_, query)| query).unwrap_or_default();
-        let returned: Returned = serde_urlencoded::from_str(query).unwrap_or_default();
-        let (status, words) = match returned.state.is_empty() {
-            true => ("404 Not Found", ""),
-            false => ("200 OK", "Munshi has your answer. You can close this page."),
-        };
-        let answer = format!(
-            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{words}",
-            words.len()
-        );
-        write.write_all(answer.as_bytes()).await?;
-        if !returned.state.is_empty() {
-            return Ok(returned);
+        match answered(line, begun).await {
+            Ok(Some(returned)) => return Ok(returned),
+            Ok(None) => {}
+            Err(error) => tracing::debug!(%error, "somebody came who did not ask"),
         }
     }
+}
+
+async fn answered(line: TcpStream, begun: &Begun) -> std::io::Result<Option<Returned>> {
+    let (read, mut write) = line.into_split();
+    let mut first = String::new();
+    let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, LONGEST));
+    tokio::time::timeout(PATIENCE, read.read_line(&mut first)).await.map_err(std::io::Error::other)??;
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    let query = path.split_once('?').map(|(_, query)| query).unwrap_or_default();
+    let returned: Option<Returned> = serde_urlencoded::from_str(query).ok();
+    let returned = returned.filter(|returned| begun.is_answered_by(returned));
+    let (status, words) = match returned.is_some() {
+        true => ("200 OK", "Munshi has your answer. You can close this page."),
+        false => ("404 Not Found", ""),
+    };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n\
+         cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{words}",
+        words.len()
+    );
+    // Who does not wait for the page has brought the answer all the same.
+    if let Err(error) = said(&mut read, &mut write, &answer).await {
+        tracing::debug!(%error, "the browser did not wait for its page");
+    }
+    Ok(returned)
+}
+
+/// Says it, and hears the rest of what was asked: a line that is closed before that loses the page.
+async fn said(
+    read: &mut (impl AsyncRead + Unpin),
+    write: &mut OwnedWriteHalf,
+    answer: &str,
+) -> std::io::Result<()> {
+    write.write_all(answer.as_bytes()).await?;
+    write.shutdown().await?;
+    let mut nothing = tokio::io::sink();
+    // Whoever keeps the line open has the page by then.
+    let _heard = tokio::time::timeout(LOOK, tokio::io::copy(read, &mut nothing)).await;
+    Ok(())
 }

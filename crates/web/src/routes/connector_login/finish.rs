@@ -9,7 +9,7 @@ use axum::response::Response;
 use munshi_connectors::login::Returned;
 use munshi_identity::Token;
 
-use super::start::{as_fault, logins};
+use super::start::{NOT_IN, as_fault, logins};
 use crate::account::cookies::{self, CONNECTOR};
 use crate::account::fault::Fault;
 use crate::account::frame::sent;
@@ -33,7 +33,7 @@ pub(crate) async fn finish_connector_login(
     let elsewhere = || {
         let error =
             ApiError::new(Code::Forbidden, "This sign-in was not begun in this browser, or took too long.");
-        error.hint("Open the link once more.")
+        error.phrase(NOT_IN).hint("Open the link once more.")
     };
     let is_secure = api.account.is_secure(&headers);
     let token = cookies::read(&headers, CONNECTOR, is_secure).and_then(Token::parse).ok_or_else(elsewhere)?;

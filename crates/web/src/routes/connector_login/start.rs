@@ -15,6 +15,9 @@ use crate::api::Inner;
 use crate::app::App;
 use crate::error::{ApiError, Code};
 
+/// What somebody hears in their own language who was not let in.
+pub(super) const NOT_IN: &str = "connector-not-in";
+
 pub(crate) async fn start_connector_login(
     State(app): State<App>,
     Path(token): Path<String>,
@@ -31,7 +34,9 @@ pub(crate) async fn start_connector_login(
             Code::NotFound,
             "This link is over: somebody has signed in, or its day has passed.",
         );
-        error.hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
+        error
+            .phrase("link-used")
+            .hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
     };
     let back = Back::to(&api.link(&headers, ""));
     let begun = logins.follow(led.ok_or_else(over)?, &back).await.map_err(as_fault)?;
@@ -54,6 +59,7 @@ pub(super) fn as_fault(error: Error) -> Fault {
     match error {
         Error::NoLogin(words) => {
             ApiError::new(Code::Forbidden, format!("The sign-in came to nothing: {words}."))
+                .phrase(NOT_IN)
                 .hint("Open the link once more, or ask for another.")
                 .into()
         }

@@ -1,0 +1,269 @@
+//! `munshi connector login`, as a person has it in their terminal: with a certified authorization server and a browser.
+
+use std::io::{BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use munshi_test_support::Engine;
+use munshi_test_support::guarded::{Browser, Codes, Guarded};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::de::IoRead;
+use serde_json::{StreamDeserializer, Value, json};
+
+use crate::support::{Installation, Ran};
+
+const LOGIN: &str = "connector/far/login";
+const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// A shop whose connector asks for a login.
+struct House {
+    installation: Installation,
+    service: Guarded,
+}
+
+/// The command, while it waits for somebody.
+struct Waiting {
+    child: Child,
+    answers: StreamDeserializer<'static, IoRead<BufReader<ChildStdout>>, Value>,
+    open: String,
+    code: Value,
+}
+
+fn house(engine: Engine, codes: Codes) -> House {
+    let installation =
+        Installation::migrated(engine).with("MUNSHI__CONNECTORS__PRIVATE_HOSTS", "127.0.0.1,localhost");
+    installation.json(&["tenant", "add", "shop"]);
+    let service = Guarded::start(&installation.folder(), codes);
+    installation.json(&["connector", "add", "far", "--url", &service.url]);
+    House { installation, service }
+}
+
+impl House {
+    /// Asks, and waits until it says where to go.
+    fn ask(&self, more: &[&str]) -> Waiting {
+        let arguments = [&["connector", "login", "far", "--json", "--as", "farid"], more].concat();
+        let mut command = self.installation.command(&arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut answers = serde_json::Deserializer::from_reader(out).into_iter::<Value>();
+        let Some(Ok(first)) = answers.next() else {
+            panic!("{:?}", Ran::of(child.wait_with_output().unwrap()))
+        };
+        let open = first["open"].as_str().unwrap().to_owned();
+        Waiting { child, answers, open, code: first["code"].clone() }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.installation.json(&["vault", "list", "--tenant", "shop"]).to_string().contains(LOGIN)
+    }
+
+    /// That it is kept, by whom, and that the connector itself lets us in with it.
+    fn is_in(&self) {
+        assert!(self.is_kept());
+        let tail =
+            self.installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "50"]).to_string();
+        assert!(tail.contains("connector.logged_in") && tail.contains("farid"), "{tail}");
+        let tested = self.installation.run(&["connector", "test", "far", "--json"]);
+        let report: Value = serde_json::from_str(&tested.out).unwrap_or_else(|_| panic!("{tested:?}"));
+        assert_eq!(report["server"], "guarded", "{report:#}");
+    }
+}
+
+impl Waiting {
+    fn is_waiting(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// How it ends: what it says last, its exit code, and what it says beside.
+    fn end(mut self) -> (Option<Value>, Ran) {
+        let begun = Instant::now();
+        while self.is_waiting() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let last = self.answers.next().map(Result::unwrap);
+        (last, Ran::of(self.child.wait_with_output().unwrap()))
+    }
+
+    #[track_caller]
+    fn logged_in(self) {
+        let (last, ran) = self.end();
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+        assert_eq!(last, Some(json!({ "connector": "far", "logged_in": true })));
+    }
+
+    #[track_caller]
+    fn failed(self, words: &str) {
+        let (last, ran) = self.end();
+        assert_eq!(last, None, "nothing is said to be done");
+        let value = ran.refused_as(1, "failed");
+        assert!(value["error"]["message"].as_str().unwrap().contains(words), "{value}");
+    }
+
+    /// Where the browser comes back to: the command itself.
+    fn place(&self) -> String {
+        let place = self.open.split("redirect_uri=").nth(1).unwrap().split('&').next().unwrap();
+        place.replace("%3A", ":").replace("%2F", "/")
+    }
+
+    fn interrupted(self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.failed("interrupted");
+    }
+}
+
+fn with_a_code(engine: Engine) {
+    let house = house(engine, Codes::Given);
+    let mut asked = house.ask(&["--device"]);
+    let code = asked.code.as_str().unwrap().to_owned();
+    assert!(asked.open.starts_with(&format!("{}/device", house.service.issuer)), "{}", asked.open);
+    assert!(asked.is_waiting() && !house.is_kept());
+    assert_eq!(Browser::default().type_code(&asked.open, &code), "let in");
+    asked.logged_in();
+    assert_eq!(house.service.grants(DEVICE), 1);
+    house.is_in();
+}
+
+#[test]
+fn somebody_logs_in_with_a_code_on_sqlite() {
+    with_a_code(Engine::Sqlite);
+}
+
+#[test]
+fn somebody_logs_in_with_a_code_on_postgres() {
+    with_a_code(Engine::Postgres);
+}
+
+/// No server runs, and there are no codes: the browser comes back to the command. Others who come there change nothing.
+#[test]
+fn somebody_logs_in_in_a_browser_on_this_machine() {
+    let house = house(Engine::Sqlite, Codes::None);
+    let refused = house.installation.run(&["connector", "login", "far", "--device", "--json"]);
+    let refused = refused.refused_as(1, "failed").to_string();
+    assert!(refused.contains("lets nobody in by a code"), "{refused}");
+
+    let mut asked = house.ask(&[]);
+    let place = asked.place();
+    assert!(place.starts_with("http://127.0.0.1:") && asked.code.is_null(), "{}", asked.open);
+    let address = place.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    drop(TcpStream::connect(&address).unwrap());
+    TcpStream::connect(&address).unwrap().write_all(b"GET").unwrap();
+    let mut browser = Browser::default();
+    let lured =
+        ["favicon.ico", "", "?code=x", "?state=&code=x", "?state=evil&code=evil", "?state=evil&error=no"];
+    for path in lured {
+        let seen = browser.get(&format!("{place}{path}"));
+        assert_eq!((seen.status, seen.text.as_str()), (404, ""), "{path}");
+    }
+    assert!(asked.is_waiting(), "whoever else comes ends nothing");
+    let (at, seen) = browser.follow(&asked.open, "never");
+    assert!(at.starts_with(&place) && seen.status == 200, "{at} {seen:?}");
+    assert!(seen.text.contains("You can close this page"), "{seen:?}");
+    asked.logged_in();
+    assert!(TcpStream::connect(&address).is_err(), "nobody listens there any more");
+    assert_eq!(house.service.grants("authorization_code"), 1);
+    house.is_in();
+
+    house.service.deny();
+    let asked = house.ask(&[]);
+    browser = Browser::default();
+    browser.follow(&asked.open, "never");
+    asked.failed("said no: access_denied");
+}
+
+/// A server runs: the browser comes back there, and the command waits until it has.
+#[test]
+fn somebody_logs_in_at_the_running_server() {
+    let house = house(Engine::Sqlite, Codes::Given);
+    let running = house.installation.serve();
+    let mut asked = house.ask(&[]);
+    let link = format!("http://{}/connectors/login/", running.address);
+    assert!(asked.open.starts_with(&link), "{}", asked.open);
+    assert!(asked.is_waiting());
+    let (at, seen) = Browser::default().follow(&asked.open, "never");
+    assert!(at.starts_with(&format!("http://{}/connectors/back?", running.address)), "{at}");
+    assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
+    let token = asked.open.strip_prefix(&link).unwrap().to_owned();
+    asked.logged_in();
+    house.is_in();
+    let begun = Instant::now();
+    loop {
+        let listed = house.installation.json(&["connector", "list"]);
+        if listed["items"][0]["nodes"][0]["state"] == "ready" {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{listed}\n{}", running.log());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let (log, query) = (running.log(), at.split_once('?').unwrap().1);
+    let secret = |part: &str| part.split_once('=').unwrap().1.to_owned();
+    let brought = query.split('&').filter(|part| !part.starts_with("iss=")).map(secret);
+    for secret in brought.chain([token]) {
+        assert!(secret.len() > 20 && !log.contains(&secret), "{secret} is in {log}");
+    }
+}
+
+#[test]
+fn who_presses_ctrl_c_leaves_nothing_behind() {
+    for (codes, more) in [(Codes::Given, &["--device"][..]), (Codes::None, &[])] {
+        let house = house(Engine::Sqlite, codes);
+        let (asked, later) = (house.ask(more), house.ask(more));
+        let place = (codes == Codes::None).then(|| asked.place());
+        asked.interrupted();
+        if let Some(place) = place {
+            assert!(TcpStream::connect(place.trim_start_matches("http://").trim_end_matches('/')).is_err());
+        }
+        assert!(!house.is_kept());
+        later.interrupted();
+    }
+}
+
+/// A service that lets everybody in.
+fn open_service() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = [0; 4096];
+            let length = stream.read(&mut asked).unwrap();
+            let (status, body) = match asked[..length].starts_with(b"POST /mcp") {
+                true => ("200 OK", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+                false => ("404 Not Found", ""),
+            };
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n");
+            write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        }
+    });
+    url
+}
+
+#[test]
+fn where_no_login_is_wanted_it_says_so() {
+    let installation =
+        Installation::migrated(Engine::Sqlite).with("MUNSHI__CONNECTORS__PRIVATE_HOSTS", "127.0.0.1");
+    installation.json(&["tenant", "add", "shop"]);
+    let url = open_service();
+    installation.run(&["connector", "add", "child", "--", "python3"]).ok();
+    installation.json(&["connector", "add", "given", "--url", &url, "--token", "vault:given"]);
+    installation.json(&["connector", "add", "open", "--url", &url]);
+    for (name, words) in
+        [("child", "not reached by a url"), ("given", "has a token"), ("open", "asks for no login")]
+    {
+        for more in [&[][..], &["--device"]] {
+            let arguments = [&["connector", "login", name, "--json"], more].concat();
+            let refused = installation.run(&arguments).refused_as(1, "failed").to_string();
+            assert!(refused.contains(words), "{name}: {refused}");
+        }
+    }
+    let _running = installation.serve();
+    let refused =
+        installation.run(&["connector", "login", "open", "--json"]).refused_as(1, "failed").to_string();
+    assert!(refused.contains("asks for no login"), "with a server, too: {refused}");
+    let missing = installation.run(&["connector", "login", "nobody", "--json"]).refused_as(5, "not_found");
+    assert!(missing["error"]["hint"].as_str().unwrap().contains("munshi connector list"), "{missing}");
+    installation.run(&["connector", "login", "No Body", "--json"]).refused(2);
+    assert_eq!(installation.json(&["vault", "list", "--tenant", "shop"])["items"], json!([]));
+}
