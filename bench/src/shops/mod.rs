@@ -18,8 +18,6 @@ use crate::report::{Goal, Table, count, verdict};
 const SHOPS: usize = 16;
 /// Milliseconds.
 const TURN_GOAL: f64 = 20.0;
-const READ_GOAL: f64 = 5.0;
-const PROOF_GOAL: f64 = 2_000.0;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !again::has_postgres() {
@@ -48,7 +46,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut table = Table::new(["database", "entries", "what", "median ms", "p99 ms", "to the goal"]);
     for engine in [Engine::Sqlite, Engine::Postgres] {
         for row in books::measure(engine, &runtime, arguments.entries)? {
-            let goal = Goal::AtMost(if row.what == books::PROOF { PROOF_GOAL } else { READ_GOAL });
             let mut took = row.took;
             took.sort_unstable();
             let [median, p99] = [50, 99].map(|part| millis(&took, part));
@@ -58,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 row.what.to_owned(),
                 format!("{median:.2}"),
                 format!("{p99:.2}"),
-                verdict(p99, goal, 0),
+                row.goal.map_or_else(String::new, |goal| verdict(p99, Goal::AtMost(goal), 0)),
             ]);
         }
     }
