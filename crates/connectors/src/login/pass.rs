@@ -12,13 +12,12 @@ use zeroize::Zeroizing;
 use super::challenge::Challenge;
 use super::discover::covers;
 use super::kept::Kept;
-use super::{Logins, rows};
+use super::Logins;
+use super::renewal::{Came, RENEWING, Renewal};
 use crate::error::{Error, Result};
 
 /// It is renewed so long before its end: calls under way have that long.
 const EARLY: Duration = Duration::from_secs(60);
-/// Renewing takes no longer; who has not come back by then is dead.
-const RENEWING: Duration = Duration::from_secs(40);
 /// An answer may still hold one from before.
 const MOST_USED: usize = 12;
 const PAUSE: Duration = Duration::from_millis(200);
@@ -123,67 +122,32 @@ impl Pass {
         Ok(())
     }
 
-    /// Renews it, unless another process does: then it is waited for. Where it is refused, all stays as it was.
+    /// Has it renewed, unless somebody else does: then they are waited for. Where it is refused, all stays as it was.
     async fn renew(&self, held: &mut Held) -> Result<()> {
-        let Some(refresh) = held.kept.as_ref().and_then(|kept| kept.refresh.clone()) else { return Ok(()) };
-        if held.refused.as_ref() == Some(&refresh) {
-            return Ok(());
-        }
         let mut waited = Duration::ZERO;
-        while !self.begin_renewal().await? {
+        loop {
+            let Some(kept) = held.kept.as_ref().filter(|kept| kept.refresh.is_some()) else { return Ok(()) };
+            if held.refused == kept.refresh {
+                return Ok(());
+            }
+            let before = kept.access.clone();
+            let renewal =
+                Renewal { tenant: self.tenant, connector: self.connector.clone(), access: before.clone() };
+            match self.logins.renew(renewal).await? {
+                Came::Done => return self.read(held).await,
+                Came::Refused(refresh) => {
+                    held.refused = Some(refresh);
+                    return Ok(());
+                }
+                Came::Elsewhere => {}
+            }
             tokio::time::sleep(PAUSE).await;
             waited += PAUSE;
-            let before = held.kept.as_ref().map(|kept| kept.access.clone());
             self.read(held).await?;
-            if held.kept.as_ref().map(|kept| &kept.access) != before.as_ref() || waited > RENEWING {
+            if held.kept.as_ref().map(|kept| &kept.access) != Some(&before) || waited > RENEWING {
                 return Ok(());
             }
         }
-        let renewed = self.renew_alone(held).await;
-        let name = self.connector.clone();
-        let ended = self.logins.0.db.write(self.tenant, move |tx| rows::end_renewal(tx, &name)).await;
-        if let Err(error) = ended {
-            tracing::debug!(%error, "the end of a renewal can't be written down; it lapses");
-        }
-        renewed
-    }
-
-    async fn begin_renewal(&self) -> Result<bool> {
-        let (name, now) = (self.connector.clone(), self.logins.0.clock.now());
-        let unit =
-            move |tx: &mut munshi_store::Tx<'_>| rows::begin_renewal(tx, &name, (now, now.plus(RENEWING)));
-        self.logins.0.db.write(self.tenant, unit).await
-    }
-
-    async fn renew_alone(&self, held: &mut Held) -> Result<()> {
-        // Another process may have ended just before it became ours.
-        let before = held.kept.as_ref().map(|kept| kept.access.clone());
-        self.read(held).await?;
-        let Some(kept) = held.kept.clone().filter(|kept| Some(&kept.access) == before.as_ref()) else {
-            return Ok(());
-        };
-        let Some(refresh) = kept.refresh.clone() else { return Ok(()) };
-        let fetch = &self.logins.0.fetch;
-        let mut pairs = vec![
-            ("grant_type", "refresh_token"),
-            ("refresh_token", refresh.as_str()),
-            ("resource", kept.resource.as_str()),
-        ];
-        let login = kept.client.shown(&mut pairs);
-        let answered = fetch.form(&fetch.address(&kept.token)?, &pairs, login.as_ref()).await?;
-        if !answered.status.is_success() {
-            let error = answered.error();
-            tracing::warn!(connector = %self.connector, error, "a login is not renewed; somebody has to log in");
-            held.refused = Some(refresh);
-            return Ok(());
-        }
-        let mut renewed = kept.clone();
-        renewed.take(&answered, self.logins.0.clock.now())?;
-        // Before it is used: what is used and not kept is lost with the process.
-        self.logins.renew_kept(self.tenant, &self.connector, &renewed).await?;
-        (held.kept, held.refused) = (Some(renewed), None);
-        self.hide(held);
-        Ok(())
     }
 
     fn hide(&self, held: &Held) {

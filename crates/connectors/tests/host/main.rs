@@ -7,6 +7,7 @@ mod changing;
 mod conform;
 mod http;
 mod login;
+mod login_held;
 mod misbehaving;
 mod openapi;
 mod real;

@@ -50,7 +50,7 @@ def tools():
         ),
         tool("raw", "Nobody says what it does."),
     ]
-    if mood in ("late", "wordy"):
+    if mood in ("late", "wordy", "failed"):
         harmless = {"dangerous": False, "destructive": False}
         look_up = {"tool": "find", "arguments": {"reference": "{key}"}, "found": "/order/of"}
         listed += [
@@ -93,6 +93,8 @@ def unsure(name, arguments, key):
     if mood == "wordy":
         failed = {"munshi/failure": {"code": "busy", "retryable": True, "maybe": True}}
         return {**text("it broke off"), "isError": True, "_meta": failed}
+    if mood == "failed":
+        return {**text("upstream timed out"), "isError": True}
     raise Failed(-32000 if name == "order" else -32603, "upstream timed out")
 
 
@@ -131,6 +133,8 @@ def call(name, arguments, key):
         write(f"{key} {arguments['text']}")
         if mood == "late":
             raise Failed(-32603, "it took too long")
+        if mood == "failed":
+            return {**text("it took too long"), "isError": True}
         return text(calls[key])
     if name in ("raw", "wipe", "peek"):
         return text("done")
