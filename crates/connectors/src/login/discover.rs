@@ -65,6 +65,8 @@ struct Server {
 
 /// Looks for the way in, with what the service said last.
 pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+    // What we are given will be shown there, where nobody may read along.
+    let connector = &fetch.address(connector.as_str())?;
     let asked = fetch.challenge(connector).await?;
     let is_wanted = asked.is_some() || *said != Challenge::default();
     let asked = asked.unwrap_or_default();

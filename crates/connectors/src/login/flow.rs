@@ -183,9 +183,15 @@ impl Logins {
         if let (true, Some(address)) = (found.takes_documents, &back.document) {
             return Ok(Client::document(found, address));
         }
-        let known = self.known_client(tenant, connector).await?;
-        if let Some(known) = known.filter(|known| known.fits(found, (*scope, &back.redirect), self.0.clock.now())) {
-            return Ok(known);
+        let (known, now) = (self.known_client(tenant, connector).await?, self.0.clock.now());
+        if let Some(known) = known.filter(|known| known.fits(found, (*scope, &back.redirect), now)) {
+            // Whoever went there in vain may have been told that nobody knows us: that is not said to us.
+            let name = connector.to_owned();
+            let last = move |tx: &mut munshi_store::Tx<'_>| rows::last_in_vain::<Way>(tx, &name, now);
+            let last = self.0.db.read(tenant, last).await?;
+            if last.is_none_or(|last| last.client_id != known.id) {
+                return Ok(known);
+            }
         }
         let client = Client::register(&self.0.fetch, found, *scope, &back.redirect).await?;
         self.keep_client(tenant, connector, &client, by).await?;

@@ -52,12 +52,18 @@ pub(crate) fn offer(
 }
 
 impl Logins {
-    /// A link for whoever looks after a tenant, at a server of ours that people open by this address.
-    pub async fn link(&self, tenant: TenantId, connector: &str, base: &str, by: Actor) -> Result<String> {
+    /// A link at a server of ours that people open by this address: for a person, or whoever looks after the tenant.
+    pub async fn link(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        base: &str,
+        (by, to): (Actor, Option<PersonId>),
+    ) -> Result<String> {
         self.entry(tenant, connector).await?;
         let (name, random, now) = (connector.to_owned(), self.0.random.clone(), self.0.clock.now());
         let offered =
-            move |tx: &mut Tx<'_>| offer(tx, &name, (by, None), Challenge::default(), (random.as_ref(), now));
+            move |tx: &mut Tx<'_>| offer(tx, &name, (by, to), Challenge::default(), (random.as_ref(), now));
         let token = self.0.db.write(tenant, offered).await?;
         Ok(address(base, &token))
     }

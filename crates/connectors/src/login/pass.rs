@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use munshi_safety::privacy::Scrubber;
-use munshi_types::TenantId;
+use munshi_types::{TenantId, Timestamp};
 use tokio::sync::Mutex;
 use url::Url;
 use zeroize::Zeroizing;
@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// It is renewed so long before its end: calls under way have that long.
 const EARLY: Duration = Duration::from_secs(60);
+/// So long one goes on with what one has before one looks whether there is another.
+const FRESH: Duration = Duration::from_secs(5);
 /// An answer may still hold one from before.
 const MOST_USED: usize = 12;
 const PAUSE: Duration = Duration::from_millis(200);
@@ -54,7 +56,10 @@ impl Hidden {
 
 #[derive(Default)]
 struct Held {
-    is_read: bool,
+    /// When it was last looked whether there is another.
+    looked_at: Option<Timestamp>,
+    /// Since when it has been there.
+    set_at: Option<Timestamp>,
     kept: Option<Kept>,
     /// A renewal of this was refused: it is not tried again.
     refused: Option<Zeroizing<String>>,
@@ -83,10 +88,12 @@ impl Pass {
     /// What to show at the door; none where nobody has logged in.
     pub(crate) async fn now(&self) -> Result<Option<Zeroizing<String>>> {
         let mut held = self.held.lock().await;
-        if !held.is_read {
-            self.read(&mut held).await?;
-        }
         let now = self.logins.0.clock.now();
+        if held.looked_at.is_none() {
+            self.read(&mut held).await?;
+        } else {
+            self.look_again(&mut held, now).await;
+        }
         if held.kept.as_ref().is_some_and(|kept| kept.ends_within(EARLY, now)) {
             // What can't be renewed is used to its end, and then refused.
             if let Err(error) = self.renew(&mut held).await {
@@ -114,10 +121,28 @@ impl Pass {
         Ok(other(&held).map_or(Renewed::NotIn, Renewed::With))
     }
 
+    /// Somebody may have logged in anew, perhaps as somebody else: what we have may be good still, and is not wanted.
+    async fn look_again(&self, held: &mut Held, now: Timestamp) {
+        if held.looked_at.is_some_and(|at| now < at.plus(FRESH)) {
+            return;
+        }
+        held.looked_at = Some(now);
+        let looked = match self.logins.last(self.tenant, &self.connector).await {
+            Ok(last) if last == held.set_at => return,
+            Ok(_) => self.read(held).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = looked {
+            tracing::warn!(connector = %self.connector, %error, "whether somebody has logged in anew can't be seen");
+        }
+    }
+
     async fn read(&self, held: &mut Held) -> Result<()> {
+        // In this order: whatever comes in between is seen the next time.
+        held.set_at = self.logins.last(self.tenant, &self.connector).await?;
         let kept = self.logins.kept(self.tenant, &self.connector).await?;
         held.kept = kept.filter(|kept| covers(&kept.resource, &self.url));
-        held.is_read = true;
+        held.looked_at = Some(self.logins.0.clock.now());
         self.hide(held);
         Ok(())
     }
@@ -194,3 +219,7 @@ impl From<Error> for std::io::Error {
         Self::other(error.to_string())
     }
 }
+
+#[cfg(test)]
+#[path = "pass_tests.rs"]
+mod tests;

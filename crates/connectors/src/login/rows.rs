@@ -94,6 +94,22 @@ pub(super) fn use_up<T: DeserializeOwned>(
     Ok((used > 0).then_some(found))
 }
 
+/// What the last login stands for that was begun at a connector in vain: nobody came back in time.
+pub(super) fn last_in_vain<T: DeserializeOwned>(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    now: Timestamp,
+) -> Result<Option<T>> {
+    let found = tx.optional(
+        "SELECT body FROM connector_logins
+         WHERE tenant_id = $1 AND connector = $2 AND kind = 'state' AND used_at IS NULL AND expires_at <= $3
+         ORDER BY expires_at DESC LIMIT 1",
+        params![connector, now],
+        |row| row.get::<Json>(0),
+    )?;
+    Ok(found.map(|body| body.read()).transpose()?)
+}
+
 /// Uses up the link that a login was begun with, if it had one. False where it led to another login before.
 pub(super) fn use_link(tx: &mut Tx<'_>, link: Option<&[u8]>, now: Timestamp) -> Result<bool> {
     let Some(link) = link else { return Ok(true) };

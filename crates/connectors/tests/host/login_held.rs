@@ -39,7 +39,8 @@ impl Guarded {
     }
 
     async fn link(&self) -> Token {
-        let link = self.shop.logins.link(self.shop.tenant, "far", "http://munshi.example", by()).await.unwrap();
+        let (logins, tenant) = (&self.shop.logins, self.shop.tenant);
+        let link = logins.link(tenant, "far", "http://munshi.example", (by(), None)).await.unwrap();
         Token::parse(link.rsplit('/').next().unwrap()).unwrap()
     }
 

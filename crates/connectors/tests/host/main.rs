@@ -8,6 +8,7 @@ mod conform;
 mod http;
 mod login;
 mod login_held;
+mod login_hostile;
 mod misbehaving;
 mod openapi;
 mod real;

@@ -121,7 +121,7 @@ impl Asking<'_> {
     /// The browser comes back to the server; here one waits until it has.
     async fn at_server(&self, base: &str) -> Result<()> {
         let begun = self.context.now();
-        let link = self.logins.link(self.tenant, self.name.as_str(), base, self.by.clone()).await?;
+        let link = self.logins.link(self.tenant, self.name.as_str(), base, (self.by.clone(), None)).await?;
         let words = format!(
             "Open this as an owner or admin of the tenant, and sign in at the service. Waiting…\n\n  {link}\n"
         );
