@@ -75,8 +75,9 @@ impl Kind for Hosts {
             with_port || is_name(text) || text.parse::<IpAddr>().is_ok()
         };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd)))
-                .with_hint("give a name or an address, with its port: books.local:8443, [fd00::1]:8443; no path")),
+            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd))).with_hint(
+                "give a name or an address, with its port: books.local:8443, [fd00::1]:8443; no path",
+            )),
             None => Ok(hosts),
         }
     }

@@ -181,7 +181,8 @@ async fn idempotent(trial: &Trial, session: &Session, tools: &[Said<'_>]) -> Fin
         }
     }
     if differ.is_empty() && !failed.is_empty() {
-        let words = format!("nothing was learned: these fail with what `try` says: {}", super::several(&failed));
+        let words =
+            format!("nothing was learned: these fail with what `try` says: {}", super::several(&failed));
         return Finding::new(CHECK, Verdict::Doubtful, words).advised("give `try` arguments that it can do");
     }
     Finding::of(
@@ -197,9 +198,7 @@ async fn unknown_tool(session: &Session) -> Finding {
     const CHECK: &str = "unknown_tool";
     match call(session, "no_such_tool_here", Map::new(), None).await {
         Err(Broken::Refused { .. }) => Finding::pass(CHECK, "a tool that is not there is refused"),
-        Ok(text) if has_failed(&text) => {
-            Finding::pass(CHECK, "a tool that is not there is refused")
-        }
+        Ok(text) if has_failed(&text) => Finding::pass(CHECK, "a tool that is not there is refused"),
         Ok(_) => Finding::new(CHECK, Verdict::Fail, "it answered for a tool that is not there"),
         Err(broken) => {
             Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}"))

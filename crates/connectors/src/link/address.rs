@@ -77,7 +77,9 @@ impl Resolve for Guarded {
 }
 
 fn private(host: &str) -> String {
-    format!("{host} leads into a private network: the operator can allow it, as HOST:PORT, with connectors.private_hosts")
+    format!(
+        "{host} leads into a private network: the operator can allow it, as HOST:PORT, with connectors.private_hosts"
+    )
 }
 
 /// Whether an address is one that everybody reaches.

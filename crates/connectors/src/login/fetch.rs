@@ -114,7 +114,8 @@ impl Fetch {
         login: Option<&(String, Zeroizing<String>)>,
     ) -> Result<Answered> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        let mut request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
+        let mut request =
+            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
         if let Some((name, password)) = login {
             request = request.header(AUTHORIZATION, basic(name, password));
         }

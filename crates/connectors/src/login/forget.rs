@@ -2,9 +2,9 @@
 
 use munshi_types::{ConnectorName, TenantId};
 
+use super::Logins;
 use super::discover;
 use super::kept::Kept;
-use super::Logins;
 use crate::error::{Error, Result};
 
 /// What lets us into a connector, as it was when that was about to be taken away.

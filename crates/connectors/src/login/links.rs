@@ -8,7 +8,7 @@ use munshi_types::{PersonId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::challenge::Challenge;
-use super::flow::{Back, Begun, Beginning};
+use super::flow::{Back, Beginning, Begun};
 use super::rows::{self, Kind};
 use super::{LINK_LIFE, Logins, Who};
 use crate::error::{Error, Result};
@@ -74,8 +74,12 @@ impl Logins {
         let find = move |tx: &mut PlatformTx<'_>| rows::find::<Body>(tx, (Kind::Link, &text), now);
         let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
         let rows::Found { tenant, connector, body: Body { to, said, .. } } = found;
-        let (_, url) = self.entry(tenant, &connector).await?;
-        let server = url.host_str().map(|_| url.origin().ascii_serialization()).unwrap_or_default();
+        let server = match self.entry(tenant, &connector).await {
+            Ok((_, url)) => url.origin().ascii_serialization(),
+            // Nobody logs in there any more.
+            Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), said }))
     }
 

@@ -9,10 +9,10 @@ use tokio::sync::Mutex;
 use url::Url;
 use zeroize::Zeroizing;
 
+use super::Logins;
 use super::challenge::Challenge;
 use super::discover::covers;
 use super::kept::Kept;
-use super::Logins;
 use super::renewal::{Came, RENEWING, Renewal};
 use crate::error::{Error, Result};
 

@@ -14,8 +14,9 @@ const URL: &str = "https://books.example/mcp";
 
 async fn logins(test: &TestDb) -> Logins {
     let (random, source) = (Arc::new(SystemRandom), KeySource::File(test.place.folder().join("vault.key")));
-    let vault =
-        Vault::start(test.db.clone(), source, random.clone(), test.ids.clone(), test.clock.now()).await.unwrap();
+    let vault = Vault::start(test.db.clone(), source, random.clone(), test.ids.clone(), test.clock.now())
+        .await
+        .unwrap();
     let parts = LoginParts {
         db: test.db.clone(),
         vault,

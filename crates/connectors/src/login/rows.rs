@@ -129,10 +129,7 @@ pub(super) fn is_used(tx: &mut Tx<'_>, link: &[u8]) -> Result<bool> {
 
 /// Forgets every way to a connector that was taken away.
 pub(super) fn forget(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
-    tx.execute(
-        "DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2",
-        params![connector],
-    )?;
+    tx.execute("DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2", params![connector])?;
     Ok(())
 }
 

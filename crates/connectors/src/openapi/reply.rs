@@ -169,9 +169,8 @@ mod tests {
 
     #[test]
     fn a_status_says_whether_a_write_may_have_happened() {
-        let maybe = |method: &Method, status: u16| {
-            refused(method, StatusCode::from_u16(status).unwrap(), b"").maybe
-        };
+        let maybe =
+            |method: &Method, status: u16| refused(method, StatusCode::from_u16(status).unwrap(), b"").maybe;
         for status in [301, 302, 303, 408, 500, 502, 504] {
             assert!(maybe(&Method::POST, status) && !maybe(&Method::GET, status), "{status}");
         }

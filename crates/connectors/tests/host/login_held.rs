@@ -7,7 +7,6 @@ use munshi_connectors::{Error, State};
 use munshi_identity::Token;
 use munshi_safety::vault::SecretRef;
 use munshi_store::{Tx, params};
-use munshi_test_support::TestDb;
 use serde_json::Value;
 
 use crate::login::{Guarded, allowed, back, browse, by};

@@ -47,7 +47,8 @@ impl Evil {
             }
         });
         evil.says_where(&format!("{}/.well-known/oauth-protected-resource/mcp", evil.base));
-        let resource = json!({ "resource": format!("{}/mcp", evil.base), "authorization_servers": [evil.base] });
+        let resource =
+            json!({ "resource": format!("{}/mcp", evil.base), "authorization_servers": [evil.base] });
         evil.json("/.well-known/oauth-protected-resource/mcp", &resource);
         evil.describes(&json!({}));
         evil.json("/register", &json!({ "client_id": "us" }));

@@ -242,10 +242,8 @@ pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<Listed>> {
 /// Removes a secret of the transaction's tenant, with what it was for: whoever takes that away tells the audit. False
 /// when there was none.
 pub fn forget(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<bool> {
-    let removed = tx.execute(
-        "DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2",
-        params![reference.name()],
-    )?;
+    let removed = tx
+        .execute("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2", params![reference.name()])?;
     Ok(removed > 0)
 }
 

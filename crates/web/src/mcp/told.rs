@@ -104,7 +104,8 @@ pub(crate) fn refused(error: &ApiError) -> Result<CallToolResult, ErrorData> {
     let told =
         json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
     // Said before anything was done.
-    let about = json!({ "code": error.code(), "retryable": error.code() == Code::TooManyRequests, "maybe": false });
+    let about =
+        json!({ "code": error.code(), "retryable": error.code() == Code::TooManyRequests, "maybe": false });
     let mut result = not_done(format!("{} {}", error.message, error.hint), told);
     result.meta = Some(failure(about));
     Ok(result)

@@ -3,7 +3,6 @@
 use munshi_identity::operators::{OPERATORS, roles};
 use munshi_identity::{Address, Person, Role, persons};
 use munshi_store::{PlatformTx, Tx};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_types::PersonId;
 use sha2::{Digest, Sha256};
@@ -30,7 +29,7 @@ impl House {
 
     /// Somebody of the shop is this from now on.
     async fn becomes(&self, person: PersonId, role: Option<Role>) {
-        let put = move |tx: &mut Tx<'_>| -> Result<(), munshi_identity::Error> {
+        let put = move |tx: &mut Tx<'_>| -> Result<(), munshi_store::Error> {
             let known = persons::find(tx, person)?.unwrap();
             persons::put(tx, &Person { role, ..known })
         };

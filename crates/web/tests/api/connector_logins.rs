@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use munshi_connectors::{Allowed, LoginParts, Logins, declared, rows};
-use munshi_identity::passwords::Passwords;
 use munshi_identity::Role;
+use munshi_identity::passwords::Passwords;
 use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault::{KeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};

@@ -67,11 +67,15 @@ fn told(name: &ConnectorName, given: &GivenBack) -> (Option<&'static str>, Strin
         }
         GivenBack::NotTaken { at } => (
             Some("forgotten"),
-            format!("Its login is forgotten here. {at} can't be told: end it there, where you let {name} in.\n"),
+            format!(
+                "Its login is forgotten here. {at} can't be told: end it there, where you let {name} in.\n"
+            ),
         ),
         GivenBack::NotHeard { at, why } => (
             Some("forgotten"),
-            format!("Its login is forgotten here, and not revoked: {why}. End it at {at}, where you let {name} in.\n"),
+            format!(
+                "Its login is forgotten here, and not revoked: {why}. End it at {at}, where you let {name} in.\n"
+            ),
         ),
     }
 }
