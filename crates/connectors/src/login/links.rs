@@ -24,6 +24,7 @@ pub struct Led {
     /// Whom it was sent to; nobody where an operator asked for it.
     pub to: Option<PersonId>,
     hash: Vec<u8>,
+    by: Actor,
     said: Challenge,
 }
 
@@ -73,20 +74,20 @@ impl Logins {
         let (text, now) = (token.reveal().to_owned(), self.0.clock.now());
         let find = move |tx: &mut PlatformTx<'_>| rows::find::<Body>(tx, (Kind::Link, &text), now);
         let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
-        let rows::Found { tenant, connector, body: Body { to, said, .. } } = found;
+        let rows::Found { tenant, connector, body: Body { by, to, said } } = found;
         let server = match self.entry(tenant, &connector).await {
             Ok((_, url)) => url.origin().ascii_serialization(),
             // Nobody logs in there any more.
             Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), said }))
+        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), by, said }))
     }
 
     /// Begins the login that a link leads to, for somebody who may: whoever asks has seen to that.
     pub async fn follow(&self, led: Led, back: &Back, who: Who) -> Result<Begun> {
-        let Led { tenant, connector, hash, said, .. } = led;
-        let beginning = Beginning { by: who.actor(), who: Some(who), link: Some(hash) };
+        let Led { tenant, connector, hash, by, said, .. } = led;
+        let beginning = Beginning { by: who.actor(by), who: Some(who), link: Some(hash) };
         self.begin_for(tenant, &connector, back, &said, beginning).await
     }
 

@@ -73,7 +73,7 @@ on_both_engines! {
         log_in("second").await;
         test.clock.advance(FRESH);
         assert_eq!(shown().await.as_deref(), Some("second"));
-        let gone = |tx: &mut munshi_store::Tx<'_>| super::super::forget(tx, "far");
+        let gone = |tx: &mut munshi_store::Tx<'_>| crate::login::forget(tx, "far");
         test.db.write(tenant, gone).await.unwrap();
         test.clock.advance(FRESH);
         assert_eq!(shown().await, None, "what was forgotten is shown to nobody");

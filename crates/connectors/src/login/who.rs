@@ -18,12 +18,12 @@ pub enum Who {
 }
 
 impl Who {
-    /// As the audit knows them.
-    pub(super) fn actor(self) -> Actor {
+    /// As the audit knows them. Whoever sits at the machine is whoever asked there for the link.
+    pub(super) fn actor(self, asked: Actor) -> Actor {
         match self {
             Self::Operator(id) => Actor::new(ActorKind::Operator, links::by_operator(id)),
             Self::Person(id) => Actor::new(ActorKind::Person, id.to_string()),
-            Self::Here => Actor::new(ActorKind::Operator, "this machine"),
+            Self::Here => asked,
         }
     }
 }

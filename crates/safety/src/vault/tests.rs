@@ -79,7 +79,7 @@ on_both_engines! {
         assert!(replace("one", "two").await);
         assert!(!replace("one", "three").await, "another came before");
         assert_eq!(opened(&vault, shop, "a").await.unwrap(), "two");
-        let forgotten = |called: &'static str| test.db.write(shop, move |tx| super::forget(tx, &name(called)));
+        let forgotten = |called: &'static str| test.db.write(shop, move |tx| crate::vault::forget(tx, &name(called)));
         assert!(forgotten("a").await.unwrap() && !forgotten("a").await.unwrap());
         assert!(!replace("two", "three").await, "what was forgotten stays so");
     }
