@@ -173,3 +173,27 @@ proptest! {
         }
     }
 }
+
+/// A host in a private network, with its port or, as older files have it, without one.
+#[test]
+fn a_private_host_has_a_port_or_none() {
+    let text = |host: &str| format!("[connectors]\nprivate_hosts = [\"{host}\"]\n");
+    for good in
+        ["books.local", "books.local:8443", "10.0.0.1", "10.0.0.1:80", "fd00::1", "[fd00::1]:8443", "::1"]
+    {
+        let sources = Sources::default().with_text("munshi.toml", text(good));
+        assert_eq!(Config::load(&sources).unwrap().connectors.private_hosts, [good]);
+    }
+    for bad in [
+        "",
+        "books.local:",
+        "books.local:0",
+        "books.local:70000",
+        "http://books.local",
+        "a/b",
+        "[::1]",
+        ":80",
+    ] {
+        assert!(refusal(&text(bad), &[]).contains("[fd00::1]:8443"), "{bad}");
+    }
+}

@@ -21,11 +21,11 @@ pub(crate) const FAILURE: &str = "munshi/failure";
 /// A result, or why there is none, in words that say what to do.
 pub(crate) fn read(
     connector: &str,
-    effect: Effect,
+    (effect, fails): (Effect, Happened),
     answered: Result<CallToolResult, Broken>,
 ) -> Result<Done, Failure> {
     match answered {
-        Ok(result) if result.is_error == Some(true) => Err(failure(&result)),
+        Ok(result) if result.is_error == Some(true) => Err(failure(&result, effect, fails)),
         Ok(result) => Ok(Done::with(value_of(&result))),
         Err(Broken::Refused { code: INVALID_PARAMS, words }) => Err(Failure::surely("bad_arguments", words)),
         Err(Broken::Refused { code: METHOD_NOT_FOUND, words }) => Err(Failure::surely("unknown_tool", words)),
@@ -66,15 +66,20 @@ pub(crate) fn not_in(connector: &str) -> Failure {
     )
 }
 
-/// As the server says more of it; else it failed for good, and nothing happened.
-fn failure(result: &CallToolResult) -> Failure {
+/// As the server says more of it. One that says nothing more may have failed after the deed, as where somebody behind it
+/// was too slow for it: then it is as after an error of the protocol.
+fn failure(result: &CallToolResult, effect: Effect, fails: Happened) -> Failure {
     let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE));
     let is = |key: &str| about.and_then(|about| about.get(key)?.as_bool()).unwrap_or(false);
     let code = about.and_then(|about| about.get("code")?.as_str());
     // Whether somebody has to log in is for us to find out: whoever says so would be given what was approved once more.
     let code = code.filter(|code| *code != munshi_tools::LOGIN_NEEDED).unwrap_or("tool_failed");
-    let happened = if is("maybe") { Happened::Maybe } else { Happened::No };
-    Failure { retryable: is("retryable"), happened, ..Failure::surely(code, text_of(result)) }
+    let (happened, retryable) = match about {
+        Some(_) if is("maybe") => (Happened::Maybe, is("retryable")),
+        Some(_) => (Happened::No, is("retryable")),
+        None => (fails, effect.writes() && fails == Happened::Maybe),
+    };
+    Failure { retryable, happened, ..Failure::surely(code, text_of(result)) }
 }
 
 /// What is structured as it is; else its texts, with what can't be read named.
@@ -129,6 +134,8 @@ fn text_of(result: &CallToolResult) -> String {
 mod tests {
     use super::*;
 
+    const ONCE: (Effect, Happened) = (Effect::Once, Happened::Maybe);
+
     fn result(value: Value) -> CallToolResult {
         serde_json::from_value(value).unwrap()
     }
@@ -145,25 +152,43 @@ mod tests {
                 json!({ "content": [{ "image": "image/png", "bytes": 3 }, { "uri": "x:1", "text": "t" }] }),
             ),
         ] {
-            assert_eq!(read("x", Effect::Once, Ok(result(given.clone()))).unwrap().value, told, "{given}");
+            assert_eq!(read("x", ONCE, Ok(result(given.clone()))).unwrap().value, told, "{given}");
         }
         let failed =
             result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
-        let failure = read("x", Effect::Once, Ok(failed)).unwrap_err();
+        let failure = read("x", ONCE, Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
-        assert_eq!(read("x", Effect::Once, Err(Broken::TooLong)).unwrap_err().code, "too_long");
+        assert_eq!(read("x", ONCE, Err(Broken::TooLong)).unwrap_err().code, "too_long");
         let broke = result(json!({ "content": [{ "type": "text", "text": "HTTP 502" }], "isError": true,
             "_meta": { "munshi/failure": { "code": "service_failed", "retryable": true, "maybe": true } } }));
-        let failure = read("x", Effect::Once, Ok(broke)).unwrap_err();
+        let failure = read("x", ONCE, Ok(broke)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.retryable), ("service_failed", true));
         assert_eq!(failure.happened, Happened::Maybe);
+    }
+
+    #[test]
+    fn a_failed_write_is_sure_only_where_somebody_vouches_for_it() {
+        let told = |meta: Value, effect, fails| {
+            let text = json!([{ "type": "text", "text": "upstream timed out" }]);
+            let failed = result(json!({ "content": text, "isError": true, "_meta": meta }));
+            let failure = read("x", (effect, fails), Ok(failed)).unwrap_err();
+            (failure.happened, failure.retryable)
+        };
+        let (plain, ours) = (json!({}), |about: Value| json!({ "munshi/failure": about }));
+        for effect in [Effect::Once, Effect::Keyed, Effect::Checked] {
+            assert_eq!(told(plain.clone(), effect, Happened::Maybe), (Happened::Maybe, true));
+            assert_eq!(told(plain.clone(), effect, Happened::No), (Happened::No, false), "all or nothing");
+            assert_eq!(told(ours(json!({ "code": "busy" })), effect, Happened::Maybe), (Happened::No, false));
+            assert_eq!(told(ours(json!({ "maybe": true })), effect, Happened::No), (Happened::Maybe, false));
+        }
+        assert!(!told(plain, Effect::Read, Happened::Maybe).1, "a look that fails has failed");
     }
 
     #[test]
     fn only_a_call_that_was_not_understood_surely_did_nothing() {
         let told = |code: i32, effect| {
             let refused = Broken::Refused { code, words: "no".to_owned() };
-            let failure = read("x", effect, Err(refused)).unwrap_err();
+            let failure = read("x", (effect, Happened::Maybe), Err(refused)).unwrap_err();
             (failure.happened, failure.retryable)
         };
         for code in [-32700, -32602, -32601, -32600, -32022, -32020] {

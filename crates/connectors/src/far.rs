@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_safety::privacy::Scrubber;
-use munshi_tools::{Done, Failure, Far, Looked};
+use munshi_tools::{Done, Failure, Far, Happened, Looked};
 use munshi_types::Effect;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -25,6 +25,8 @@ pub(crate) struct RemoteTool {
     /// The argument that has it only say what it would do.
     pub dry_run: Option<String>,
     pub look_up: Option<LookUp>,
+    /// What a failed result says of the deed, where it does not say itself.
+    pub fails: Happened,
     pub timeout: Duration,
 }
 
@@ -47,7 +49,7 @@ impl RemoteTool {
     async fn ask(&self, asked: Asked<'_>, permit: &Permit) -> Result<Done, Failure> {
         let session = self.link.session().await.map_err(|standing| down(&self.link.name, &standing))?;
         let answered = session.call(asked.tool, asked.arguments, asked.key).await;
-        answer::read(&self.link.name, permit.effect(), answered)
+        answer::read(&self.link.name, (permit.effect(), self.fails), answered)
     }
 
     fn own(&self, permit: &Permit) -> Asked<'_> {

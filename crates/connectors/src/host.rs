@@ -299,6 +299,10 @@ impl Host {
         if tokio::time::timeout(patience, self.inner.way.tasks.wait()).await.is_err() {
             tracing::warn!("some connectors have not stopped in time; they are killed");
         }
+        // What a service gave us in this moment is kept, though nobody waits for it.
+        if let Some(logins) = &self.inner.way.logins {
+            logins.settle().await;
+        }
     }
 
     /// How the tenant's connectors are here.

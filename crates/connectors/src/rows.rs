@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::declared::Declared;
 use crate::error::Result;
+use crate::login;
 use crate::manifest::Manifest;
 use crate::state::Standing;
 use crate::translate::Accepted;
@@ -34,11 +35,14 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Declared)> {
     }
 }
 
-/// Puts a file in force. Gives its version.
+/// Puts a file in force. Gives its version. What let us into a connector that is no longer in it is forgotten.
 pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: Timestamp) -> Result<i64> {
     let (version, known) = current(tx)?;
     if version > 0 && known == *declared {
         return Ok(version);
+    }
+    for gone in known.0.keys().filter(|name| !declared.0.contains_key(*name)) {
+        login::forget(tx, gone.as_str())?;
     }
     tx.execute(
         "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)

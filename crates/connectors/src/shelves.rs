@@ -31,7 +31,7 @@ impl Shelves for Host {
         let by = Actor::new(ActorKind::Person, to.to_string());
         let said = self.inner.said(tx.tenant(), connector);
         let chance = (self.inner.random.as_ref(), self.inner.clock.now());
-        let token = login::offer(tx, connector, by, said, chance).map_err(told)?;
+        let token = login::offer(tx, connector, (by, Some(to)), said, chance).map_err(told)?;
         Ok(Some(login::address(base, &token)))
     }
 

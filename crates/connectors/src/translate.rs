@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_tools::{Body, Connector, Maker, Registry};
+use munshi_tools::{Body, Connector, Happened, Maker, Registry};
 use munshi_types::{ConnectorName, Effect, Reach, ToolName, ToolSpec, is_unseen};
 use serde_json::{Map, Value, json};
 
@@ -183,6 +183,10 @@ fn translated(
         key,
         dry_run,
         look_up,
+        fails: match said.either(|said| said.all_or_nothing) {
+            Some(true) => Happened::No,
+            Some(false) | None => Happened::Maybe,
+        },
         timeout: spec.timeout,
     };
     Ok((spec, connector, Body::Far(Arc::new(far))))

@@ -91,6 +91,21 @@ impl Guarded {
         Browser::default().send("POST", &format!("{}/forget", self.issuer), "");
     }
 
+    /// The next token is made and not given out, as when somebody is slow at the very wrong moment.
+    pub fn hold(&self) {
+        Browser::default().send("POST", &format!("{}/hold", self.issuer), "");
+    }
+
+    /// Whether a token is kept back.
+    pub fn is_held(&self) -> bool {
+        Browser::default().get(&format!("{}/held", self.issuer)).text != "0"
+    }
+
+    /// What was kept back is given out.
+    pub fn release(&self) {
+        Browser::default().send("POST", &format!("{}/release", self.issuer), "");
+    }
+
     /// Whoever comes from now on says no.
     pub fn deny(&self) {
         Browser::default().send("POST", &format!("{}/deny", self.issuer), "");
@@ -136,7 +151,7 @@ impl Browser {
         let kept: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         // Of an older version no answer comes in pieces.
         let request = format!(
-            "{method} /{path} HTTP/1.0\r\nhost: {host}\r\ncookie: {}\r\ncontent-length: {}\r\n\
+            "{method} /{path} HTTP/1.0\r\nhost: {host}\r\norigin: http://{host}\r\ncookie: {}\r\ncontent-length: {}\r\n\
              content-type: application/x-www-form-urlencoded\r\n\r\n{form}",
             kept.join("; "),
             form.len()
@@ -172,6 +187,14 @@ impl Browser {
         panic!("it never comes to an end: {at}");
     }
 
+    /// Says yes on the page of a link of ours; gives where that leads.
+    pub fn say_yes(&mut self, link: &str) -> String {
+        let page = self.get(link);
+        let form = between(&page.text, "name=\"form\" value=\"", "\"");
+        let page = self.send("POST", link, &format!("form={form}"));
+        between(&page.text, "content=\"0; url=", "\"").replace("&#38;", "&").replace("&amp;", "&")
+    }
+
     /// Types a code, says that it is theirs, and consents; gives what the last page says.
     pub fn type_code(&mut self, place: &str, code: &str) -> String {
         let (at, page) = self.follow(place, "never");
@@ -182,6 +205,11 @@ impl Browser {
         let confirmed = self.send("POST", &format!("{origin}/device"), &format!("{form}&confirm=yes"));
         self.follow(&confirmed.next.unwrap(), "never").1.text
     }
+}
+
+fn between(text: &str, before: &str, after: &str) -> String {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("`{before}` is not in {text}"));
+    rest.split_once(after).unwrap().0.to_owned()
 }
 
 fn seen(origin: &str, head: &str, text: &str) -> Seen {

@@ -36,7 +36,9 @@ pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration, earlie
         if failure.happened == Happened::Maybe {
             happened = Happened::Maybe;
         }
-        if attempt == MOST || !failure.retryable {
+        let is_last = attempt == MOST;
+        // What can be looked up is not left in doubt after the last try either.
+        if !failure.retryable || (is_last && permit.effect() != Effect::Checked) {
             return ended(permit.effect(), Failure { happened, ..failure }, &far.scrubber());
         }
         tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
@@ -46,7 +48,7 @@ pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration, earlie
                 Looked::Happened(done) => return applied(far, permit, done, limit).await,
                 Looked::DidNot => {
                     happened = Happened::No;
-                    true
+                    !is_last
                 }
                 Looked::CanNotTell => false,
             },

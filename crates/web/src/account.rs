@@ -7,6 +7,7 @@
 //! - `form`: what a form sent, once it is sure that it is ours; `origin`: whose page it came from
 //! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
 //! - [`proofs`]: who is signed in, and whom a host vouches for, at the door for people
+//! - `opener`: who may follow a link to a connector's service
 //! - `telling`: what the audit hears; `frame`: what every page shows; `fault`: a no as a page
 //! - `words`: what the pages say, in the language of whoever reads them
 
@@ -18,6 +19,7 @@ pub(crate) mod form;
 pub(crate) mod frame;
 pub(crate) mod local;
 pub mod oidc;
+pub(crate) mod opener;
 pub(crate) mod origin;
 pub mod proofs;
 pub(crate) mod signed_in;

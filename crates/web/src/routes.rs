@@ -33,6 +33,7 @@ pub(crate) mod chat {
 mod connector_login {
     pub(super) mod describe;
     pub(super) mod finish;
+    pub(super) mod show;
     pub(super) mod start;
 }
 mod completions {
@@ -185,7 +186,11 @@ pub fn routes() -> Routes {
         .routes(routes!(metrics::read::read_metrics))
         .routes(routes!(openapi::read::read_openapi))
         .route("/mcp", any(mcp::serve::serve_mcp))
-        .route("/connectors/login/{token}", get(connector_login::start::start_connector_login))
+        .route(
+            "/connectors/login/{token}",
+            get(connector_login::show::show_connector_login)
+                .post(connector_login::start::start_connector_login),
+        )
         .route("/connectors/back", get(connector_login::finish::finish_connector_login))
         .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())

@@ -1,6 +1,6 @@
 //! Lists. A variable holds one with commas, or in the form it has in the file.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use toml::de::DeValue;
 
@@ -55,19 +55,29 @@ impl Kind for Hosts {
     type Value = Vec<String>;
 
     fn expects() -> String {
-        "a list of hosts such as [\"books.local\", \"192.168.1.20\"]; in a variable, hosts with commas"
+        "a list of hosts such as [\"books.local:8443\", \"192.168.1.20:8080\"]; in a variable, hosts with commas"
             .to_owned()
     }
 
     fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
         let hosts: Vec<String> =
             items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect::<Result<_, _>>()?;
-        let is_host = |host: &&String| {
-            !host.is_empty() && !host.contains([':', '/', ' ']) || host.parse::<IpAddr>().is_ok()
+        let is_name = |host: &str| !host.is_empty() && !host.contains([':', '/', ' ', '[', ']']);
+        let is_host = |text: &&String| {
+            let with_port = match text.rsplit_once(':') {
+                Some((host, port)) => {
+                    let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+                    let is_long = inner.is_some_and(|inner| inner.parse::<Ipv6Addr>().is_ok());
+                    port.parse::<u16>().is_ok_and(|port| port > 0) && (is_long || is_name(host))
+                }
+                None => false,
+            };
+            with_port || is_name(text) || text.parse::<IpAddr>().is_ok()
         };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd)))
-                .with_hint("give a name or an address, without port or path")),
+            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd))).with_hint(
+                "give a name or an address, with its port: books.local:8443, [fd00::1]:8443; no path",
+            )),
             None => Ok(hosts),
         }
     }

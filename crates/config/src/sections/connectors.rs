@@ -4,7 +4,8 @@ use crate::section::section;
 section! {
     /// Other people's tools, as tenants' `connectors.toml` declare them.
     Connectors in "connectors" {
-        /// Hosts in a private network that a connector's url may lead to, by name or address. No other url may.
+        /// Places in a private network that a connector's url may lead to: a name or address with its port. No other url
+        /// may. Without a port, every port of that host is open.
         private_hosts: Hosts = [],
     }
 }

@@ -59,6 +59,12 @@ async fn call(
     }
 }
 
+/// Whether a result says that it failed.
+fn has_failed(result: &str) -> bool {
+    let read: Value = serde_json::from_str(result).unwrap_or_default();
+    read.get("isError") == Some(&Value::Bool(true))
+}
+
 /// Calls tools that only look, with arguments that fit; those that the operator gave come first.
 async fn look(session: &Session, tools: &[Said<'_>]) -> Vec<Seen> {
     let mut seen = Vec::new();
@@ -88,6 +94,9 @@ async fn health(session: &Session, tools: &[Said<'_>]) -> Finding {
     if let Some(tool) = tools.iter().find(|tool| tool.name == "healthcheck") {
         let arguments = sample::arguments(&tool.listed.schema, "test").unwrap_or_default();
         return match call(session, tool.name, arguments, None).await {
+            Ok(text) if has_failed(&text) => {
+                Finding::new("healthcheck", Verdict::Fail, "its healthcheck tool says that it is not well")
+            }
             Ok(_) => Finding::pass("healthcheck", "its healthcheck tool answers"),
             Err(broken) => Finding::new(
                 "healthcheck",
@@ -157,7 +166,7 @@ async fn idempotent(trial: &Trial, session: &Session, tools: &[Said<'_>]) -> Fin
             "no write was called: give one `try` arguments in connectors.toml and add --write",
         );
     }
-    let mut differ = Vec::new();
+    let (mut differ, mut failed) = (Vec::new(), Vec::new());
     for (tool, mut arguments) in tried {
         let key = format!("{CANARY}-{}", trial.clock.now().as_millis());
         if let Some(argument) = tool.key() {
@@ -165,9 +174,16 @@ async fn idempotent(trial: &Trial, session: &Session, tools: &[Said<'_>]) -> Fin
         }
         let first = call(session, tool.name, arguments.clone(), Some(key.clone())).await;
         let second = call(session, tool.name, arguments, Some(key)).await;
-        if !matches!((&first, &second), (Ok(one), Ok(other)) if one == other) {
-            differ.push(tool.name.to_owned());
+        match (&first, &second) {
+            (Ok(one), Ok(other)) if one == other && has_failed(one) => failed.push(tool.name.to_owned()),
+            (Ok(one), Ok(other)) if one == other => {}
+            _ => differ.push(tool.name.to_owned()),
         }
+    }
+    if differ.is_empty() && !failed.is_empty() {
+        let words =
+            format!("nothing was learned: these fail with what `try` says: {}", super::several(&failed));
+        return Finding::new(CHECK, Verdict::Doubtful, words).advised("give `try` arguments that it can do");
     }
     Finding::of(
         CHECK,
@@ -182,9 +198,7 @@ async fn unknown_tool(session: &Session) -> Finding {
     const CHECK: &str = "unknown_tool";
     match call(session, "no_such_tool_here", Map::new(), None).await {
         Err(Broken::Refused { .. }) => Finding::pass(CHECK, "a tool that is not there is refused"),
-        Ok(text) if text.contains("\"isError\":true") => {
-            Finding::pass(CHECK, "a tool that is not there is refused")
-        }
+        Ok(text) if has_failed(&text) => Finding::pass(CHECK, "a tool that is not there is refused"),
         Ok(_) => Finding::new(CHECK, Verdict::Fail, "it answered for a tool that is not there"),
         Err(broken) => {
             Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}"))
@@ -205,7 +219,7 @@ async fn wrong_arguments(session: &Session, tools: &[Said<'_>]) -> Finding {
         Err(Broken::Refused { .. }) => {
             Finding::pass(CHECK, format!("{} refuses a call without its arguments", tool.name))
         }
-        Ok(text) if text.contains("\"isError\":true") => {
+        Ok(text) if has_failed(&text) => {
             Finding::pass(CHECK, format!("{} refuses a call without its arguments", tool.name))
         }
         Ok(_) => Finding::new(

@@ -35,6 +35,9 @@ pub struct Declaration {
     pub dry_run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look_up: Option<LookUp>,
+    /// A failed result says that nothing was done. Without it a write that failed may have been done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_or_nothing: Option<bool>,
     /// What people say when they want it, by language.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<Language, Vec<String>>,

@@ -1,4 +1,4 @@
-//! Where a connector may lead: not into our own network, unless the operator allowed that host.
+//! Where a connector may lead: not into our own network, unless the operator allowed that host, or one port of it.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,22 +7,26 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// Hosts that the operator allowed though they are private.
+/// Hosts that the operator allowed though they are private: each with the port that was named, or with all of them.
 #[derive(Clone, Debug, Default)]
-pub struct Allowed(pub Arc<BTreeSet<String>>);
+pub struct Allowed(Arc<BTreeSet<(String, Option<u16>)>>);
 
 impl Allowed {
+    /// Each as `books.local:8080`, `192.168.1.20:443` or `[fd00::1]:8080`; without a port, every port of it.
     pub fn new(hosts: impl IntoIterator<Item = String>) -> Self {
-        Self(Arc::new(hosts.into_iter().map(|host| host.to_lowercase()).collect()))
+        Self(Arc::new(hosts.into_iter().map(|text| named(&text)).collect()))
     }
 
-    fn has(&self, host: &str) -> bool {
-        self.0.contains(&host.trim_end_matches('.').to_lowercase())
+    /// Whether the operator named this host, with whichever port.
+    fn knows(&self, host: &str) -> bool {
+        let host = bare(host);
+        self.0.iter().any(|(known, _)| *known == host)
     }
 
-    /// Whether the operator named this host.
-    pub(crate) fn has_host(&self, url: &Url) -> bool {
-        url.host_str().is_some_and(|host| self.has(host.trim_start_matches('[').trim_end_matches(']')))
+    /// Whether the operator allowed this very place.
+    pub(crate) fn has(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str().map(bare) else { return false };
+        self.0.contains(&(host.clone(), url.port_or_known_default())) || self.0.contains(&(host, None))
     }
 
     /// Why an address that needs no resolving can't be used.
@@ -32,11 +36,27 @@ impl Allowed {
             Host::Ipv6(address) => IpAddr::V6(address),
             Host::Domain(_) => return None,
         };
-        (!is_public(literal) && !self.has(&literal.to_string())).then(|| private(&literal.to_string()))
+        (!is_public(literal) && !self.has(url)).then(|| private(url.host_str().unwrap_or_default()))
     }
 }
 
-/// Resolves names to public addresses alone. It is asked for every connection, so a name can't change its mind between
+/// A host as it is compared: small letters, no brackets, no dot at the end.
+fn bare(host: &str) -> String {
+    host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_lowercase()
+}
+
+fn named(text: &str) -> (String, Option<u16>) {
+    let port = |text: &str| text.parse::<u16>().ok();
+    match text.rsplit_once(':') {
+        // An address of the longer kind has colons of its own.
+        Some((host, after)) if text.parse::<Ipv6Addr>().is_err() && port(after).is_some() => {
+            (bare(host), port(after))
+        }
+        _ => (bare(text), None),
+    }
+}
+
+/// Resolves names to public addresses alone, or to any where the operator named them. It is asked for every connection, so a name can't change its mind between
 /// being looked at and being used.
 pub(super) struct Guarded(pub(super) Allowed);
 
@@ -47,7 +67,7 @@ impl Resolve for Guarded {
             let host = name.as_str().to_owned();
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
             let open: Vec<SocketAddr> =
-                found.into_iter().filter(|address| allowed.has(&host) || is_public(address.ip())).collect();
+                found.into_iter().filter(|address| allowed.knows(&host) || is_public(address.ip())).collect();
             if open.is_empty() {
                 return Err(private(&host).into());
             }
@@ -57,7 +77,9 @@ impl Resolve for Guarded {
 }
 
 fn private(host: &str) -> String {
-    format!("{host} leads into a private network: the operator can allow it with connectors.private_hosts")
+    format!(
+        "{host} leads into a private network: the operator can allow it, as HOST:PORT, with connectors.private_hosts"
+    )
 }
 
 /// Whether an address is one that everybody reaches.
@@ -161,6 +183,33 @@ mod tests {
         assert_eq!(none.refuses(&url("https://8.8.8.8/mcp")), None);
         let some = Allowed::new(["127.0.0.1".to_owned(), "Books.Local".to_owned()]);
         assert_eq!(some.refuses(&url("http://127.0.0.1:8080/")), None);
-        assert!(some.has("books.local.") && !some.has("other.local"));
+        assert!(some.has(&url("http://books.local./")) && !some.has(&url("http://other.local/")));
+    }
+
+    #[test]
+    fn where_a_port_is_named_the_others_stay_shut() {
+        let named = ["127.0.0.1:8080", "books.local:443", "[::1]:9000", "10.0.0.1", "fd00::1"];
+        let some = Allowed::new(named.map(str::to_owned));
+        let url = |text: &str| Url::parse(text).unwrap();
+        for open in [
+            "http://127.0.0.1:8080/mcp",
+            "https://BOOKS.local/",
+            "http://[::1]:9000/",
+            "http://10.0.0.1:1/",
+            "https://[fd00::1]:7/",
+        ] {
+            assert!(some.has(&url(open)) && some.refuses(&url(open)).is_none(), "{open}");
+        }
+        for shut in [
+            "http://127.0.0.1/",
+            "http://127.0.0.1:5432/",
+            "http://books.local/",
+            "https://books.local:8443/",
+            "http://[::1]/",
+            "http://[::2]:9000/",
+        ] {
+            assert!(!some.has(&url(shut)), "{shut}");
+        }
+        assert!(some.refuses(&url("http://127.0.0.1:5432/")).unwrap().contains("private_hosts"));
     }
 }

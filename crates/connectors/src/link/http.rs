@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, StreamExt, unfold};
@@ -18,31 +17,14 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Error as SseError, Sse, SseStream};
 
 use super::LONGEST_MESSAGE;
-use super::address::{Allowed, Guarded};
-use crate::error::{Error, Result};
 use crate::login::{Pass, Renewed, challenge_of};
 
-const CONNECTING: Duration = Duration::from_secs(10);
 /// Of an answer that is an error.
 const LONGEST_COMPLAINT: usize = 16 * 1024;
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
 type Failed = StreamableHttpError<std::io::Error>;
-
-/// Follows nobody elsewhere, and reaches addresses that everybody reaches, or that the operator allowed.
-pub(crate) fn client(allowed: Allowed) -> Result<Client> {
-    let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
-    let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(CONNECTING)
-        .dns_resolver(Guarded(allowed))
-        .build()
-        .map_err(|error| unusable(error.to_string()))
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Bounded {
@@ -52,8 +34,8 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    pub(super) fn new(allowed: Allowed, pass: Option<Arc<Pass>>) -> Result<Self> {
-        Ok(Self { client: client(allowed)?, pass })
+    pub(super) fn new(client: Client, pass: Option<Arc<Pass>>) -> Self {
+        Self { client, pass }
     }
 
     /// Sends it; where it is not let in, once more with a login that was renewed. What was refused so was not done.

@@ -2,11 +2,12 @@
 //!
 //! # Layout
 //! - [`Link`]: the handle of its tools; `session`: one connection that speaks the protocol
-//! - `child`: a process of our own; `http`: Streamable HTTP; `address`: where it may lead; [`Inside`]: in the process
+//! - `child`: a process of our own; `http`: Streamable HTTP; `address`, `clients`: where it may lead; [`Inside`]: in the process
 //! - `reading`: noticing answers that are too long; `logs`: what it says beside
 
 pub(crate) mod address;
 mod child;
+mod clients;
 mod http;
 mod inside;
 pub(crate) mod logs;
@@ -22,7 +23,7 @@ use munshi_safety::privacy::Scrubber;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-pub(crate) use http::client;
+pub(crate) use clients::Clients;
 pub use inside::Inside;
 pub(crate) use open::{Opening, Way};
 pub(crate) use session::{Broken, Greeting, Opened, Session};

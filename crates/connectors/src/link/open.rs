@@ -26,7 +26,7 @@ use super::http::Bounded;
 use super::logs::Log;
 use super::reading::Watched;
 use super::session::{Around, Greeting, Opened, Session};
-use super::{Inside, LONGEST_MESSAGE};
+use super::{Clients, Inside, LONGEST_MESSAGE};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
 use crate::login::{Logins, Pass};
@@ -183,8 +183,7 @@ impl Opening<'_> {
         let slowest = self.entry.tools.values().filter_map(|tool| tool.timeout_seconds).max();
         let limit = self.entry.timeout_seconds.max(slowest.unwrap_or_default());
         let parts = Parts {
-            client: super::http::client(self.way.allowed.clone())?,
-            allowed: self.way.allowed.clone(),
+            clients: Clients::new(self.way.allowed.clone())?,
             places: Places { source, server, hosts: self.entry.hosts.clone() },
             logins: openapi::Logins { named: filled.logins.clone(), always },
             headers,
@@ -225,8 +224,9 @@ impl Opening<'_> {
             config = config.auth_header(token.clone());
         }
         config.max_sse_event_size = LONGEST_MESSAGE;
+        let clients = Clients::new(self.way.allowed.clone())?;
         let transport = StreamableHttpClientTransport::with_client(
-            Bounded::new(self.way.allowed.clone(), self.pass.clone())?,
+            Bounded::new(clients.to(url).clone(), self.pass.clone()),
             config,
         );
         // Here a message that is too long ends its own request.

@@ -1,6 +1,9 @@
 //! Who we are to the service that lets people in: as the operator says, as a document of ours says, or as it has noted us
 //! down when we asked (RFC 7591).
 
+use std::time::Duration;
+
+use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -8,6 +11,9 @@ use zeroize::Zeroizing;
 use super::discover::Found;
 use super::fetch::Fetch;
 use crate::error::{Error, Result};
+
+/// A login on its way and its first renewals still need it.
+const SOON: Duration = Duration::from_secs(24 * 3600);
 
 /// How a client shows who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +54,9 @@ pub(super) struct Client {
     /// Where people come back to, where it has noted that down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) redirect: Option<String>,
+    /// When its secret ends, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ends_at: Option<Timestamp>,
 }
 
 impl std::fmt::Debug for Client {
@@ -63,7 +72,7 @@ impl Client {
             None => Method::None,
             Some(_) => usual(found, &[Method::Basic, Method::Post]).unwrap_or(Method::Basic),
         };
-        Self { issuer: found.issuer.clone(), id, secret, method, scope: None, redirect: None }
+        Self { issuer: found.issuer.clone(), id, secret, method, scope: None, redirect: None, ends_at: None }
     }
 
     /// One that is known by the address of a document.
@@ -75,14 +84,21 @@ impl Client {
             method: Method::None,
             scope: None,
             redirect: None,
+            ends_at: None,
         }
     }
 
     /// Whether it can be used there again.
-    pub(super) fn fits(&self, found: &Found, scope: Option<&str>, redirect: &str) -> bool {
+    pub(super) fn fits(
+        &self,
+        found: &Found,
+        (scope, redirect): (Option<&str>, &str),
+        now: Timestamp,
+    ) -> bool {
         let known: Vec<&str> = self.scope.iter().flat_map(|scope| scope.split(' ')).collect();
         let covers = scope.is_none_or(|scope| scope.split(' ').all(|one| known.contains(&one)));
-        self.issuer == found.issuer && covers && self.redirect.as_deref() == Some(redirect)
+        let is_good = self.ends_at.is_none_or(|end| end > now.plus(SOON));
+        self.issuer == found.issuer && covers && is_good && self.redirect.as_deref() == Some(redirect)
     }
 
     /// Has the service note us down.
@@ -136,6 +152,7 @@ impl Client {
             method,
             scope: scope.map(str::to_owned),
             redirect: Some(redirect.to_owned()),
+            ends_at: answered.seconds("client_secret_expires_at").filter(|end| *end > 0).and_then(moment),
         })
     }
 
@@ -156,6 +173,11 @@ impl Client {
             }
         }
     }
+}
+
+/// A moment that is told in seconds; one that no clock shows is none.
+fn moment(seconds: u64) -> Option<Timestamp> {
+    Some(Timestamp::from_micros(i64::try_from(seconds).ok()?.checked_mul(1_000_000)?))
 }
 
 /// The first of these that the service takes. One that says nothing takes the second (RFC 8414).

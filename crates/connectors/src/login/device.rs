@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 
 pub(super) const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 const USUAL: u64 = 5;
-const SLOWEST: u64 = 60;
+/// So much longer one waits from then on who was told to slow down.
+const SLOWER: u64 = 5;
 
 /// A code, and where it is typed.
 pub struct Code {
@@ -73,19 +74,20 @@ impl Logins {
         else {
             return Err(Error::NoLogin(format!("{} gave no code: {}", found.issuer, answered.error())));
         };
-        let seconds = |key: &str| answered.body.get(key).and_then(serde_json::Value::as_u64);
-        let life = Duration::from_secs(seconds("expires_in").unwrap_or(LIFE.as_secs()));
+        let life = Duration::from_secs(answered.seconds("expires_in").unwrap_or(LIFE.as_secs())).min(LIFE);
+        let interval = Duration::from_secs(answered.seconds("interval").unwrap_or(USUAL).max(1));
         Ok(Code {
             user_code: shown(&user_code),
             place: self.0.fetch.address(&place)?.into(),
             whole: text("verification_uri_complete")
                 .and_then(|at| self.0.fetch.address(&at).ok())
                 .map(String::from),
-            expires_at: self.0.clock.now().plus(life.min(LIFE)),
+            expires_at: self.0.clock.now().plus(life),
             tenant,
             connector: name.to_owned(),
             device_code: Zeroizing::new(device_code),
-            interval: Duration::from_secs(seconds("interval").unwrap_or(USUAL).clamp(1, SLOWEST)),
+            // Never more often than it says; who says more than its code lives is asked once, at the end.
+            interval: interval.min(life),
             found,
             client,
             scope,
@@ -104,8 +106,7 @@ impl Logins {
                 Ok(()) => return Ok(Ended { tenant: code.tenant, connector: code.connector }),
                 Err(Asked::NotYet) => {}
                 Err(Asked::TooOften) => {
-                    code.interval =
-                        (code.interval + Duration::from_secs(5)).min(Duration::from_secs(SLOWEST));
+                    code.interval += Duration::from_secs(SLOWER);
                 }
                 Err(Asked::Failed(error)) => return Err(error),
             }
@@ -128,7 +129,8 @@ impl Logins {
             Err(Error::Unreachable(_)) => return Err(Asked::NotYet),
             Err(error) => return Err(Asked::Failed(error)),
         };
-        self.keep(code.tenant, &code.connector, &kept, &code.by).await.map_err(Asked::Failed)
+        self.keep(code.tenant, &code.connector, &kept, (&code.by, None)).await.map_err(Asked::Failed)?;
+        Ok(())
     }
 }
 

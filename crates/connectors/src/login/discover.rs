@@ -17,6 +17,9 @@ pub(super) struct Found {
     pub(super) token: String,
     pub(super) register: Option<String>,
     pub(super) device: Option<String>,
+    /// Where a login is given back.
+    #[serde(default)]
+    pub(super) revoke: Option<String>,
     /// How a client may show who it is; nothing where that is not said.
     pub(super) methods: Option<Vec<String>>,
     /// Its answers name it (RFC 9207).
@@ -49,6 +52,7 @@ struct Server {
     token_endpoint: String,
     registration_endpoint: Option<String>,
     device_authorization_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     code_challenge_methods_supported: Option<Vec<String>>,
     #[serde(default)]
@@ -61,6 +65,8 @@ struct Server {
 
 /// Looks for the way in, with what the service said last.
 pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+    // What we are given will be shown there, where nobody may read along.
+    let connector = &fetch.address(connector.as_str())?;
     let asked = fetch.challenge(connector).await?;
     let is_wanted = asked.is_some() || *said != Challenge::default();
     let asked = asked.unwrap_or_default();
@@ -122,6 +128,11 @@ async fn server(fetch: &Fetch, issuer: &str) -> Result<Option<Server>> {
     Ok(None)
 }
 
+/// Where an issuer takes logins back, as far as it says so.
+pub(super) async fn revocation(fetch: &Fetch, issuer: &str) -> Result<Option<String>> {
+    Ok(server(fetch, issuer).await?.and_then(|server| server.revocation_endpoint))
+}
+
 /// A service of an older revision lets people in itself, and may not even say where.
 async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<String>, bool)) -> Result<Found> {
     let base = fetch.address(&connector.origin().ascii_serialization())?;
@@ -143,6 +154,7 @@ async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<Strin
         token: endpoint("/token")?,
         register: Some(endpoint("/register")?),
         device: None,
+        revoke: None,
         methods: Some(vec!["none".to_owned()]),
         names_itself: false,
         takes_documents: false,
@@ -176,6 +188,8 @@ fn checked(fetch: &Fetch, server: Server, resource: String, scope: Option<String
         token: server.token_endpoint,
         register: server.registration_endpoint,
         device,
+        // One that can't be asked is as good as none: nobody is kept out for it.
+        revoke: server.revocation_endpoint.filter(|address| fetch.address(address).is_ok()),
         methods: server.token_endpoint_auth_methods_supported,
         names_itself: server.authorization_response_iss_parameter_supported,
         takes_documents: server.client_id_metadata_document_supported,

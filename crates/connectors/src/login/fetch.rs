@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::challenge::Challenge;
 use crate::error::{Error, Result};
+use crate::link::Clients;
 use crate::link::address::Allowed;
 
 const LIMIT: Duration = Duration::from_secs(15);
@@ -20,8 +21,7 @@ const JSON: &str = "application/json";
 /// Asks, and follows nobody elsewhere.
 #[derive(Clone)]
 pub(super) struct Fetch {
-    client: Client,
-    allowed: Allowed,
+    clients: Clients,
 }
 
 /// What a form was answered with.
@@ -35,10 +35,24 @@ impl Answered {
         self.body.get(key)?.as_str()
     }
 
-    /// Its error in a word, where it is one.
+    /// A number of seconds, however it is written.
+    pub(super) fn seconds(&self, key: &str) -> Option<u64> {
+        let value = self.body.get(key)?;
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        text.split('.').next()?.parse().ok()
+    }
+
+    /// Its error in a word, where it is one. Anything else may hold what was sent, and is told to nobody.
     pub(super) fn error(&self) -> String {
-        match self.text("error") {
-            Some(error) => error.chars().filter(|letter| !letter.is_control()).take(200).collect(),
+        let is_word = |error: &&str| {
+            let fits = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
+            (1..=60).contains(&error.len()) && error.bytes().all(fits)
+        };
+        match self.text("error").filter(is_word) {
+            Some(error) => error.to_owned(),
             None => format!("HTTP {}", self.status),
         }
     }
@@ -46,21 +60,21 @@ impl Answered {
 
 impl Fetch {
     pub(super) fn new(allowed: Allowed) -> Result<Self> {
-        Ok(Self { client: crate::link::client(allowed.clone())?, allowed })
+        Ok(Self { clients: Clients::new(allowed)? })
     }
 
     /// An address that may be asked: nobody reads along, and it does not lead into our own network.
     pub(super) fn address(&self, text: &str) -> Result<Url> {
         let wrong = |what: &str| Error::NoLogin(format!("`{}` {what}", shown(text)));
         let url = Url::parse(text).map_err(|error| wrong(&format!("is no address: {error}")))?;
-        let is_plain = url.scheme() == "http" && self.allowed.has_host(&url);
+        let is_plain = url.scheme() == "http" && self.clients.allowed.has(&url);
         if url.scheme() != "https" && !is_plain {
             return Err(wrong("does not begin with https://"));
         }
         if !url.username().is_empty() || url.password().is_some() || url.host_str().is_none() {
             return Err(wrong("is no address of a service"));
         }
-        match self.allowed.refuses(&url) {
+        match self.clients.allowed.refuses(&url) {
             Some(why) => Err(Error::NoLogin(why)),
             None => Ok(url),
         }
@@ -68,7 +82,7 @@ impl Fetch {
 
     /// A document; none where there is none at this address.
     pub(super) async fn document(&self, url: &Url) -> Result<Option<Value>> {
-        let request = self.client.get(url.clone()).header(ACCEPT, JSON).timeout(LIMIT);
+        let request = self.clients.to(url).get(url.clone()).header(ACCEPT, JSON).timeout(LIMIT);
         let response = request.send().await.map_err(|error| lost(url, &error))?;
         if !response.status().is_success() {
             return match response.status().is_server_error() {
@@ -84,7 +98,7 @@ impl Fetch {
     /// What the connector itself says to somebody without a login; none where it wants none.
     pub(super) async fn challenge(&self, url: &Url) -> Result<Option<Challenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let request = self.client.post(url.clone()).header(CONTENT_TYPE, JSON).timeout(LIMIT);
+        let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(LIMIT);
         let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
         let response = request.send().await.map_err(|error| lost(url, &error))?;
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -100,7 +114,8 @@ impl Fetch {
         login: Option<&(String, Zeroizing<String>)>,
     ) -> Result<Answered> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        let mut request = self.client.post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
+        let mut request =
+            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
         if let Some((name, password)) = login {
             request = request.header(AUTHORIZATION, basic(name, password));
         }
@@ -108,7 +123,7 @@ impl Fetch {
     }
 
     pub(super) async fn json(&self, url: &Url, body: &Value) -> Result<Answered> {
-        let request = self.client.post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
+        let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
         self.sent(url, request.body(body.to_string())).await
     }
 

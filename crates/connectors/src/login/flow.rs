@@ -2,7 +2,6 @@
 
 use munshi_identity::Token;
 use munshi_safety::audit::Actor;
-use munshi_store::PlatformTx;
 use munshi_types::{ConnectorName, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -11,17 +10,17 @@ use zeroize::Zeroizing;
 use super::challenge::Challenge;
 use super::client::Client;
 use super::discover::{self, Found, LASTING};
-use super::kept::Kept;
+use super::finish::Returned;
 use super::rows::{self, Kind};
-use super::{LIFE, Logins};
+use super::{LIFE, Logins, Who};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
-use crate::rows::{CONNECTORS, current};
+use crate::rows::current;
 
-const STATE: &str = "connector.login.state";
-const VERIFIER: &str = "connector.login.verifier";
+pub(super) const STATE: &str = "connector.login.state";
+pub(super) const VERIFIER: &str = "connector.login.verifier";
 /// What we ask for, in letters; more is nobody's wish.
-const LONGEST_SCOPE: usize = 2_000;
+pub(super) const LONGEST_SCOPE: usize = 2_000;
 
 /// Where people come back to, and where our own document is, which some services know us by.
 #[derive(Clone, Debug)]
@@ -61,23 +60,6 @@ impl Begun {
     }
 }
 
-/// What somebody brought back, as it stood in the address.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Returned {
-    pub state: String,
-    pub code: Option<String>,
-    pub iss: Option<String>,
-    pub error: Option<String>,
-}
-
-/// A login that is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    pub tenant: TenantId,
-    pub connector: String,
-}
-
 /// What a login is asked for with.
 pub(super) struct Asked<'a> {
     pub(super) entry: &'a Entry,
@@ -86,14 +68,27 @@ pub(super) struct Asked<'a> {
     pub(super) back: &'a Back,
 }
 
+/// Who begins a login, and by which link.
+pub(super) struct Beginning {
+    pub(super) by: Actor,
+    /// None where the command waits for the answer itself.
+    pub(super) who: Option<Who>,
+    /// Its hash: it is used up with the login.
+    pub(super) link: Option<Vec<u8>>,
+}
+
 /// What a state stands for.
 #[derive(Serialize, Deserialize)]
-struct Way {
-    found: Found,
-    client_id: String,
-    redirect: String,
-    scope: Option<String>,
-    by: Actor,
+pub(super) struct Way {
+    pub(super) found: Found,
+    pub(super) client_id: String,
+    pub(super) redirect: String,
+    pub(super) scope: Option<String>,
+    pub(super) by: Actor,
+    #[serde(default)]
+    pub(super) who: Option<Who>,
+    #[serde(default)]
+    pub(super) link: Option<Vec<u8>>,
 }
 
 impl Logins {
@@ -105,7 +100,8 @@ impl Logins {
         back: &Back,
         by: Actor,
     ) -> Result<Begun> {
-        self.begin_for(tenant, connector.as_str(), back, &Challenge::default(), by).await
+        let beginning = Beginning { by, who: None, link: None };
+        self.begin_for(tenant, connector.as_str(), back, &Challenge::default(), beginning).await
     }
 
     pub(super) async fn begin_for(
@@ -114,7 +110,7 @@ impl Logins {
         connector: &str,
         back: &Back,
         said: &Challenge,
-        by: Actor,
+        Beginning { by, who, link }: Beginning,
     ) -> Result<Begun> {
         let (entry, url) = self.entry(tenant, connector).await?;
         let found = discover::discover(&self.0.fetch, &url, said).await?;
@@ -142,75 +138,14 @@ impl Logins {
         }
         let (now, issuer) = (self.0.clock.now(), found.issuer.clone());
         let expires_at = now.plus(LIFE);
-        let way = Way { found, client_id: client.id, redirect: back.redirect.clone(), scope, by };
+        let (client_id, redirect) = (client.id, back.redirect.clone());
+        let way = Way { found, client_id, redirect, scope, by, who, link };
         let name = connector.to_owned();
         let put = move |tx: &mut munshi_store::Tx<'_>| {
             rows::put(tx, (Kind::State, &state), &name, &way, (now, expires_at))
         };
         self.0.db.write(tenant, put).await?;
         Ok(Begun { to, token, expires_at, issuer })
-    }
-
-    /// Ends a login with what somebody brought back. The state is used up before anything else: whatever comes of it, it
-    /// is good no more.
-    pub async fn finish(&self, token: &Token, returned: Returned) -> Result<Ended> {
-        if !token.derives(STATE, &returned.state) {
-            return Err(unknown());
-        }
-        let (state, now) = (returned.state.clone(), self.0.clock.now());
-        let used = move |tx: &mut PlatformTx<'_>| rows::use_up::<Way>(tx, (Kind::State, &state), now);
-        let used = self.0.db.platform(CONNECTORS).write(used).await?;
-        let rows::Found { tenant, connector, body: way } = used.ok_or_else(unknown)?;
-        check_issuer(&way.found, returned.iss.as_deref())?;
-        if let Some(error) = &returned.error {
-            let error: String = error.chars().filter(|letter| !letter.is_control()).take(100).collect();
-            return Err(Error::NoLogin(format!("{} said no: {error}", way.found.issuer)));
-        }
-        let code = returned.code.map(Zeroizing::new);
-        let code = code.ok_or_else(|| Error::NoLogin(format!("{} gave no code", way.found.issuer)))?;
-        let (entry, _) = self.entry(tenant, &connector).await?;
-        let client = self.same_client(tenant, &connector, &entry, &way).await?;
-        let verifier = Zeroizing::new(token.derived(VERIFIER));
-        let given = [
-            ("grant_type", "authorization_code"),
-            ("code", code.as_str()),
-            ("redirect_uri", way.redirect.as_str()),
-            ("code_verifier", verifier.as_str()),
-        ];
-        let kept = self.exchange(&way.found, client, &given, way.scope.clone()).await?;
-        let kept = kept.map_err(|no| Error::NoLogin(format!("{} said no: {no}", way.found.issuer)))?;
-        self.keep(tenant, &connector, &kept, &way.by).await?;
-        Ok(Ended { tenant, connector })
-    }
-
-    /// Something that was given, for what opens the door; or the service's no, in a word.
-    pub(super) async fn exchange(
-        &self,
-        found: &Found,
-        client: Client,
-        given: &[(&str, &str)],
-        scope: Option<String>,
-    ) -> Result<Result<Kept, String>> {
-        let mut pairs = given.to_vec();
-        pairs.push(("resource", &found.resource));
-        let login = client.shown(&mut pairs);
-        let address = self.0.fetch.address(&found.token)?;
-        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
-        if !answered.status.is_success() {
-            return Ok(Err(answered.error()));
-        }
-        drop(pairs);
-        let mut kept = Kept {
-            client,
-            token: found.token.clone(),
-            resource: found.resource.clone(),
-            scope,
-            access: Zeroizing::new(String::new()),
-            refresh: None,
-            expires_at: None,
-        };
-        kept.take(&answered, self.0.clock.now())?;
-        Ok(Ok(kept))
     }
 
     /// The connector as it is declared, where it can be logged in at.
@@ -248,9 +183,15 @@ impl Logins {
         if let (true, Some(address)) = (found.takes_documents, &back.document) {
             return Ok(Client::document(found, address));
         }
-        let known = self.known_client(tenant, connector).await?;
-        if let Some(known) = known.filter(|known| known.fits(found, *scope, &back.redirect)) {
-            return Ok(known);
+        let (known, now) = (self.known_client(tenant, connector).await?, self.0.clock.now());
+        if let Some(known) = known.filter(|known| known.fits(found, (*scope, &back.redirect), now)) {
+            // Whoever went there in vain may have been told that nobody knows us: that is not said to us.
+            let name = connector.to_owned();
+            let last = move |tx: &mut munshi_store::Tx<'_>| rows::last_in_vain::<Way>(tx, &name, now);
+            let last = self.0.db.read(tenant, last).await?;
+            if last.is_none_or(|last| last.client_id != known.id) {
+                return Ok(known);
+            }
         }
         let client = Client::register(&self.0.fetch, found, *scope, &back.redirect).await?;
         self.keep_client(tenant, connector, &client, by).await?;
@@ -271,7 +212,7 @@ impl Logins {
     }
 
     /// The one that the login was begun with.
-    async fn same_client(
+    pub(super) async fn same_client(
         &self,
         tenant: TenantId,
         connector: &str,
@@ -325,21 +266,4 @@ impl Logins {
         }
         Ok((!scope.is_empty()).then_some(scope))
     }
-}
-
-/// Whose answer it is (RFC 9207): one that names itself must be the one that was asked, and one that always does must.
-fn check_issuer(found: &Found, iss: Option<&str>) -> Result<()> {
-    match iss {
-        Some(iss) if iss != found.issuer => {
-            Err(Error::NoLogin(format!("the answer is not of {}, who was asked", found.issuer)))
-        }
-        None if found.names_itself => {
-            Err(Error::NoLogin(format!("the answer does not say that it is of {}", found.issuer)))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn unknown() -> Error {
-    Error::NoLogin("this login was not begun here, is over, or took too long: begin it anew".to_owned())
 }

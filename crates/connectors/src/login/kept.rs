@@ -5,7 +5,7 @@ use std::time::Duration;
 use munshi_safety::audit::{Actor, ActorKind, Event, NewEntry};
 use munshi_safety::vault::{self, By, Secret, SecretRef};
 use munshi_safety::{Error as SafetyError, audit};
-use munshi_store::Tx;
+use munshi_store::{PlatformTx, Tx};
 use munshi_types::{TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use super::Logins;
 use super::client::Client;
 use super::fetch::Answered;
+use super::flow::LONGEST_SCOPE;
 use super::rows;
 use crate::error::{Error, Result};
 
@@ -26,6 +27,9 @@ pub(super) struct Kept {
     pub(super) client: Client,
     /// Where it is renewed.
     pub(super) token: String,
+    /// Where it is given back, if anywhere.
+    #[serde(default)]
+    pub(super) revoke: Option<String>,
     pub(super) resource: String,
     /// What was asked for and granted.
     #[serde(default)]
@@ -48,16 +52,13 @@ impl Kept {
         if !kind.eq_ignore_ascii_case("bearer") {
             return Err(odd("with a token of another kind"));
         }
-        if let Some(refresh) = answered.text("refresh_token").filter(|token| !token.is_empty()) {
+        if let Some(refresh) = answered.text("refresh_token").filter(|token| fits(token, LONGEST_TOKEN)) {
             self.refresh = Some(Zeroizing::new(refresh.to_owned()));
         }
-        if let Some(scope) = answered.text("scope").filter(|scope| !scope.is_empty()) {
+        if let Some(scope) = answered.text("scope").filter(|scope| fits(scope, LONGEST_SCOPE)) {
             self.scope = Some(scope.to_owned());
         }
-        let seconds = answered
-            .body
-            .get("expires_in")
-            .and_then(|value| value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())));
+        let seconds = answered.seconds("expires_in");
         self.expires_at = seconds.map(|seconds| now.plus(Duration::from_secs(seconds.min(LONGEST))));
         self.access = Zeroizing::new(access);
         Ok(())
@@ -69,8 +70,15 @@ impl Kept {
     }
 }
 
+/// Longer ones don't fit into a request's head, and the vault keeps no documents.
+const LONGEST_TOKEN: usize = 16 * 1024;
+
 fn is_sendable(token: &str) -> bool {
-    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
+    fits(token, LONGEST_TOKEN) && token.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn fits(text: &str, longest: usize) -> bool {
+    (1..=longest).contains(&text.len())
 }
 
 /// Where the login of a connector is.
@@ -82,6 +90,13 @@ fn client_of(connector: &str) -> Result<SecretRef> {
     Ok(SecretRef::named(&format!("connector/{connector}/client"))?)
 }
 
+/// Forgets what lets us into a connector that was taken away, and every way to it.
+pub(crate) fn forget(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
+    vault::forget(tx, &login_of(connector)?)?;
+    vault::forget(tx, &client_of(connector)?)?;
+    rows::forget(tx, connector)
+}
+
 /// When somebody last logged in, or the login was renewed.
 pub(crate) fn last_at(tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
     Ok(vault::set_at(tx, &login_of(connector)?)?)
@@ -89,31 +104,43 @@ pub(crate) fn last_at(tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timesta
 
 impl Logins {
     pub(super) async fn kept(&self, tenant: TenantId, connector: &str) -> Result<Option<Kept>> {
+        Ok(self.sealed(tenant, connector).await?.map(|(kept, _)| kept))
+    }
+
+    /// With the secret that it was read from: whoever changes it says what they know.
+    pub(super) async fn sealed(&self, tenant: TenantId, connector: &str) -> Result<Option<(Kept, Secret)>> {
         self.opened(tenant, &login_of(connector)?).await
     }
 
     pub(super) async fn known_client(&self, tenant: TenantId, connector: &str) -> Result<Option<Client>> {
-        self.opened(tenant, &client_of(connector)?).await
+        Ok(self.opened(tenant, &client_of(connector)?).await?.map(|(client, _)| client))
     }
 
     async fn opened<T: for<'a> Deserialize<'a>>(
         &self,
         tenant: TenantId,
         name: &SecretRef,
-    ) -> Result<Option<T>> {
+    ) -> Result<Option<(T, Secret)>> {
         let secret = match self.0.vault.open(tenant, name).await {
             Ok(secret) => secret,
             Err(SafetyError::NoSecret { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         // What another version wrote and this one can't read is asked for anew.
-        Ok(serde_json::from_str(secret.expose()).ok())
+        let read: Option<T> = serde_json::from_str(secret.expose()).ok();
+        Ok(read.map(|read| (read, secret)))
     }
 
-    /// Keeps a renewed login.
-    pub(super) async fn renew_kept(&self, tenant: TenantId, connector: &str, kept: &Kept) -> Result<()> {
-        let actor = Actor::new(ActorKind::System, "connectors");
-        self.seal(tenant, &login_of(connector)?, kept, &actor).await
+    /// Keeps a renewed login in place of the one it was made of. False where another has come since, or it was given up.
+    pub(super) async fn renew_kept(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        (known, kept): (Secret, &Kept),
+    ) -> Result<bool> {
+        let by = By { actor: Actor::new(ActorKind::System, "connectors"), now: self.0.clock.now() };
+        let (name, secret) = (login_of(connector)?, written(kept)?);
+        Ok(self.0.vault.replace(tenant, &name, known, secret, by).await?)
     }
 
     pub(super) async fn keep_client(
@@ -123,44 +150,61 @@ impl Logins {
         client: &Client,
         by: &Actor,
     ) -> Result<()> {
-        self.seal(tenant, &client_of(connector)?, client, by).await
+        let by = By { actor: by.clone(), now: self.0.clock.now() };
+        self.0.vault.set(tenant, &client_of(connector)?, written(client)?, by).await?;
+        Ok(())
     }
 
-    /// Keeps a new login, closes the links that led to it, and tells the audit who logged in where.
+    /// Where the service no longer knows who we are, we are noted down anew the next time.
+    pub(super) async fn doubt_client(&self, tenant: TenantId, connector: &str, no: &str) -> Result<()> {
+        if !matches!(no, "invalid_client" | "unauthorized_client") {
+            return Ok(());
+        }
+        let by = By { actor: Actor::new(ActorKind::System, "connectors"), now: self.0.clock.now() };
+        self.0.vault.remove(tenant, &client_of(connector)?, by).await?;
+        Ok(())
+    }
+
+    /// Keeps a new login, uses up the link it was begun with, closes the others, and tells the audit who logged in where:
+    /// all of it, or nothing. False where the link has led to another login meanwhile.
     pub(super) async fn keep(
         &self,
         tenant: TenantId,
         connector: &str,
         kept: &Kept,
-        by: &Actor,
-    ) -> Result<()> {
-        self.seal(tenant, &login_of(connector)?, kept, by).await?;
-        let (now, ids) = (self.0.clock.now(), self.0.ids.clone());
+        (by, link): (&Actor, Option<Vec<u8>>),
+    ) -> Result<bool> {
+        let (now, ids, vault) = (self.0.clock.now(), self.0.ids.clone(), self.0.vault.clone());
         let entry = NewEntry {
             actor: by.clone(),
             event: Event::CONNECTOR_LOGGED_IN,
             subject: connector.to_owned(),
             payload: json!({ "at": kept.client.issuer, "scope": kept.scope, "lasts": kept.refresh.is_some() }),
         };
-        let name = connector.to_owned();
-        let told = move |tx: &mut Tx<'_>| -> Result<()> {
-            rows::close_links(tx, &name, now)?;
-            audit::append(tx, &entry, now, &ids)?;
-            Ok(())
+        let (name, secret) = (login_of(connector)?, written(kept)?);
+        let (connector, by) = (connector.to_owned(), By { actor: by.clone(), now });
+        let unit = move |tx: &mut PlatformTx<'_>| -> Result<bool> {
+            let is_first = tx.as_tenant(tenant, |tx| -> Result<bool> {
+                let is_first = rows::use_link(tx, link.as_deref(), now)?;
+                if is_first {
+                    rows::close_links(tx, &connector, now)?;
+                }
+                Ok(is_first)
+            })?;
+            if !is_first {
+                return Ok(false);
+            }
+            vault.set_in(tx, tenant, &name, &secret, &by)?;
+            tx.as_tenant(tenant, |tx| -> Result<bool> {
+                audit::append(tx, &entry, now, &ids)?;
+                Ok(true)
+            })
         };
-        self.0.db.write(tenant, told).await
+        self.0.db.platform(vault::VAULT).write(unit).await
     }
+}
 
-    async fn seal(
-        &self,
-        tenant: TenantId,
-        name: &SecretRef,
-        value: &impl Serialize,
-        by: &Actor,
-    ) -> Result<()> {
-        let text = serde_json::to_string(value).map_err(|error| Error::Invalid(error.to_string()))?;
-        let by = By { actor: by.clone(), now: self.0.clock.now() };
-        self.0.vault.set(tenant, name, Secret::new(text)?, by).await?;
-        Ok(())
-    }
+fn written(value: &impl Serialize) -> Result<Secret> {
+    let text = serde_json::to_string(value).map_err(|error| Error::Invalid(error.to_string()))?;
+    Ok(Secret::new(text)?)
 }

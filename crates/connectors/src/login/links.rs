@@ -1,15 +1,16 @@
-//! Links that lead a person to a connector's service, from wherever they are met.
+//! Links that lead a person to a connector's service, from wherever they are met. A link opens nothing by itself: whoever
+//! follows it has to be somebody who may let us in.
 
 use munshi_identity::Token;
 use munshi_safety::audit::Actor;
 use munshi_store::{PlatformTx, Tx};
-use munshi_types::{TenantId, Timestamp};
+use munshi_types::{PersonId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::challenge::Challenge;
-use super::flow::{Back, Begun};
+use super::flow::{Back, Beginning, Begun};
 use super::rows::{self, Kind};
-use super::{LINK_LIFE, Logins};
+use super::{LINK_LIFE, Logins, Who};
 use crate::error::{Error, Result};
 use crate::rows::CONNECTORS;
 
@@ -18,61 +19,85 @@ use crate::rows::CONNECTORS;
 pub struct Led {
     pub tenant: TenantId,
     pub connector: String,
+    /// Where that is, for people.
+    pub server: String,
+    /// Whom it was sent to; nobody where an operator asked for it.
+    pub to: Option<PersonId>,
+    hash: Vec<u8>,
     by: Actor,
     said: Challenge,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Body {
+    /// Who asked for it.
     by: Actor,
+    #[serde(default)]
+    to: Option<PersonId>,
     #[serde(default)]
     said: Challenge,
 }
 
-/// Makes a link for somebody; gives what it ends with. It leads there until somebody has logged in, or a day is over.
+/// Makes a link for somebody; gives what it ends with. It is good for one login, within a day.
 pub(crate) fn offer(
     tx: &mut Tx<'_>,
     connector: &str,
-    by: Actor,
+    (by, to): (Actor, Option<PersonId>),
     said: Challenge,
     (random, now): (&dyn munshi_types::Random, Timestamp),
 ) -> Result<Token> {
     let token = Token::random(random);
-    rows::put(tx, (Kind::Link, token.reveal()), connector, &Body { by, said }, (now, now.plus(LINK_LIFE)))?;
+    let body = Body { by, to, said };
+    rows::put(tx, (Kind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
     Ok(token)
 }
 
 impl Logins {
-    /// A link for somebody, at a server of ours that people open by this address.
-    pub async fn link(&self, tenant: TenantId, connector: &str, base: &str, by: Actor) -> Result<String> {
+    /// A link at a server of ours that people open by this address: for a person, or whoever looks after the tenant.
+    pub async fn link(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+        base: &str,
+        (by, to): (Actor, Option<PersonId>),
+    ) -> Result<String> {
         self.entry(tenant, connector).await?;
         let (name, random, now) = (connector.to_owned(), self.0.random.clone(), self.0.clock.now());
         let offered =
-            move |tx: &mut Tx<'_>| offer(tx, &name, by, Challenge::default(), (random.as_ref(), now));
+            move |tx: &mut Tx<'_>| offer(tx, &name, (by, to), Challenge::default(), (random.as_ref(), now));
         let token = self.0.db.write(tenant, offered).await?;
         Ok(address(base, &token))
     }
 
-    /// Where a link leads; none where it is over.
+    /// Where a link leads; none where it is over. Looking changes nothing.
     pub async fn led(&self, token: &Token) -> Result<Option<Led>> {
         let (text, now) = (token.reveal().to_owned(), self.0.clock.now());
         let find = move |tx: &mut PlatformTx<'_>| rows::find::<Body>(tx, (Kind::Link, &text), now);
-        let found = self.0.db.platform(CONNECTORS).read(find).await?;
-        Ok(found.map(|rows::Found { tenant, connector, body }| Led {
-            tenant,
-            connector,
-            by: body.by,
-            said: body.said,
-        }))
+        let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
+        let rows::Found { tenant, connector, body: Body { by, to, said } } = found;
+        let server = match self.entry(tenant, &connector).await {
+            Ok((_, url)) => url.origin().ascii_serialization(),
+            // Nobody logs in there any more.
+            Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), by, said }))
     }
 
-    /// Begins the login that a link leads to.
-    pub async fn follow(&self, led: Led, back: &Back) -> Result<Begun> {
-        let Led { tenant, connector, by, said } = led;
-        self.begin_for(tenant, &connector, back, &said, by).await
+    /// Begins the login that a link leads to, for somebody who may: whoever asks has seen to that.
+    pub async fn follow(&self, led: Led, back: &Back, who: Who) -> Result<Begun> {
+        let Led { tenant, connector, hash, by, said, .. } = led;
+        let beginning = Beginning { by: who.actor(by), who: Some(who), link: Some(hash) };
+        self.begin_for(tenant, &connector, back, &said, beginning).await
     }
 
-    /// When somebody last logged in at a connector.
+    /// Whether somebody has logged in since a link was made that ends so.
+    pub async fn is_answered(&self, tenant: TenantId, link: &str) -> Result<bool> {
+        let hash = rows::hash(link.rsplit('/').next().unwrap_or_default());
+        self.0.db.read(tenant, move |tx| rows::is_used(tx, &hash)).await
+    }
+
+    /// When somebody last logged in at a connector, or the login was renewed.
     pub async fn last(&self, tenant: TenantId, connector: &str) -> Result<Option<Timestamp>> {
         let name = connector.to_owned();
         self.0.db.read(tenant, move |tx| -> Result<_, Error> { super::last_at(tx, &name) }).await

@@ -6,32 +6,40 @@
 //! is refused.
 //!
 //! # Layout
-//! - [`Logins`]: beginning and ending a login; `device`: the same with a code; `links`: what leads a person there
+//! - [`Logins`]: `flow`, `finish`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
+//!   person there; [`Who`]: whose login it is; `forget`: giving one back
 //! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
-//! - `pass`: what opens the door for one connection, renewed before it ends; `kept`, `hidden`: as
-//!   the vault keeps it; `rows`: logins on their way
+//! - `pass`: what opens the door for one connection; `renewal`: renewing it before it ends; `kept`, `hidden`: as the vault
+//!   keeps it; `rows`: logins on their way
 
 mod challenge;
 mod client;
 mod device;
 mod discover;
 mod fetch;
+mod finish;
 mod flow;
+mod forget;
 mod hidden;
 mod kept;
 mod links;
 mod pass;
+mod renewal;
 mod rows;
+mod who;
 
 pub(crate) use challenge::Challenge;
 pub(crate) use fetch::challenge_of;
-pub(crate) use kept::last_at;
+pub(crate) use kept::{forget, last_at};
 pub(crate) use links::{address, offer};
 pub(crate) use pass::{Pass, Renewed};
 
 pub use device::Code;
-pub use flow::{Back, Begun, Ended, Returned};
+pub use finish::{Ended, Returned, Returning};
+pub use flow::{Back, Begun};
+pub use forget::{GivenBack, LastLogin};
 pub use links::Led;
+pub use who::Who;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,9 +47,10 @@ use std::time::Duration;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_types::{Clock, Ids, Random};
+use tokio_util::task::TaskTracker;
 
 use self::fetch::Fetch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::link::address::Allowed;
 
 /// How long somebody may take between going there and coming back.
@@ -70,13 +79,30 @@ struct Inner {
     random: Arc<dyn Random>,
     ids: Ids,
     fetch: Fetch,
+    /// What goes on to its end, whoever waits for it.
+    tasks: TaskTracker,
 }
 
 impl Logins {
     pub fn new(parts: LoginParts) -> Result<Self> {
         let LoginParts { db, vault, allowed, clock, random, ids } = parts;
         let fetch = Fetch::new(allowed)?;
-        Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch })))
+        Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch, tasks: TaskTracker::new() })))
+    }
+
+    /// Waits for what has begun and must not be broken off. Each has its own limit.
+    pub async fn settle(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    /// Goes on though whoever waits may go away: something was used that is good once.
+    async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let ended = self.0.tasks.spawn(work).await;
+        ended.unwrap_or_else(|error| Err(Error::Unreachable(format!("it broke off: {error}"))))
     }
 }
 

@@ -4,21 +4,22 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use munshi_safety::privacy::Scrubber;
-use munshi_types::TenantId;
+use munshi_types::{TenantId, Timestamp};
 use tokio::sync::Mutex;
 use url::Url;
 use zeroize::Zeroizing;
 
+use super::Logins;
 use super::challenge::Challenge;
 use super::discover::covers;
 use super::kept::Kept;
-use super::{Logins, rows};
+use super::renewal::{Came, RENEWING, Renewal};
 use crate::error::{Error, Result};
 
 /// It is renewed so long before its end: calls under way have that long.
 const EARLY: Duration = Duration::from_secs(60);
-/// Renewing takes no longer; who has not come back by then is dead.
-const RENEWING: Duration = Duration::from_secs(40);
+/// So long one goes on with what one has before one looks whether there is another.
+const FRESH: Duration = Duration::from_secs(5);
 /// An answer may still hold one from before.
 const MOST_USED: usize = 12;
 const PAUSE: Duration = Duration::from_millis(200);
@@ -55,7 +56,10 @@ impl Hidden {
 
 #[derive(Default)]
 struct Held {
-    is_read: bool,
+    /// When it was last looked whether there is another.
+    looked_at: Option<Timestamp>,
+    /// Since when it has been there.
+    set_at: Option<Timestamp>,
     kept: Option<Kept>,
     /// A renewal of this was refused: it is not tried again.
     refused: Option<Zeroizing<String>>,
@@ -84,10 +88,12 @@ impl Pass {
     /// What to show at the door; none where nobody has logged in.
     pub(crate) async fn now(&self) -> Result<Option<Zeroizing<String>>> {
         let mut held = self.held.lock().await;
-        if !held.is_read {
-            self.read(&mut held).await?;
-        }
         let now = self.logins.0.clock.now();
+        if held.looked_at.is_none() {
+            self.read(&mut held).await?;
+        } else {
+            self.look_again(&mut held, now).await;
+        }
         if held.kept.as_ref().is_some_and(|kept| kept.ends_within(EARLY, now)) {
             // What can't be renewed is used to its end, and then refused.
             if let Err(error) = self.renew(&mut held).await {
@@ -115,75 +121,58 @@ impl Pass {
         Ok(other(&held).map_or(Renewed::NotIn, Renewed::With))
     }
 
+    /// Somebody may have logged in anew, perhaps as somebody else: what we have may be good still, and is not wanted.
+    async fn look_again(&self, held: &mut Held, now: Timestamp) {
+        if held.looked_at.is_some_and(|at| now < at.plus(FRESH)) {
+            return;
+        }
+        held.looked_at = Some(now);
+        let looked = match self.logins.last(self.tenant, &self.connector).await {
+            Ok(last) if last == held.set_at => return,
+            Ok(_) => self.read(held).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = looked {
+            tracing::warn!(connector = %self.connector, %error, "whether somebody has logged in anew can't be seen");
+        }
+    }
+
     async fn read(&self, held: &mut Held) -> Result<()> {
+        // In this order: whatever comes in between is seen the next time.
+        held.set_at = self.logins.last(self.tenant, &self.connector).await?;
         let kept = self.logins.kept(self.tenant, &self.connector).await?;
         held.kept = kept.filter(|kept| covers(&kept.resource, &self.url));
-        held.is_read = true;
+        held.looked_at = Some(self.logins.0.clock.now());
         self.hide(held);
         Ok(())
     }
 
-    /// Renews it, unless another process does: then it is waited for. Where it is refused, all stays as it was.
+    /// Has it renewed, unless somebody else does: then they are waited for. Where it is refused, all stays as it was.
     async fn renew(&self, held: &mut Held) -> Result<()> {
-        let Some(refresh) = held.kept.as_ref().and_then(|kept| kept.refresh.clone()) else { return Ok(()) };
-        if held.refused.as_ref() == Some(&refresh) {
-            return Ok(());
-        }
         let mut waited = Duration::ZERO;
-        while !self.begin_renewal().await? {
+        loop {
+            let Some(kept) = held.kept.as_ref().filter(|kept| kept.refresh.is_some()) else { return Ok(()) };
+            if held.refused == kept.refresh {
+                return Ok(());
+            }
+            let before = kept.access.clone();
+            let renewal =
+                Renewal { tenant: self.tenant, connector: self.connector.clone(), access: before.clone() };
+            match self.logins.renew(renewal).await? {
+                Came::Done => return self.read(held).await,
+                Came::Refused(refresh) => {
+                    held.refused = Some(refresh);
+                    return Ok(());
+                }
+                Came::Elsewhere => {}
+            }
             tokio::time::sleep(PAUSE).await;
             waited += PAUSE;
-            let before = held.kept.as_ref().map(|kept| kept.access.clone());
             self.read(held).await?;
-            if held.kept.as_ref().map(|kept| &kept.access) != before.as_ref() || waited > RENEWING {
+            if held.kept.as_ref().map(|kept| &kept.access) != Some(&before) || waited > RENEWING {
                 return Ok(());
             }
         }
-        let renewed = self.renew_alone(held).await;
-        let name = self.connector.clone();
-        let ended = self.logins.0.db.write(self.tenant, move |tx| rows::end_renewal(tx, &name)).await;
-        if let Err(error) = ended {
-            tracing::debug!(%error, "the end of a renewal can't be written down; it lapses");
-        }
-        renewed
-    }
-
-    async fn begin_renewal(&self) -> Result<bool> {
-        let (name, now) = (self.connector.clone(), self.logins.0.clock.now());
-        let unit =
-            move |tx: &mut munshi_store::Tx<'_>| rows::begin_renewal(tx, &name, (now, now.plus(RENEWING)));
-        self.logins.0.db.write(self.tenant, unit).await
-    }
-
-    async fn renew_alone(&self, held: &mut Held) -> Result<()> {
-        // Another process may have ended just before it became ours.
-        let before = held.kept.as_ref().map(|kept| kept.access.clone());
-        self.read(held).await?;
-        let Some(kept) = held.kept.clone().filter(|kept| Some(&kept.access) == before.as_ref()) else {
-            return Ok(());
-        };
-        let Some(refresh) = kept.refresh.clone() else { return Ok(()) };
-        let fetch = &self.logins.0.fetch;
-        let mut pairs = vec![
-            ("grant_type", "refresh_token"),
-            ("refresh_token", refresh.as_str()),
-            ("resource", kept.resource.as_str()),
-        ];
-        let login = kept.client.shown(&mut pairs);
-        let answered = fetch.form(&fetch.address(&kept.token)?, &pairs, login.as_ref()).await?;
-        if !answered.status.is_success() {
-            let error = answered.error();
-            tracing::warn!(connector = %self.connector, error, "a login is not renewed; somebody has to log in");
-            held.refused = Some(refresh);
-            return Ok(());
-        }
-        let mut renewed = kept.clone();
-        renewed.take(&answered, self.logins.0.clock.now())?;
-        // Before it is used: what is used and not kept is lost with the process.
-        self.logins.renew_kept(self.tenant, &self.connector, &renewed).await?;
-        (held.kept, held.refused) = (Some(renewed), None);
-        self.hide(held);
-        Ok(())
     }
 
     fn hide(&self, held: &Held) {
@@ -230,3 +219,7 @@ impl From<Error> for std::io::Error {
         Self::other(error.to_string())
     }
 }
+
+#[cfg(test)]
+#[path = "pass_tests.rs"]
+mod tests;

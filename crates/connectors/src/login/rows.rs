@@ -76,13 +76,15 @@ pub(super) fn find<T: DeserializeOwned>(
     Ok(Some(Found { tenant, connector, body: body.read()? }))
 }
 
-/// The same, and it is good no more: of two who come with it, one gets it.
+/// The same where it is theirs who come with it, and it is good no more: of two who come, one gets it.
 pub(super) fn use_up<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
     (kind, text): (Kind, &str),
     now: Timestamp,
+    is_theirs: impl Fn(&T) -> bool,
 ) -> Result<Option<Found<T>>> {
-    let Some(found) = find(tx, (kind, text), now)? else { return Ok(None) };
+    let found = find(tx, (kind, text), now)?.filter(|found: &Found<T>| is_theirs(&found.body));
+    let Some(found) = found else { return Ok(None) };
     let used = tx.execute(
         across_tenants(
             "UPDATE connector_logins SET used_at = $3 WHERE hash = $1 AND kind = $2 AND used_at IS NULL",
@@ -90,6 +92,45 @@ pub(super) fn use_up<T: DeserializeOwned>(
         params![hash(text), kind.as_str(), now],
     )?;
     Ok((used > 0).then_some(found))
+}
+
+/// What the last login stands for that was begun at a connector in vain: nobody came back in time.
+pub(super) fn last_in_vain<T: DeserializeOwned>(
+    tx: &mut Tx<'_>,
+    connector: &str,
+    now: Timestamp,
+) -> Result<Option<T>> {
+    let found = tx.optional(
+        "SELECT body FROM connector_logins
+         WHERE tenant_id = $1 AND connector = $2 AND kind = 'state' AND used_at IS NULL AND expires_at <= $3
+         ORDER BY expires_at DESC LIMIT 1",
+        params![connector, now],
+        |row| row.get::<Json>(0),
+    )?;
+    Ok(found.map(|body| body.read()).transpose()?)
+}
+
+/// Uses up the link that a login was begun with, if it had one. False where it led to another login before.
+pub(super) fn use_link(tx: &mut Tx<'_>, link: Option<&[u8]>, now: Timestamp) -> Result<bool> {
+    let Some(link) = link else { return Ok(true) };
+    let used = tx.execute(
+        "UPDATE connector_logins SET used_at = $3
+         WHERE tenant_id = $1 AND hash = $2 AND kind = 'link' AND used_at IS NULL",
+        params![link.to_vec(), now],
+    )?;
+    Ok(used > 0)
+}
+
+/// Whether a link has led to a login, its own or another.
+pub(super) fn is_used(tx: &mut Tx<'_>, link: &[u8]) -> Result<bool> {
+    let sql = "SELECT 1 FROM connector_logins WHERE tenant_id = $1 AND hash = $2 AND used_at IS NOT NULL";
+    Ok(tx.optional(sql, params![link.to_vec()], |_| Ok(()))?.is_some())
+}
+
+/// Forgets every way to a connector that was taken away.
+pub(super) fn forget(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
+    tx.execute("DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2", params![connector])?;
+    Ok(())
 }
 
 /// Links to a connector lead nowhere any more once somebody has logged in.
@@ -119,10 +160,12 @@ pub(super) fn begin_renewal(
     Ok(taken > 0)
 }
 
-pub(super) fn end_renewal(tx: &mut Tx<'_>, connector: &str) -> Result<()> {
+/// Ends it, unless its time was over and it is another's by now.
+pub(super) fn end_renewal(tx: &mut Tx<'_>, connector: &str, until: Timestamp) -> Result<()> {
     tx.execute(
-        "DELETE FROM connector_logins WHERE tenant_id = $1 AND connector = $2 AND kind = 'renewal'",
-        params![connector],
+        "DELETE FROM connector_logins
+         WHERE tenant_id = $1 AND connector = $2 AND kind = 'renewal' AND expires_at = $3",
+        params![connector, until],
     )?;
     Ok(())
 }

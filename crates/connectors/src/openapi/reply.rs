@@ -93,7 +93,7 @@ pub(super) async fn read(
         }
     }
     if !status.is_success() {
-        return (refused(operation, status, &body).told(), health);
+        return (refused(&operation.method, status, &body).told(), health);
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let value = value(kind, &body);
@@ -132,15 +132,21 @@ fn value(kind: &str, body: &[u8]) -> Value {
     }
 }
 
-fn refused(operation: &Operation, status: StatusCode, body: &[u8]) -> Wrong {
-    let writes = operation.method != Method::GET;
+fn refused(method: &Method, status: StatusCode, body: &[u8]) -> Wrong {
+    let writes = *method != Method::GET;
     let said: String = String::from_utf8_lossy(body).chars().take(LONGEST_COMPLAINT).collect();
     let words = |about: &str| format!("HTTP {}{about}: {said}", status.as_u16());
     match status {
-        _ if status.is_redirection() => Wrong::surely(
-            "moved",
-            format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
-        ),
+        // Only these two ask for the same call elsewhere; by the others a write is often answered that was done.
+        _ if status.is_redirection() => Wrong {
+            maybe: writes && !matches!(status.as_u16(), 307 | 308),
+            ..Wrong::surely(
+                "moved",
+                format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
+            )
+        },
+        // It, or somebody before it, gave up waiting.
+        StatusCode::REQUEST_TIMEOUT => Wrong { maybe: writes, ..Wrong::surely("too_slow", words("")) },
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Wrong::surely(
             "not_let_in",
             words(", it does not let us in; whoever runs this can give it a login"),
@@ -154,5 +160,22 @@ fn refused(operation: &Operation, status: StatusCode, body: &[u8]) -> Wrong {
             maybe: writes,
         },
         _ => Wrong::surely("tool_failed", words("")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_says_whether_a_write_may_have_happened() {
+        let maybe =
+            |method: &Method, status: u16| refused(method, StatusCode::from_u16(status).unwrap(), b"").maybe;
+        for status in [301, 302, 303, 408, 500, 502, 504] {
+            assert!(maybe(&Method::POST, status) && !maybe(&Method::GET, status), "{status}");
+        }
+        for status in [307, 308, 400, 401, 403, 404, 409, 410, 422, 429] {
+            assert!(!maybe(&Method::POST, status), "{status}");
+        }
     }
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use reqwest::Client;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -25,13 +24,11 @@ use super::place::{Places, Source};
 use super::reply::{self, Health, Wrong};
 use super::{LARGEST_DOCUMENT, request};
 use crate::error::{Error, Result};
-use crate::link::LONGEST_MESSAGE;
-use crate::link::address::Allowed;
+use crate::link::{Clients, LONGEST_MESSAGE};
 
 /// What a service is reached with.
 pub(crate) struct Parts {
-    pub(crate) client: Client,
-    pub(crate) allowed: Allowed,
+    pub(crate) clients: Clients,
     pub(crate) places: Places,
     pub(crate) logins: Logins,
     /// Sent with every request.
@@ -100,10 +97,10 @@ impl Service {
         arguments: &serde_json::Map<String, serde_json::Value>,
     ) -> CallToolResult {
         let parts = &self.0.parts;
-        if let Some(why) = parts.allowed.refuses(&operation.base) {
+        if let Some(why) = parts.clients.allowed.refuses(&operation.base) {
             return Wrong::surely("unreachable", why).told();
         }
-        let request = match request::request(&parts.client, operation, arguments) {
+        let request = match request::request(parts.clients.to(&operation.base), operation, arguments) {
             Ok(request) => request.headers(parts.headers.clone()).timeout(parts.limit),
             Err(why) => return Wrong::surely("bad_arguments", why).told(),
         };
@@ -195,13 +192,13 @@ async fn fetch(parts: &Parts) -> Result<Document> {
             tokio::fs::read(path).await.map_err(unreadable)?
         }
         Source::Web(url) => {
-            if let Some(why) = parts.allowed.refuses(url) {
+            if let Some(why) = parts.clients.allowed.refuses(url) {
                 return Err(Error::Invalid(why));
             }
             // Whoever keeps the document for others is not the service.
             let known = parts.places.knows_us(url);
             let headers = if known { parts.headers.clone() } else { HeaderMap::new() };
-            let request = parts.client.get(url.clone()).headers(headers);
+            let request = parts.clients.to(url).get(url.clone()).headers(headers);
             download(request.timeout(parts.limit), known).await?
         }
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use munshi_connectors::login::Back;
+use munshi_connectors::login::{Back, Who};
 use munshi_connectors::{Allowed, Standing, State};
 use munshi_identity::Token;
 use munshi_test_support::environment;
@@ -164,7 +164,7 @@ async fn log_in(shop: &Shop) -> bool {
         redirect: "http://localhost:8400/connectors/back".to_owned(),
         document: Some("https://conformance-test.local/client-metadata.json".to_owned()),
     };
-    let begun = match shop.logins.follow(led, &back).await {
+    let begun = match shop.logins.follow(led, &back, Who::Person(person)).await {
         Ok(begun) => begun,
         Err(error) => {
             println!("no login: {error}");
@@ -174,7 +174,7 @@ async fn log_in(shop: &Shop) -> bool {
     let response = client().get(begun.to.clone()).send().await.unwrap();
     let Some(to) = response.headers().get("location") else { return false };
     let to = begun.to.join(to.to_str().unwrap()).unwrap();
-    match shop.logins.finish(&begun.token, returned(&to)).await {
+    match shop.logins.finish(&begun.token, returned(&to), Some(Who::Person(person))).await {
         Ok(_) => true,
         Err(error) => {
             println!("no login: {error}");

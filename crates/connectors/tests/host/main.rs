@@ -7,6 +7,8 @@ mod changing;
 mod conform;
 mod http;
 mod login;
+mod login_held;
+mod login_hostile;
 mod misbehaving;
 mod openapi;
 mod real;

@@ -84,7 +84,7 @@ pub(crate) struct Node {
     pub(crate) dispatcher: Dispatcher,
     office: Arc<Office>,
     vault: Vault,
-    logins: Logins,
+    pub(crate) logins: Logins,
 }
 
 impl Node {

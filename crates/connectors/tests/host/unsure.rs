@@ -57,6 +57,25 @@ on_both_engines! {
         shop.host.stop().await;
     }
 
+    /// The same where it is said in a result, as others' servers do; unless somebody vouches that it means a no.
+    async fn a_failed_result_after_the_deed_is_not_taken_for_a_no(test: TestDb) {
+        let (shop, note) = open(test, "failed").await;
+        let ordered = shop.call("odd_order", json!({ "text": "rice" })).await;
+        assert!(matches!(ordered, Answer::Done(_)), "{ordered:?}");
+        let booked = shop.said("odd_book", json!({ "text": "a room" })).await;
+        assert_eq!(booked["result"], json!({ "text": "booked a room as 1" }), "{booked}");
+        let faxed = shop.call("odd_fax", json!({ "text": "hello" })).await;
+        assert!(matches!(faxed, Answer::Unknown { .. }), "{faxed:?}");
+        assert_eq!(lines(&note), 3);
+        let vouched = "[odd.tools.fax]\neffect = \"once\"\nall_or_nothing = true\n";
+        shop.declare(&format!("{}{vouched}", odd("odd", "failed", Some(&note)))).await;
+        shop.start().await;
+        shop.until_state("odd", State::Ready).await;
+        let faxed = shop.said("odd_fax", json!({ "text": "again" })).await;
+        assert_eq!((faxed["ok"].as_bool(), faxed["code"].as_str()), (Some(false), Some("tool_failed")), "{faxed}");
+        shop.host.stop().await;
+    }
+
     async fn a_look_that_can_not_be_read_is_no_leave_to_do_it_again(test: TestDb) {
         let (shop, note) = open(test, "wordy").await;
         let ordered = shop.call("odd_order", json!({ "text": "rice" })).await;

@@ -4,6 +4,8 @@
 //   GET  /count    how often which grant was made: { "authorization_code": 1, … }
 //   POST /forget   every token and grant is gone, as when somebody revokes them
 //   POST /deny     whoever comes from now on says no
+//   POST /hold     the next answer with a token is made, and kept back until
+//   POST /release  lets it go; GET /held says whether one is kept back
 import http from "node:http";
 import { createRequire } from "node:module";
 import { randomUUID } from "node:crypto";
@@ -19,6 +21,8 @@ console.info = console.warn = console.error;
 
 let kept = new Map();
 let denies = false;
+let holds = false;
+let held = [];
 const count = {};
 
 // What the provider keeps, in memory: clients outlive what was granted to them.
@@ -63,6 +67,7 @@ function made(issuer) {
     features: {
       devInteractions: { enabled: false },
       registration: { enabled: true },
+      revocation: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === "service" },
       deviceFlow: {
         enabled: !process.argv.includes("--no-codes"),
@@ -94,6 +99,14 @@ const server = http.createServer(async (request, response) => {
   } else if (request.url === "/forget") {
     kept = new Map([...kept].filter(([key]) => key.startsWith("Client:")));
     response.end("forgotten");
+  } else if (request.url === "/hold") {
+    holds = true;
+    response.end("the next");
+  } else if (request.url === "/held") {
+    response.end(String(held.length));
+  } else if (request.url === "/release") {
+    held.splice(0).forEach((release) => release());
+    response.end("gone");
   } else if (request.url === "/deny") {
     denies = true;
     response.end("from now on");
@@ -101,6 +114,16 @@ const server = http.createServer(async (request, response) => {
     const said = denies ? { error: "access_denied" } : { login: { accountId: "asha" }, consent: {} };
     await provider.interactionFinished(request, response, said);
   } else {
+    if (request.url === "/token" && holds) {
+      holds = false;
+      const end = response.end.bind(response);
+      response.end = (...all) => { held.push(() => end(...all)); return response; };
+    }
+    if (request.url === "/token/revocation") {
+      response.on("finish", () => {
+        if (response.statusCode === 200) count.revoked = (count.revoked ?? 0) + 1;
+      });
+    }
     provider.callback()(request, response);
   }
 });

@@ -123,6 +123,10 @@ fn with_a_code(engine: Engine) {
     asked.logged_in();
     assert_eq!(house.service.grants(DEVICE), 1);
     house.is_in();
+    let removed = house.installation.json(&["connector", "remove", "far"]);
+    assert_eq!((&removed["login"], house.service.grants("revoked")), (&json!("revoked"), 1), "{removed}");
+    let left = house.installation.json(&["vault", "list", "--tenant", "shop"]);
+    assert_eq!(left["items"], json!([]), "nothing that opens its door is left");
 }
 
 #[test]
@@ -181,7 +185,10 @@ fn somebody_logs_in_at_the_running_server() {
     let link = format!("http://{}/connectors/login/", running.address);
     assert!(asked.open.starts_with(&link), "{}", asked.open);
     assert!(asked.is_waiting());
-    let (at, seen) = Browser::default().follow(&asked.open, "never");
+    let mut browser = Browser::default();
+    let to = browser.say_yes(&asked.open);
+    assert!(asked.is_waiting(), "nobody has signed in yet");
+    let (at, seen) = browser.follow(&to, "never");
     assert!(at.starts_with(&format!("http://{}/connectors/back?", running.address)), "{at}");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
     let token = asked.open.strip_prefix(&link).unwrap().to_owned();
@@ -202,6 +209,42 @@ fn somebody_logs_in_at_the_running_server() {
     for secret in brought.chain([token]) {
         assert!(secret.len() > 20 && !log.contains(&secret), "{secret} is in {log}");
     }
+}
+
+/// The server is killed when it has the code and not yet the token: whoever loads the page again hears what to do, and the
+/// same link still leads there.
+#[test]
+fn a_server_that_dies_on_the_way_costs_another_click() {
+    let house = house(Engine::Sqlite, Codes::Given);
+    let mut running = house.installation.serve();
+    let before = running.address.to_string();
+    let mut asked = house.ask(&[]);
+    let mut browser = Browser::default();
+    let to = browser.say_yes(&asked.open);
+    let (at, _) = browser.follow(&to, &format!("http://{before}/connectors/back?"));
+    house.service.hold();
+    let (mut waiting, page) = (browser.clone(), at.clone());
+    let waiting = std::thread::spawn(move || waiting.get(&page));
+    let begun = Instant::now();
+    while !house.service.is_held() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", running.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.signal(Signal::KILL);
+    running.wait();
+    assert!(waiting.join().is_err(), "no page comes");
+    house.service.release();
+
+    let running = house.installation.serve();
+    let here = |address: &str| address.replace(&before, &running.address.to_string());
+    let seen = browser.get(&here(&at));
+    assert!(seen.status == 403 && seen.text.contains("Open the link once more"), "{seen:?}");
+    assert!(asked.is_waiting() && !house.is_kept());
+    let to = browser.say_yes(&here(&asked.open));
+    let (_, seen) = browser.follow(&to, "never");
+    assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
+    asked.logged_in();
+    house.is_in();
 }
 
 #[test]

@@ -85,26 +85,58 @@ impl Vault {
     /// Seals a secret under its name; one that was there is replaced. Gives its version.
     pub async fn set(&self, tenant: TenantId, name: &SecretRef, secret: Secret, by: By) -> Result<i64> {
         let (vault, name) = (self.clone(), name.clone());
-        self.db
-            .platform(VAULT)
-            .write(move |tx| {
-                let key = vault.tenant_key(tx, tenant, by.now)?;
-                let version = version(tx, tenant, &name)?.unwrap_or(0) + 1;
-                let place = Place::Secret { tenant, name: name.name(), version };
-                let sealed = key.seal(secret.expose().as_bytes(), place, vault.random.as_ref())?;
-                tx.execute(
-                    across_tenants(
-                        "INSERT INTO vault_secrets (tenant_id, name, version, sealed, set_at)
-                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, name) DO UPDATE
-                         SET version = excluded.version, sealed = excluded.sealed, set_at = excluded.set_at",
-                    ),
-                    params![tenant, name.name(), version, sealed, by.now],
-                )?;
-                let payload = json!({ "version": version });
-                vault.record(tx, tenant, &by, Event::SECRET_SET, name.to_string(), payload)?;
-                Ok(version)
-            })
-            .await
+        self.db.platform(VAULT).write(move |tx| vault.set_in(tx, tenant, &name, &secret, &by)).await
+    }
+
+    /// The same in a transaction that goes through [`VAULT`], with what else belongs to it.
+    pub fn set_in(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        name: &SecretRef,
+        secret: &Secret,
+        by: &By,
+    ) -> Result<i64> {
+        let key = self.tenant_key(tx, tenant, by.now)?;
+        let version = version(tx, tenant, name)?.unwrap_or(0) + 1;
+        let place = Place::Secret { tenant, name: name.name(), version };
+        let sealed = key.seal(secret.expose().as_bytes(), place, self.random.as_ref())?;
+        tx.execute(
+            across_tenants(
+                "INSERT INTO vault_secrets (tenant_id, name, version, sealed, set_at)
+                 VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, name) DO UPDATE
+                 SET version = excluded.version, sealed = excluded.sealed, set_at = excluded.set_at",
+            ),
+            params![tenant, name.name(), version, sealed, by.now],
+        )?;
+        let payload = json!({ "version": version });
+        self.record(tx, tenant, by, Event::SECRET_SET, name.to_string(), payload)?;
+        Ok(version)
+    }
+
+    /// Seals a secret in place of the one that is known. False where that is no longer the one that is there: then
+    /// nothing is changed.
+    pub async fn replace(
+        &self,
+        tenant: TenantId,
+        name: &SecretRef,
+        known: Secret,
+        secret: Secret,
+        by: By,
+    ) -> Result<bool> {
+        let (vault, name) = (self.clone(), name.clone());
+        let unit = move |tx: &mut PlatformTx<'_>| {
+            // Held from here on: nobody changes it between the look and the change.
+            if version(tx, tenant, &name)?.is_none() {
+                return Ok(false);
+            }
+            let there = tx.as_tenant(tenant, |tx| vault.open_in(tx, &name))?;
+            if there.expose() != known.expose() {
+                return Ok(false);
+            }
+            vault.set_in(tx, tenant, &name, &secret, &by).map(|_| true)
+        };
+        self.db.platform(VAULT).write(unit).await
     }
 
     /// Opens a secret of one tenant.
@@ -205,6 +237,14 @@ pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<Listed>> {
         )?)
     })
     .await
+}
+
+/// Removes a secret of the transaction's tenant, with what it was for: whoever takes that away tells the audit. False
+/// when there was none.
+pub fn forget(tx: &mut Tx<'_>, reference: &SecretRef) -> Result<bool> {
+    let removed = tx
+        .execute("DELETE FROM vault_secrets WHERE tenant_id = $1 AND name = $2", params![reference.name()])?;
+    Ok(removed > 0)
 }
 
 /// When a secret of the transaction's tenant was last set; none where there is none.

@@ -66,6 +66,24 @@ on_both_engines! {
         assert!(matches!(opened(&vault, one, "razorpay.key").await, Err(Error::NoSecret { .. })));
     }
 
+    /// What was read may be out of date by the time it is changed: a newer one, or none, stays as it is.
+    async fn only_the_one_that_is_known_is_replaced(test: TestDb) {
+        let (vault, shop) = (start(&test).await, test.tenant("shop").await);
+        let replace = async |known: &str, value: &str| {
+            let secret = |text: &str| Secret::new(text.to_owned()).unwrap();
+            vault.replace(shop, &name("a"), secret(known), secret(value), by()).await.unwrap()
+        };
+        assert!(!replace("one", "two").await, "there is none");
+        assert!(opened(&vault, shop, "a").await.is_err());
+        set(&vault, shop, "a", "one").await;
+        assert!(replace("one", "two").await);
+        assert!(!replace("one", "three").await, "another came before");
+        assert_eq!(opened(&vault, shop, "a").await.unwrap(), "two");
+        let forgotten = |called: &'static str| test.db.write(shop, move |tx| crate::vault::forget(tx, &name(called)));
+        assert!(forgotten("a").await.unwrap() && !forgotten("a").await.unwrap());
+        assert!(!replace("two", "three").await, "what was forgotten stays so");
+    }
+
     async fn a_row_opens_only_in_its_own_place(test: TestDb) {
         let (vault, one) = (start(&test).await, test.tenant("one").await);
         set(&vault, one, "a", "hunter2").await;

@@ -112,6 +112,13 @@ impl SignedIn {
 /// Sends a browser to the sign-in, and back here after it.
 pub(crate) struct SignInFirst(String);
 
+impl SignInFirst {
+    /// Back to a path of ours.
+    pub(crate) fn then(path: String) -> Self {
+        Self(path)
+    }
+}
+
 impl IntoResponse for SignInFirst {
     fn into_response(self) -> Response {
         Redirect::to(&format!("/account/sign-in?next={}", local::encoded(&self.0))).into_response()

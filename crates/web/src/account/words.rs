@@ -108,6 +108,8 @@ mod tests {
     fn pages_ask_for_phrases_that_are_there() {
         let book = words::own();
         let pages = [
+            include_str!("../../templates/account/connector_ask.html"),
+            include_str!("../../templates/account/connector_going.html"),
             include_str!("../../templates/account/connector_in.html"),
             include_str!("../../templates/account/fault.html"),
             include_str!("../../templates/account/frame.html"),

@@ -24,9 +24,13 @@ pub(crate) fn answer(answer: &Answer, wanted: Wanted) -> CallToolResult {
     });
     let mut result = shown(answer, wanted, told);
     if result.is_error == Some(true) {
-        result.meta = Some(MetaObject([(FAILURE.to_owned(), about)].into_iter().collect()));
+        result.meta = Some(failure(about));
     }
     result
+}
+
+fn failure(about: Value) -> MetaObject {
+    MetaObject([(FAILURE.to_owned(), about)].into_iter().collect())
 }
 
 fn shown(answer: &Answer, wanted: Wanted, mut told: Value) -> CallToolResult {
@@ -99,7 +103,12 @@ pub(crate) fn refused(error: &ApiError) -> Result<CallToolResult, ErrorData> {
     }
     let told =
         json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
-    Ok(not_done(format!("{} {}", error.message, error.hint), told))
+    // Said before anything was done.
+    let about =
+        json!({ "code": error.code(), "retryable": error.code() == Code::TooManyRequests, "maybe": false });
+    let mut result = not_done(format!("{} {}", error.message, error.hint), told);
+    result.meta = Some(failure(about));
+    Ok(result)
 }
 
 fn done(told: Value) -> CallToolResult {

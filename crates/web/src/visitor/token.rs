@@ -70,6 +70,11 @@ impl Token {
         Sha256::digest(self.0.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// What a form of this browser carries: whoever knows the id does not know it.
+    pub(crate) fn form(&self) -> String {
+        URL_SAFE_NO_PAD.encode(Sha256::digest(format!("form {}", self.0).as_bytes()))
+    }
+
     pub(crate) fn address(&self) -> Result<Address, AddressError> {
         Address::visitor(&self.id())
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use munshi_connectors::{Allowed, LoginParts, Logins, declared, rows};
+use munshi_identity::Role;
 use munshi_identity::passwords::Passwords;
 use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault::{KeySource, SecretRef, Vault};
@@ -14,7 +15,7 @@ use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::guarded::{Browser as Elsewhere, Codes, Guarded};
-use munshi_types::{Clock, FakeClock, SystemRandom, TenantId, TenantStatus};
+use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantStatus};
 use munshi_web::{Account, telemetry};
 use serde_json::Value;
 
@@ -23,8 +24,10 @@ use crate::support::{Browser, Installation};
 const LOGGED_IN: &str =
     "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'connector.logged_in'";
 const NOT_BEGUN: &str = "not begun in this browser";
-const ANEW: &str = "begin it anew";
+pub(crate) const ANEW: &str = "begin it anew";
 const OVER: &str = "This link is over";
+const ASKED: &str = "Let Munshi use far?";
+pub(crate) const OWNERS: [&str; 2] = ["asha@shop.example", "ravi@other.example"];
 
 /// Every line that this process logs, of whatever level.
 #[derive(Clone, Default)]
@@ -56,17 +59,19 @@ fn logged() -> Logged {
     LOGGED.get_or_init(start).clone()
 }
 
-struct House {
-    installation: Installation,
+pub(crate) struct House {
+    pub(crate) installation: Installation,
     logins: Logins,
     vault: Vault,
-    service: Guarded,
+    pub(crate) service: Guarded,
     base: String,
+    /// Of an owner of each business, who is signed in.
+    owners: BTreeMap<TenantId, BTreeMap<String, String>>,
 }
 
 impl House {
     /// Both businesses have the service as a connector.
-    async fn open(test: &TestDb, public_url: Option<&str>) -> Self {
+    pub(crate) async fn open(test: &TestDb, public_url: Option<&str>) -> Self {
         let folder = test.place.folder();
         let service = Guarded::start(&folder, Codes::Given);
         let source = KeySource::File(folder.join("vault.key"));
@@ -96,47 +101,65 @@ impl House {
             test.db.write(tenant, put).await.unwrap();
         }
         let base = public_url.unwrap_or("http://munshi.example").to_owned();
-        Self { installation, logins, vault, service, base }
+        let mut owners = BTreeMap::new();
+        for (tenant, email) in [installation.shop.tenant, installation.other.tenant].into_iter().zip(OWNERS) {
+            owners.insert(tenant, installation.operator(email, tenant, Role::Owner).await.cookies);
+        }
+        Self { installation, logins, vault, service, base, owners }
+    }
+
+    /// The browser of a business's owner.
+    pub(crate) fn owner(&self, tenant: TenantId) -> Browser<'_> {
+        let mut browser = self.installation.browser();
+        browser.cookies = self.owners[&tenant].clone();
+        browser
     }
 
     /// The path of a link for somebody of a tenant.
-    async fn link(&self, tenant: TenantId) -> String {
+    pub(crate) async fn link(&self, tenant: TenantId) -> String {
+        self.link_for(tenant, None).await
+    }
+
+    pub(crate) async fn link_for(&self, tenant: TenantId, person: Option<PersonId>) -> String {
         let by = Actor::new(ActorKind::Operator, "farid");
-        let link = self.logins.link(tenant, "far", &self.base, by).await.unwrap();
+        let link = self.logins.link(tenant, "far", &self.base, (by, person)).await.unwrap();
         link.strip_prefix(&self.base).unwrap().to_owned()
     }
 
-    /// Follows a link here; gives where it leads.
-    async fn begin(&self, browser: &mut Browser<'_>, link: &str) -> String {
-        let reply = browser.get(link).await;
-        assert_eq!(reply.status, 303, "{}", reply.text());
-        let to = reply.header("location").to_owned();
+    /// Follows a link here and says yes; gives where it leads.
+    pub(crate) async fn begin(&self, browser: &mut Browser<'_>, link: &str) -> String {
+        let page = browser.get(link).await;
+        page.says(200, ASKED);
+        let form = page.between("name=\"form\" value=\"", "\"");
+        let going = browser.post(link.split('?').next().unwrap(), &[("form", &form)]).await;
+        going.says(200, "On to http://127.0.0.1:");
+        let to = going.between("content=\"0; url=", "\"").replace("&#38;", "&");
         assert!(to.starts_with(&format!("{}/auth?", self.service.issuer)), "nobody is led elsewhere: {to}");
         to
     }
 
     /// Consents there, or says no; gives the path with which the browser comes back.
-    fn come_back(&self, to: &str) -> String {
+    pub(crate) fn come_back(&self, to: &str) -> String {
         let back = format!("{}/connectors/back?", self.base);
         let (at, seen) = Elsewhere::default().follow(to, &back);
         at.strip_prefix(&self.base).unwrap_or_else(|| panic!("{at}: {}", seen.text)).to_owned()
     }
 
     /// The same in one: a browser that has a good answer in hand.
-    async fn returning(&self, tenant: TenantId) -> (Browser<'_>, String) {
-        let mut browser = self.installation.browser();
+    pub(crate) async fn returning(&self, tenant: TenantId) -> (Browser<'_>, String) {
+        let mut browser = self.owner(tenant);
         let to = self.begin(&mut browser, &self.link(tenant).await).await;
         let back = self.come_back(&to);
         (browser, back)
     }
 
-    async fn kept(&self, tenant: TenantId) -> Option<Value> {
+    pub(crate) async fn kept(&self, tenant: TenantId) -> Option<Value> {
         let name = SecretRef::named("connector/far/login").unwrap();
         let secret = self.vault.open(tenant, &name).await.ok()?;
         Some(serde_json::from_str(secret.expose()).unwrap())
     }
 
-    fn shop(&self) -> TenantId {
+    pub(crate) fn shop(&self) -> TenantId {
         self.installation.shop.tenant
     }
 }
@@ -163,16 +186,15 @@ on_both! {
         let logged = logged();
         let house = House::open(&test, None).await;
         let link = house.link(house.shop()).await;
-        let mut browser = house.installation.browser();
-        let reply = browser.get(&link).await;
-        assert_eq!(reply.status, 303, "{}", reply.text());
-        for (name, value) in [
-            ("referrer-policy", "no-referrer"), ("cache-control", "no-store"), ("x-content-type-options", "nosniff"),
-            ("x-frame-options", "DENY"),
-        ] {
+        let mut browser = house.owner(house.shop());
+        let reply = browser.send("GET", &link, &[("accept-language", "hi-IN, en;q=0.5")], None).await;
+        let page = reply.says(200, "क्या Munshi far इस्तेमाल करे?");
+        let server = house.service.url.strip_suffix("/mcp").unwrap();
+        assert!(page.contains("shop") && page.contains(server), "whose, and where: {page}");
+        for (name, value) in [("referrer-policy", "same-origin"), ("x-frame-options", "DENY")] {
             assert_eq!(reply.header(name), value, "{name}");
         }
-        let to = reply.header("location").to_owned();
+        let to = house.begin(&mut browser, &link).await;
         assert_eq!(part(&to, "redirect_uri"), "http://munshi.example/connectors/back");
         assert_eq!((part(&to, "code_challenge_method").as_str(), part(&to, "resource")), ("S256", house.service.url.clone()));
         let cookie = browser.cookies["munshi_connector"].clone();
@@ -202,13 +224,13 @@ on_both! {
 
     async fn only_a_link_that_is_good_leads_there(test: TestDb) {
         let house = House::open(&test, None).await;
-        let mut browser = house.installation.browser();
+        let mut browser = house.owner(house.shop());
         let forged = ["x".repeat(43), "x".to_owned(), "..%2Fback".to_owned(), "%00".to_owned(), "x".repeat(5_000)];
         for token in forged {
             let page = browser.get(&format!("/connectors/login/{token}")).await.says(404, OVER);
             assert!(!page.contains("xxxx"), "{page}");
         }
-        assert!(browser.cookies.is_empty());
+        assert!(!browser.cookies.contains_key("munshi_connector"));
         let hindi = [("accept-language", "hi")];
         let page = browser.send("GET", "/connectors/login/x", &hindi, None).await.says(404, "lang=\"hi\"");
         assert!(page.contains("यह लिंक इस्तेमाल हो चुका है") && !page.contains(OVER), "{page}");
@@ -228,7 +250,7 @@ on_both! {
         let (old, resting) = (house.link(house.shop()).await, house.link(other).await);
         let rest = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, other, TenantStatus::Paused);
         test.db.platform(tenants::TENANTS).write(rest).await.unwrap();
-        browser.get(&resting).await.says(404, OVER);
+        house.owner(other).get(&resting).await.says(404, OVER);
         test.clock.advance(Duration::from_secs(24 * 3600 - 1));
         house.begin(&mut browser, &old).await;
         test.clock.advance(Duration::from_secs(1));
@@ -292,7 +314,7 @@ on_both! {
         assert!(!page.contains("<script>x"), "{page}");
         house.service.deny();
         let link = house.link(house.shop()).await;
-        let mut browser = house.installation.browser();
+        let mut browser = house.owner(house.shop());
         let to = house.begin(&mut browser, &link).await;
         let back = house.come_back(&to);
         assert_eq!(part(&back, "error"), "access_denied");
@@ -308,16 +330,19 @@ on_both! {
     /// Whatever else stands in an address: one comes back to the address that the operator set, and stays there.
     async fn nobody_is_led_elsewhere(test: TestDb) {
         let house = House::open(&test, Some("https://shop.example")).await;
-        let mut browser = house.installation.browser();
-        let link = format!("{}?next=//evil.example&redirect_uri=https://evil.example", house.link(house.shop()).await);
-        let evil = [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example")];
-        let reply = browser.send("GET", &link, &evil, None).await;
-        assert_eq!(reply.status, 303, "{}", reply.text());
-        let (to, cookie) = (reply.header("location"), reply.header("set-cookie"));
-        assert_eq!(part(to, "redirect_uri"), "https://shop.example/connectors/back");
-        assert!(to.starts_with(&house.service.issuer) && !to.contains("evil"), "{to}");
+        let mut browser = house.owner(house.shop());
+        let link = house.link(house.shop()).await;
+        let evil = [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example"), ("origin", "https://shop.example")];
+        let page = browser.send("GET", &format!("{link}?next=//evil.example"), &evil, None).await;
+        let form = page.between("name=\"form\" value=\"", "\"");
+        let link = format!("{link}?next=//evil.example&redirect_uri=https://evil.example");
+        let reply = browser.send("POST", &link, &evil, Some(&[("form", &form)])).await;
+        let to = reply.between("content=\"0; url=", "\"").replace("&#38;", "&");
+        let cookie = reply.header("set-cookie");
+        assert_eq!(part(&to, "redirect_uri"), "https://shop.example/connectors/back");
+        assert!(to.starts_with(&house.service.issuer) && !reply.text().contains("evil"), "{to}");
         assert!(cookie.starts_with("__Host-munshi_connector=") && cookie.ends_with("; Secure"), "{cookie}");
-        let back = format!("{}&next=//evil.example", house.come_back(to));
+        let back = format!("{}&next=//evil.example", house.come_back(&to));
         let reply = browser.get(&back).await;
         reply.says(200, "Signed in at far");
         assert_eq!(reply.header("location"), "");

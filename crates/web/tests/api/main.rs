@@ -30,6 +30,7 @@ mod approvals;
 mod browsers;
 mod chat;
 mod conform;
+mod connector_links;
 mod connector_logins;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]

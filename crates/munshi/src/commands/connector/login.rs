@@ -121,12 +121,14 @@ impl Asking<'_> {
     /// The browser comes back to the server; here one waits until it has.
     async fn at_server(&self, base: &str) -> Result<()> {
         let begun = self.context.now();
-        let link = self.logins.link(self.tenant, self.name.as_str(), base, self.by.clone()).await?;
-        self.ask(&json!({ "open": link }), format!("Open this and sign in there. Waiting…\n\n  {link}\n"))?;
+        let link = self.logins.link(self.tenant, self.name.as_str(), base, (self.by.clone(), None)).await?;
+        let words = format!(
+            "Open this as an owner or admin of the tenant, and sign in at the service. Waiting…\n\n  {link}\n"
+        );
+        self.ask(&json!({ "open": link }), words)?;
         while self.context.now() < begun.plus(LIFE) {
             tokio::time::sleep(LOOK).await;
-            let last = self.logins.last(self.tenant, self.name.as_str()).await?;
-            if last.is_some_and(|last| last >= begun) {
+            if self.logins.is_answered(self.tenant, &link).await? {
                 return Ok(());
             }
         }
@@ -145,7 +147,7 @@ impl Asking<'_> {
         self.ask(&json!({ "open": to }), words)?;
         let returned =
             tokio::time::timeout(LIFE, returned(&listener, &begun)).await.map_err(|_| too_late())?;
-        self.logins.finish(&begun.token, returned.map_err(failed)?).await?;
+        self.logins.finish(&begun.token, returned.map_err(failed)?, None).await?;
         Ok(())
     }
 }

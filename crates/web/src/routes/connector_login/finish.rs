@@ -4,15 +4,16 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::Response;
-use munshi_connectors::login::Returned;
+use munshi_connectors::login::{Returned, Who};
 use munshi_identity::Token;
 
-use super::start::{NOT_IN, as_fault, logins};
+use super::show::{NOT_IN, as_fault, logins};
 use crate::account::cookies::{self, CONNECTOR};
 use crate::account::fault::Fault;
 use crate::account::frame::sent;
+use crate::account::opener::{self, Asked, Opener};
 use crate::account::words::Words;
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -28,6 +29,7 @@ pub(crate) async fn finish_connector_login(
     State(app): State<App>,
     returned: Result<Query<Returned>, QueryRejection>,
     headers: HeaderMap,
+    extensions: Extensions,
 ) -> Result<Response, Fault> {
     let api = app.api()?.clone();
     let elsewhere = || {
@@ -38,7 +40,16 @@ pub(crate) async fn finish_connector_login(
     let is_secure = api.account.is_secure(&headers);
     let token = cookies::read(&headers, CONNECTOR, is_secure).and_then(Token::parse).ok_or_else(elsewhere)?;
     let Query(returned) = returned.map_err(|_| elsewhere())?;
-    let ended = logins(&api)?.finish(&token, returned).await.map_err(as_fault)?;
+    let logins = logins(&api)?;
+    let returning = logins.returning(&token, &returned).await.map_err(as_fault)?;
+    let to = match returning.who {
+        Some(Who::Person(person)) => Some(person),
+        Some(Who::Operator(_) | Who::Here) | None => None,
+    };
+    // Whoever began may be nobody any more, or signed out: they are asked for once more.
+    let asked = Asked { headers: &headers, extensions: &extensions, tenant: returning.tenant, to };
+    let opener = Opener::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
+    let ended = logins.finish(&token, returned, Some(opener.who)).await.map_err(as_fault)?;
     let engine = api.engine.clone();
     api.tasks.spawn(async move {
         if let Err(error) = engine.take_up_let_in().await {

@@ -1,76 +1,58 @@
-//! `GET /connectors/login/{token}`: somebody follows a link to let us into a connector's service.
+//! `POST /connectors/login/{token}`: somebody says yes to what a link is for, and is led to the connector's service.
 
+use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
-use axum::http::HeaderValue;
-use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY, SET_COOKIE};
-use axum::response::{IntoResponse, Redirect, Response};
-use munshi_connectors::Error;
-use munshi_connectors::login::{Back, LIFE, Logins};
-use munshi_identity::Token;
+use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
+use axum::response::Response;
+use munshi_connectors::login::{Back, LIFE};
+use serde::Deserialize;
 
+use super::show::{as_fault, led, logins};
 use crate::account::cookies::{self, CONNECTOR};
 use crate::account::fault::Fault;
-use crate::api::Inner;
+use crate::account::form::Sent;
+use crate::account::frame::sent;
+use crate::account::opener::{self, Asked, Opener};
+use crate::account::words::Words;
 use crate::app::App;
 use crate::error::{ApiError, Code};
 
-/// What somebody hears in their own language who was not let in.
-pub(super) const NOT_IN: &str = "connector-not-in";
+#[derive(Deserialize)]
+pub(crate) struct Yes {
+    #[serde(default)]
+    form: String,
+}
+
+/// Leads there by itself: a form of ours may not be answered with an address elsewhere.
+#[derive(Template)]
+#[template(path = "account/connector_going.html")]
+struct GoingPage {
+    words: Words,
+    /// Who lets people in there.
+    server: String,
+    to: String,
+}
 
 pub(crate) async fn start_connector_login(
     State(app): State<App>,
     Path(token): Path<String>,
-    headers: HeaderMap,
+    posted: Sent<Yes>,
 ) -> Result<Response, Fault> {
-    let api = app.api()?;
-    let logins = logins(api)?;
-    let led = match Token::parse(&token) {
-        Some(token) => logins.led(&token).await.map_err(as_fault)?,
-        None => None,
-    };
-    let over = || {
-        let error = ApiError::new(
-            Code::NotFound,
-            "This link is over: somebody has signed in, or its day has passed.",
-        );
-        error
-            .phrase("link-used")
-            .hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
-    };
+    let Sent { api, headers, extensions, form } = posted;
+    let (token, led) = led(&api, &token).await?;
+    let asked = Asked { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
+    let opener = Opener::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
+    if opener.form(&token) != form.form {
+        let words = "This form is from before you signed in, or from somewhere else.";
+        let error = ApiError::new(Code::Forbidden, words).phrase("foreign-form");
+        return Err(error.hint("Nothing was changed. Open the link again.").into());
+    }
     let back = Back::to(&api.link(&headers, ""));
-    let begun = logins.follow(led.ok_or_else(over)?, &back).await.map_err(as_fault)?;
-    let mut response = Redirect::to(begun.to.as_str()).into_response();
+    let begun = logins(&api)?.follow(led, &back, opener.who).await.map_err(as_fault)?;
+    let words = Words::of(&headers);
+    let mut response = sent(&GoingPage { words, server: begun.issuer, to: begun.to.into() }, StatusCode::OK);
     let kept = cookies::keep(CONNECTOR, begun.token.reveal(), LIFE, api.account.is_secure(&headers));
     response.headers_mut().extend(kept.map(|header| (SET_COOKIE, header)));
-    // The link itself is nobody else's business.
-    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
-}
-
-pub(super) fn logins(api: &Inner) -> Result<&Logins, ApiError> {
-    let missing = || ApiError::new(Code::NotFound, "Nobody can sign in at a connector's service here.");
-    api.logins.as_ref().ok_or_else(missing)
-}
-
-/// What a person hears; the rest is for the log.
-pub(super) fn as_fault(error: Error) -> Fault {
-    match error {
-        Error::NoLogin(words) => {
-            ApiError::new(Code::Forbidden, format!("The sign-in came to nothing: {words}."))
-                .phrase(NOT_IN)
-                .hint("Open the link once more, or ask for another.")
-                .into()
-        }
-        error @ (Error::Unreachable(_) | Error::TooSlow(_)) => {
-            ApiError::new(Code::Unavailable, "The service to sign in with can't be reached just now.")
-                .caused_by(error)
-                .into()
-        }
-        Error::Store(error) => ApiError::from(error).into(),
-        error @ (Error::Safety(_) | Error::Invalid(_) | Error::WantsLogin(_)) => {
-            ApiError::internal(error).into()
-        }
-    }
 }

@@ -1,0 +1,45 @@
+//! What asks over HTTP. A name is resolved without its port being told, so there are two: one for the places that the
+//! operator allowed though they are private, and one that never leads into a private network.
+
+use std::time::Duration;
+
+use reqwest::Client;
+use url::Url;
+
+use super::address::{Allowed, Guarded};
+use crate::error::{Error, Result};
+
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Follow nobody elsewhere, and reach addresses that everybody reaches, or that the operator allowed.
+#[derive(Clone)]
+pub(crate) struct Clients {
+    pub(crate) allowed: Allowed,
+    private: Client,
+    public: Client,
+}
+
+impl Clients {
+    pub(crate) fn new(allowed: Allowed) -> Result<Self> {
+        let (private, public) = (made(allowed.clone())?, made(Allowed::default())?);
+        Ok(Self { allowed, private, public })
+    }
+
+    /// The one for this place.
+    pub(crate) fn to(&self, url: &Url) -> &Client {
+        if self.allowed.has(url) { &self.private } else { &self.public }
+    }
+}
+
+fn made(allowed: Allowed) -> Result<Client> {
+    let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
+    let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(CONNECTING)
+        .dns_resolver(Guarded(allowed))
+        .build()
+        .map_err(|error| unusable(error.to_string()))
+}

@@ -1,0 +1,150 @@
+//! The end of a login in a browser: what somebody brought back, for what opens the door.
+
+use munshi_identity::Token;
+use munshi_store::PlatformTx;
+use munshi_types::TenantId;
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::client::Client;
+use super::discover::Found;
+use super::flow::{STATE, VERIFIER, Way};
+use super::kept::Kept;
+use super::rows::{self, Kind};
+use super::{Logins, Who};
+use crate::error::{Error, Result};
+use crate::rows::CONNECTORS;
+
+/// What somebody brought back, as it stood in the address.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Returned {
+    pub state: String,
+    pub code: Option<String>,
+    pub iss: Option<String>,
+    pub error: Option<String>,
+}
+
+/// Whose login an answer is to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returning {
+    pub tenant: TenantId,
+    /// Who began it at a page of ours.
+    pub who: Option<Who>,
+}
+
+/// A login that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub tenant: TenantId,
+    pub connector: String,
+}
+
+impl Logins {
+    /// Whose login somebody brings the answer to. Looking changes nothing.
+    pub async fn returning(&self, token: &Token, returned: &Returned) -> Result<Returning> {
+        if !token.derives(STATE, &returned.state) {
+            return Err(unknown());
+        }
+        let (state, now) = (returned.state.clone(), self.0.clock.now());
+        let find = move |tx: &mut PlatformTx<'_>| rows::find::<Way>(tx, (Kind::State, &state), now);
+        let found = self.0.db.platform(CONNECTORS).read(find).await?.ok_or_else(unknown)?;
+        Ok(Returning { tenant: found.tenant, who: found.body.who })
+    }
+
+    /// Ends a login with what whoever began it brought back. The state is used up before anything else: whatever comes of
+    /// it, it is good no more. From there on it goes on by itself, though the browser may have gone away.
+    pub async fn finish(&self, token: &Token, returned: Returned, who: Option<Who>) -> Result<Ended> {
+        if !token.derives(STATE, &returned.state) {
+            return Err(unknown());
+        }
+        let (logins, token) = (self.clone(), token.clone());
+        self.to_its_end(async move { logins.end(&token, returned, who).await }).await
+    }
+
+    async fn end(&self, token: &Token, returned: Returned, who: Option<Who>) -> Result<Ended> {
+        let (state, now) = (returned.state.clone(), self.0.clock.now());
+        let used = move |tx: &mut PlatformTx<'_>| {
+            let is_theirs = |way: &Way| way.who == who;
+            rows::use_up(tx, (Kind::State, &state), now, is_theirs)
+        };
+        let used = self.0.db.platform(CONNECTORS).write(used).await?;
+        let rows::Found { tenant, connector, body: way } = used.ok_or_else(unknown)?;
+        check_issuer(&way.found, returned.iss.as_deref())?;
+        if let Some(error) = &returned.error {
+            let error: String = error.chars().filter(|letter| !letter.is_control()).take(100).collect();
+            return Err(Error::NoLogin(format!("{} said no: {error}", way.found.issuer)));
+        }
+        let code = returned.code.map(Zeroizing::new);
+        let code = code.ok_or_else(|| Error::NoLogin(format!("{} gave no code", way.found.issuer)))?;
+        let (entry, _) = self.entry(tenant, &connector).await?;
+        let client = self.same_client(tenant, &connector, &entry, &way).await?;
+        let verifier = Zeroizing::new(token.derived(VERIFIER));
+        let given = [
+            ("grant_type", "authorization_code"),
+            ("code", code.as_str()),
+            ("redirect_uri", way.redirect.as_str()),
+            ("code_verifier", verifier.as_str()),
+        ];
+        let kept = match self.exchange(&way.found, client, &given, way.scope.clone()).await? {
+            Ok(kept) => kept,
+            Err(no) => {
+                self.doubt_client(tenant, &connector, &no).await?;
+                return Err(Error::NoLogin(format!("{} said no: {no}", way.found.issuer)));
+            }
+        };
+        if !self.keep(tenant, &connector, &kept, (&way.by, way.link)).await? {
+            self.revoke_quietly(&kept).await;
+            return Err(Error::NoLogin("somebody else has signed in meanwhile".to_owned()));
+        }
+        Ok(Ended { tenant, connector })
+    }
+
+    /// Something that was given, for what opens the door; or the service's no, in a word.
+    pub(super) async fn exchange(
+        &self,
+        found: &Found,
+        client: Client,
+        given: &[(&str, &str)],
+        scope: Option<String>,
+    ) -> Result<Result<Kept, String>> {
+        let mut pairs = given.to_vec();
+        pairs.push(("resource", &found.resource));
+        let login = client.shown(&mut pairs);
+        let address = self.0.fetch.address(&found.token)?;
+        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        if !answered.status.is_success() {
+            return Ok(Err(answered.error()));
+        }
+        drop(pairs);
+        let mut kept = Kept {
+            client,
+            token: found.token.clone(),
+            revoke: found.revoke.clone(),
+            resource: found.resource.clone(),
+            scope,
+            access: Zeroizing::new(String::new()),
+            refresh: None,
+            expires_at: None,
+        };
+        kept.take(&answered, self.0.clock.now())?;
+        Ok(Ok(kept))
+    }
+}
+
+/// Whose answer it is (RFC 9207): one that names itself must be the one that was asked, and one that always does must.
+fn check_issuer(found: &Found, iss: Option<&str>) -> Result<()> {
+    match iss {
+        Some(iss) if iss != found.issuer => {
+            Err(Error::NoLogin(format!("the answer is not of {}, who was asked", found.issuer)))
+        }
+        None if found.names_itself => {
+            Err(Error::NoLogin(format!("the answer does not say that it is of {}", found.issuer)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unknown() -> Error {
+    Error::NoLogin("this login was not begun here, is over, or took too long: begin it anew".to_owned())
+}

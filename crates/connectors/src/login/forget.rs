@@ -1,0 +1,73 @@
+//! Giving a login back: the service is told that nobody uses it any more (RFC 7009).
+
+use munshi_types::{ConnectorName, TenantId};
+
+use super::Logins;
+use super::discover;
+use super::kept::Kept;
+use crate::error::{Error, Result};
+
+/// What lets us into a connector, as it was when that was about to be taken away.
+pub struct LastLogin(Kept);
+
+impl std::fmt::Debug for LastLogin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LastLogin")
+    }
+}
+
+/// What became of a login at the service that gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GivenBack {
+    /// It is good no more.
+    Revoked,
+    /// The service takes nothing back: it is good there until it ends, or somebody ends it there.
+    NotTaken { at: String },
+    /// The service was not reached, or said no.
+    NotHeard { at: String, why: String },
+}
+
+impl Logins {
+    /// What lets us in there now, to be given back once it is forgotten here; none where nobody has logged in.
+    pub async fn last_login(&self, tenant: TenantId, connector: &ConnectorName) -> Result<Option<LastLogin>> {
+        Ok(self.kept(tenant, connector.as_str()).await?.map(LastLogin))
+    }
+
+    /// Gives a login back. Whatever comes of it, it is forgotten here.
+    pub async fn give_back(&self, last: &LastLogin) -> GivenBack {
+        let at = last.0.client.issuer.clone();
+        match self.revoke(&last.0).await {
+            Ok(true) => GivenBack::Revoked,
+            Ok(false) => GivenBack::NotTaken { at },
+            Err(error) => GivenBack::NotHeard { at, why: error.to_string() },
+        }
+    }
+
+    /// The same where nobody waits to hear of it.
+    pub(super) async fn revoke_quietly(&self, kept: &Kept) {
+        if let Err(error) = self.revoke(kept).await {
+            tracing::info!(%error, at = kept.client.issuer, "a login that is not used could not be given back");
+        }
+    }
+
+    /// False where the service has no place for that. What renews it takes the rest with it; else it is all there is.
+    async fn revoke(&self, kept: &Kept) -> Result<bool> {
+        let place = match &kept.revoke {
+            Some(place) => Some(place.clone()),
+            None => discover::revocation(&self.0.fetch, &kept.client.issuer).await?,
+        };
+        let Some(place) = place else { return Ok(false) };
+        let address = self.0.fetch.address(&place)?;
+        let (token, hint) = match &kept.refresh {
+            Some(refresh) => (refresh, "refresh_token"),
+            None => (&kept.access, "access_token"),
+        };
+        let mut pairs = vec![("token", token.as_str()), ("token_type_hint", hint)];
+        let login = kept.client.shown(&mut pairs);
+        let answered = self.0.fetch.form(&address, &pairs, login.as_ref()).await?;
+        match answered.status.is_success() {
+            true => Ok(true),
+            false => Err(Error::NoLogin(format!("it said no: {}", answered.error()))),
+        }
+    }
+}

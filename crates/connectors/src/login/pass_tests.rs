@@ -1,0 +1,81 @@
+//! Which login a connection shows.
+
+use munshi_safety::audit::{Actor, ActorKind};
+use munshi_safety::vault::{KeySource, Vault};
+use munshi_test_support::{TestDb, on_both_engines};
+use munshi_types::{Clock, SystemRandom};
+
+use super::super::LoginParts;
+use super::super::client::{Client, Method};
+use super::*;
+use crate::link::address::Allowed;
+
+const URL: &str = "https://books.example/mcp";
+
+async fn logins(test: &TestDb) -> Logins {
+    let (random, source) = (Arc::new(SystemRandom), KeySource::File(test.place.folder().join("vault.key")));
+    let vault = Vault::start(test.db.clone(), source, random.clone(), test.ids.clone(), test.clock.now())
+        .await
+        .unwrap();
+    let parts = LoginParts {
+        db: test.db.clone(),
+        vault,
+        allowed: Allowed::default(),
+        clock: test.clock.clone(),
+        random,
+        ids: test.ids.clone(),
+    };
+    Logins::new(parts).unwrap()
+}
+
+fn kept(access: &str) -> Kept {
+    let client = Client {
+        issuer: "https://in.example".to_owned(),
+        id: "us".to_owned(),
+        secret: None,
+        method: Method::None,
+        scope: None,
+        redirect: None,
+        ends_at: None,
+    };
+    Kept {
+        client,
+        token: "https://in.example/token".to_owned(),
+        revoke: None,
+        resource: URL.to_owned(),
+        scope: None,
+        access: Zeroizing::new(access.to_owned()),
+        refresh: None,
+        expires_at: None,
+    }
+}
+
+on_both_engines! {
+    with [
+        munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
+        crate::MIGRATIONS,
+    ];
+
+    /// Whoever logs in as somebody else is not kept waiting until the first login ends.
+    async fn a_newer_login_is_shown_though_the_older_is_still_good(test: TestDb) {
+        let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
+        let log_in = async |access: &str| {
+            let by = Actor::new(ActorKind::Operator, "farid");
+            assert!(logins.keep(tenant, "far", &kept(access), (&by, None)).await.unwrap());
+        };
+        let pass = Pass::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
+        let shown = async || pass.now().await.unwrap().map(|shown| shown.to_string());
+        assert_eq!(shown().await, None);
+        test.clock.advance(FRESH);
+        log_in("first").await;
+        assert_eq!(shown().await.as_deref(), Some("first"));
+        test.clock.advance(Duration::from_secs(1));
+        log_in("second").await;
+        test.clock.advance(FRESH);
+        assert_eq!(shown().await.as_deref(), Some("second"));
+        let gone = |tx: &mut munshi_store::Tx<'_>| crate::login::forget(tx, "far");
+        test.db.write(tenant, gone).await.unwrap();
+        test.clock.advance(FRESH);
+        assert_eq!(shown().await, None, "what was forgotten is shown to nobody");
+    }
+}

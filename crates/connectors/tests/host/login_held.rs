@@ -1,0 +1,168 @@
+//! A login holds whatever breaks off: whoever waits for it goes away, a newer one comes meanwhile, the process dies.
+
+use std::time::Duration;
+
+use munshi_connectors::login::{GivenBack, Who};
+use munshi_connectors::{Error, State};
+use munshi_identity::Token;
+use munshi_safety::vault::SecretRef;
+use munshi_store::{Tx, params};
+use serde_json::Value;
+
+use crate::login::{Guarded, allowed, back, browse, by};
+use crate::support::MIGRATIONS;
+
+/// Just before its end.
+const LATE: Duration = Duration::from_secs(3_595);
+
+impl Guarded {
+    /// What the vault has.
+    async fn kept(&self) -> Option<Value> {
+        let name = SecretRef::named("connector/far/login").unwrap();
+        let secret = self.shop.vault.open(self.shop.tenant, &name).await.ok()?;
+        Some(serde_json::from_str(secret.expose()).unwrap())
+    }
+
+    async fn until_held(&self) {
+        self.until(async || self.service.is_held()).await;
+    }
+
+    async fn until(&self, is: impl AsyncFn() -> bool) {
+        for _ in 0..400 {
+            if is().await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("it never becomes so");
+    }
+
+    async fn link(&self) -> Token {
+        let (logins, tenant) = (&self.shop.logins, self.shop.tenant);
+        let link = logins.link(tenant, "far", "http://munshi.example", (by(), None)).await.unwrap();
+        Token::parse(link.rsplit('/').next().unwrap()).unwrap()
+    }
+
+    /// The ways to it that are written down.
+    async fn ways(&self) -> i64 {
+        let count = |tx: &mut Tx<'_>| {
+            tx.one("SELECT COUNT(*) FROM connector_logins WHERE tenant_id = $1", params![], |row| row.get(0))
+        };
+        self.shop.test.db.read(self.shop.tenant, count).await.unwrap()
+    }
+}
+
+munshi_test_support::on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    /// The connector has a second to start, and the service gives another token and says so later. What was renewed with
+    /// is good no more, so what came of it must not be lost.
+    async fn a_renewal_goes_on_though_nobody_waits(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        let file = format!("[far]\nurl = \"{}\"\nstart_seconds = 1\n[far.tools.note]\neffect = \"once\"\n", guarded.service.url);
+        guarded.shop.declare(&file).await;
+        guarded.shop.host.stop().await;
+        guarded.shop.test.clock.advance(LATE);
+        let before = guarded.kept().await.unwrap();
+        guarded.service.hold();
+        let (gone, ()) = tokio::join!(guarded.shop.again(allowed()), guarded.until_held());
+        guarded.until(async || gone.host.count()["ready"] == 0 && gone.host.count()["starting"] == 0).await;
+        assert_eq!(guarded.kept().await.unwrap(), before, "nothing has come yet");
+        guarded.service.release();
+        guarded.until(async || guarded.kept().await.unwrap()["refresh"] != before["refresh"]).await;
+        gone.host.stop().await;
+        guarded.shop.test.clock.advance(Duration::from_secs(60));
+        let node = guarded.shop.again(allowed()).await;
+        assert_eq!(guarded.said_at(&node, "still in").await["ok"], true);
+        assert_eq!(guarded.service.grants("refresh_token"), 1);
+        node.host.stop().await;
+    }
+
+    /// Whoever logs in while an older login is being renewed is not put out by what comes of that.
+    async fn a_newer_login_is_not_overwritten(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        guarded.shop.test.clock.advance(LATE);
+        guarded.service.hold();
+        let meanwhile = async {
+            guarded.until_held().await;
+            let begun = guarded.begin().await;
+            guarded.shop.logins.finish(&begun.token, browse(&begun.to), None).await.unwrap();
+            let newer = guarded.kept().await;
+            guarded.service.release();
+            newer
+        };
+        let (said, newer) = tokio::join!(guarded.said("with the newer one"), meanwhile);
+        assert_eq!(said["ok"], true, "{said}");
+        assert_eq!(guarded.service.grants("refresh_token"), 1, "the older one was renewed");
+        assert_eq!(guarded.kept().await, newer, "and let go");
+        guarded.shop.host.stop().await;
+    }
+
+    /// The process dies when it has the code and not yet the token: the state is used up, whoever comes back hears so, and
+    /// the same link still leads there.
+    async fn a_crash_between_code_and_token_costs_another_click(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        let (logins, link) = (&guarded.shop.logins, guarded.link().await);
+        let begun = logins.follow(logins.led(&link).await.unwrap().unwrap(), &back(), Who::Here).await.unwrap();
+        let (returned, token) = (browse(&begun.to), begun.token.clone());
+        let dying = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (node, answer) = (guarded.shop.again(allowed()).await, returned.clone());
+        guarded.service.hold();
+        let there = node.logins.clone();
+        dying.spawn(async move { there.finish(&token, answer, Some(Who::Here)).await });
+        guarded.until_held().await;
+        dying.shutdown_background();
+        guarded.service.release();
+        let again = logins.finish(&begun.token, returned, Some(Who::Here)).await;
+        assert!(matches!(&again, Err(Error::NoLogin(words)) if words.contains("begin it anew")), "{again:?}");
+        assert!(guarded.kept().await.is_none());
+        let led = logins.led(&link).await.unwrap().expect("the link still leads there");
+        let begun = logins.follow(led, &back(), Who::Here).await.unwrap();
+        logins.finish(&begun.token, browse(&begun.to), Some(Who::Here)).await.unwrap();
+        assert!(logins.led(&link).await.unwrap().is_none(), "whoever is in needs no link");
+        guarded.shop.until_state("far", State::Ready).await;
+        assert_eq!(guarded.said("after").await["ok"], true);
+        node.host.stop().await;
+        guarded.shop.host.stop().await;
+    }
+
+    /// Begun twice with one link, and both come back: one of them has let us in, and the other's is given back.
+    async fn a_link_is_good_for_one_login(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        let (logins, link) = (&guarded.shop.logins, guarded.link().await);
+        let begin = async || {
+            let led = logins.led(&link).await.unwrap().unwrap();
+            logins.follow(led, &back(), Who::Here).await.unwrap()
+        };
+        let (one, two) = (begin().await, begin().await);
+        let (first, second) = (browse(&one.to), browse(&two.to));
+        let other = Some(Who::Person(guarded.shop.test.ids.next()));
+        let stolen = logins.finish(&one.token, first.clone(), other).await;
+        assert!(matches!(stolen, Err(Error::NoLogin(_))), "somebody else began it: {stolen:?}");
+        logins.finish(&one.token, first, Some(Who::Here)).await.unwrap();
+        let kept = guarded.kept().await;
+        let late = logins.finish(&two.token, second, Some(Who::Here)).await;
+        assert!(matches!(&late, Err(Error::NoLogin(words)) if words.contains("meanwhile")), "{late:?}");
+        assert_eq!((guarded.kept().await, guarded.service.grants("revoked")), (kept, 1));
+        guarded.shop.host.stop().await;
+    }
+
+    /// It is taken out of the file: nothing that opens its door is left, here or there.
+    async fn a_connector_that_is_taken_away_leaves_nothing(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        guarded.link().await;
+        assert!(guarded.kept().await.is_some() && guarded.ways().await > 0);
+        let (logins, tenant) = (&guarded.shop.logins, guarded.shop.tenant);
+        let last = logins.last_login(tenant, &"far".parse().unwrap()).await.unwrap().unwrap();
+        guarded.shop.declare("").await;
+        assert!(guarded.shop.vault.list(tenant).await.unwrap().is_empty());
+        assert_eq!(guarded.ways().await, 0);
+        assert_eq!(logins.give_back(&last).await, GivenBack::Revoked);
+        assert_eq!(guarded.service.grants("revoked"), 1);
+        assert!(logins.last_login(tenant, &"far".parse().unwrap()).await.unwrap().is_none());
+        guarded.shop.host.stop().await;
+    }
+}

@@ -1,0 +1,116 @@
+//! Who opens a link to a connector's service: somebody who may let us in there, as they are known in this browser. The
+//! link itself proves nothing: it may have been passed on, or stand in a conversation that others read.
+
+use axum::http::{Extensions, HeaderMap};
+use munshi_connectors::login::Who;
+use munshi_identity::operators::OPERATORS;
+use munshi_identity::{Role, Token, persons};
+use munshi_store::{PlatformTx, Tx, tenants};
+use munshi_types::{PersonId, TenantId};
+
+use super::signed_in::SignedIn;
+use crate::app::App;
+use crate::error::{ApiError, Code};
+use crate::server::Peer;
+use crate::visitor::guest::{self, Proved};
+use crate::visitor::here::is_keeper;
+use crate::visitor::token::Token as Visitor;
+
+const FORM: &str = "connector.login.form";
+
+/// Somebody who may let us into a tenant's connectors.
+pub(crate) struct Opener {
+    pub(crate) who: Who,
+    browser: Browser,
+}
+
+/// What this browser is known by: its forms carry what follows from it.
+enum Browser {
+    SignedIn(Box<SignedIn>),
+    Visitor(Visitor),
+    /// Of the machine itself; its forms are known by where they come from.
+    Here,
+}
+
+/// What is asked: by whom, of which tenant, and whom a link was sent to.
+pub(crate) struct Asked<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) extensions: &'a Extensions,
+    pub(crate) tenant: TenantId,
+    pub(crate) to: Option<PersonId>,
+}
+
+/// Why nobody opens it.
+pub(crate) enum Closed {
+    /// Nobody is known here: they may sign in.
+    Unknown,
+    /// Whoever is signed in may not.
+    NotTheirs,
+}
+
+impl Opener {
+    /// An owner or admin of the tenant who is signed in; the very person whom the link was sent to, where they talk with
+    /// us in this browser and are an owner or admin now; or whoever sits at the machine while nobody has an account.
+    pub(crate) async fn find(app: &App, asked: &Asked<'_>) -> Result<Result<Self, Closed>, ApiError> {
+        let api = app.api()?;
+        let signed_in = SignedIn::find(api, asked.headers).await?;
+        if let Some(who) = &signed_in {
+            let role = who.role_in(asked.tenant).await?.map(|workspace| workspace.role);
+            if role.is_some_and(|role| role <= Role::Admin) {
+                let browser = Browser::SignedIn(Box::new(who.clone()));
+                return Ok(Ok(Self { who: Who::Operator(who.operator.id), browser }));
+            }
+        }
+        if let Some(found) = person(app, asked).await? {
+            return Ok(Ok(found));
+        }
+        if signed_in.is_some() {
+            return Ok(Err(Closed::NotTheirs));
+        }
+        match is_keeper(app, asked.extensions.get::<Peer>(), asked.headers).await? {
+            true => Ok(Ok(Self { who: Who::Here, browser: Browser::Here })),
+            false => Ok(Err(Closed::Unknown)),
+        }
+    }
+
+    /// What a form of this browser carries for this link, and no other's.
+    pub(crate) fn form(&self, link: &Token) -> String {
+        match &self.browser {
+            Browser::SignedIn(who) => who.form_token(),
+            Browser::Visitor(token) => token.form(),
+            Browser::Here => link.derived(FORM),
+        }
+    }
+}
+
+async fn person(app: &App, asked: &Asked<'_>) -> Result<Option<Opener>, ApiError> {
+    let api = app.api()?;
+    let (Some(to), Some(token)) =
+        (asked.to, Visitor::of_cookie(asked.headers, api.account.line(asked.headers)))
+    else {
+        return Ok(None);
+    };
+    let proved = Proved::Browser(token.clone());
+    let read = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
+        let Some(person) = guest::find(tx, &proved)? else { return Ok(None) };
+        let is_theirs = persons::living(tx, to)?.is_some_and(|whose| whose.id == person.id);
+        let may = matches!(person.role, Some(Role::Owner | Role::Admin));
+        Ok((is_theirs && may).then_some(person.id))
+    };
+    let found = api.db.read(asked.tenant, read).await?;
+    Ok(found.map(|id| Opener { who: Who::Person(id), browser: Browser::Visitor(token) }))
+}
+
+/// What a tenant is called, for people.
+pub(crate) async fn place(app: &App, tenant: TenantId) -> Result<String, ApiError> {
+    let read = move |tx: &mut PlatformTx<'_>| tenants::find(tx, tenant);
+    let found = app.api()?.db.platform(OPERATORS).read(read).await?;
+    Ok(found.map(|tenant| tenant.name.to_string()).unwrap_or_default())
+}
+
+/// What somebody hears who may not.
+pub(crate) fn not_theirs() -> ApiError {
+    ApiError::new(Code::Forbidden, "Only an owner or admin of this business can use this link.")
+        .phrase("connector-not-yours")
+        .hint("Sign in as one, then open the link again.")
+}

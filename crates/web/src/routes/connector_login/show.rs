@@ -1,0 +1,114 @@
+//! `GET /connectors/login/{token}`: where a link leads, for whoever may go there. Looking changes nothing: what shows a
+//! preview of a link, or opens it again, begins no login.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use munshi_connectors::Error;
+use munshi_connectors::login::{Led, Logins};
+use munshi_identity::Token;
+use munshi_lang::Fill;
+
+use crate::account::fault::Fault;
+use crate::account::frame::sent;
+use crate::account::opener::{self, Asked, Closed, Opener};
+use crate::account::signed_in::SignInFirst;
+use crate::account::words::Words;
+use crate::api::Inner;
+use crate::app::App;
+use crate::error::{ApiError, Code};
+
+/// What somebody hears in their own language who was not let in.
+pub(super) const NOT_IN: &str = "connector-not-in";
+
+#[derive(Template)]
+#[template(path = "account/connector_ask.html")]
+struct AskPage {
+    words: Words,
+    connector: String,
+    server: String,
+    /// Whose connector it is.
+    place: String,
+    path: String,
+    form: String,
+}
+
+impl AskPage {
+    fn about(&self) -> String {
+        let fills = [("place", &self.place), ("name", &self.connector), ("server", &self.server)];
+        self.words.filled("connector-ask-why", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+    }
+}
+
+pub(crate) async fn show_connector_login(
+    State(app): State<App>,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    extensions: Extensions,
+) -> Result<Response, Fault> {
+    let (token, led) = led(app.api()?, &token).await?;
+    let asked = Asked { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
+    let path = path(&token);
+    let opener = match Opener::find(&app, &asked).await? {
+        Ok(opener) => opener,
+        Err(Closed::Unknown) => return Ok(SignInFirst::then(path).into_response()),
+        Err(Closed::NotTheirs) => return Err(opener::not_theirs().into()),
+    };
+    let page = AskPage {
+        words: Words::of(&headers),
+        place: opener::place(&app, led.tenant).await?,
+        form: opener.form(&token),
+        connector: led.connector,
+        server: led.server,
+        path,
+    };
+    Ok(sent(&page, StatusCode::OK))
+}
+
+fn path(token: &Token) -> String {
+    format!("/connectors/login/{}", token.reveal())
+}
+
+/// The link of a text, and where it leads.
+pub(super) async fn led(api: &Inner, text: &str) -> Result<(Token, Led), Fault> {
+    let logins = logins(api)?;
+    let over = || {
+        let error = ApiError::new(
+            Code::NotFound,
+            "This link is over: somebody has signed in, or its day has passed.",
+        );
+        error
+            .phrase("link-used")
+            .hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
+    };
+    let token = Token::parse(text).ok_or_else(over)?;
+    let led = logins.led(&token).await.map_err(as_fault)?.ok_or_else(over)?;
+    Ok((token, led))
+}
+
+pub(super) fn logins(api: &Inner) -> Result<&Logins, ApiError> {
+    let missing = || ApiError::new(Code::NotFound, "Nobody can sign in at a connector's service here.");
+    api.logins.as_ref().ok_or_else(missing)
+}
+
+/// What a person hears; the rest is for the log.
+pub(super) fn as_fault(error: Error) -> Fault {
+    match error {
+        Error::NoLogin(words) => {
+            ApiError::new(Code::Forbidden, format!("The sign-in came to nothing: {words}."))
+                .phrase(NOT_IN)
+                .hint("Open the link once more, or ask for another.")
+                .into()
+        }
+        error @ (Error::Unreachable(_) | Error::TooSlow(_)) => {
+            ApiError::new(Code::Unavailable, "The service to sign in with can't be reached just now.")
+                .caused_by(error)
+                .into()
+        }
+        Error::Store(error) => ApiError::from(error).into(),
+        error @ (Error::Safety(_) | Error::Invalid(_) | Error::WantsLogin(_)) => {
+            ApiError::internal(error).into()
+        }
+    }
+}
