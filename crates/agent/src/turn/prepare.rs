@@ -10,7 +10,7 @@ use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::{Door, Source};
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
-use munshi_tiers::Resolution;
+use munshi_tiers::{Resolution, contract};
 use munshi_tiers::prompt::{Recalled, Spoken};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, Id, RunId, Timestamp};
@@ -79,6 +79,8 @@ pub(crate) fn read(
         language: None,
         message: message.text.clone(),
         before: history.iter().map(|said| said.text.clone()).collect(),
+        standing: Arc::default(),
+        tools: contract::tools(&place.team.body, &place.agent.body).into(),
         now,
         zone: place.zone.clone(),
     };
@@ -88,6 +90,8 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
+    let facts = gathered.facts.iter().map(|fact| &fact.text);
+    scene.standing = gathered.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     gathered.recall.extend(recalled);
     let people = People::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;

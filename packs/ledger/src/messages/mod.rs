@@ -6,11 +6,12 @@
 //! # Layout
 //! - [`take`]: one message; [`Outcome`]: what came of it
 //! - `same`: whether the books have the payment already, from another message or from the owner's own words
-//! - `moment`: when it happened; `party`: whose it is
+//! - `moment`: when it happened; `party`: whose it is; `names`: whether two names may be one person's
 //! - [`phone`]: a phone's messages from a file; [`import`](fn@import): all of them, with a report
 
 mod import;
 mod moment;
+pub(crate) mod names;
 mod party;
 pub mod phone;
 mod same;
