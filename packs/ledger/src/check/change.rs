@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use munshi_lang::format;
 use munshi_pack::Scene;
+use munshi_safety::approvals;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
+use munshi_types::{Id, Money};
 use serde_json::Value;
 
 use super::rules::{self, Wish, concern};
@@ -37,14 +39,21 @@ pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> R
         instead: Some(&wrong),
     };
     let mut found = rules::concerns(tx, scene, &wish)?;
-    if !found.is_empty() {
+    if !found.is_empty() || is_proposed_since(tx, scene, &wrong)? {
         found.insert(0, instead(&wrong, amount));
     }
     Ok(found)
 }
 
+/// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.
+fn is_proposed_since(tx: &mut Tx<'_>, scene: &Scene, wrong: &Entry) -> Result<bool> {
+    let pending = approvals::pending_in(tx, scene.session.as_uuid())
+        .map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+    Ok(pending.iter().any(|one| one.asked_at >= wrong.made_at && one.expires_at > scene.now))
+}
+
 /// What stands there, and what would.
-pub(super) fn instead(wrong: &Entry, amount: munshi_types::Money) -> Concern {
+fn instead(wrong: &Entry, amount: Money) -> Concern {
     let mut words: String = wrong.words.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = words.char_indices().nth(LETTERS) {
         words.truncate(cut);

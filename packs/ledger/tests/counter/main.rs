@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
+mod acts;
 mod bills;
 mod claims;
 mod customers;
