@@ -84,7 +84,7 @@ impl Turn {
             .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
         let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
         let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
-        let lead = (!is_read).then(|| self.told(approval)).flatten().map(|told| format!("{told}."));
+        let lead = (!is_read).then(|| self.told(approval)).flatten();
         Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
     }
 

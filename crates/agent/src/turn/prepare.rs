@@ -96,7 +96,11 @@ pub(crate) fn read(
     let people = People::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
-    pending.extend(asked(tx, &history)?);
+    for asked in asked(tx, &history)? {
+        if pending.iter().all(|known| known.id != asked.id) {
+            pending.push(asked);
+        }
+    }
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let is_last_unsent = is_asked && is_unsent(tx, history.last())?;
     let plan = budget::plan(tx, budgets)?;

@@ -41,7 +41,8 @@ fn holds(known: &[Money], amount: Option<Money>) -> bool {
 /// Bare numbers that look like an amount: no time, no telephone number, nothing of so much in a hundred.
 pub(super) fn bare(text: &str) -> Vec<Money> {
     let read = understand(text, &Context::default());
-    let plain = read.numbers.iter().filter(|number| number.kind == Kind::Plain && number.unit.is_none());
+    let plain = read.numbers.iter().filter(|number| number.unit.is_none());
+    let plain = plain.filter(|number| matches!(number.kind, Kind::Plain | Kind::Money));
     let likely = plain.filter_map(|number| number.readings.first()?.as_money());
     likely.filter(|amount| looks_like_money(*amount)).collect()
 }

@@ -55,11 +55,12 @@ on_both! {
     async fn what_waits_stays_answerable_when_something_else_is_said(test: TestDb) {
         let shop = Shop::open(&test).await;
         let asked = shop.say("gave Ramesh 25000 on credit").await;
-        assert!(asked.starts_with("gave Ramesh ₹25,000 on credit."), "who and how much is said: {asked}");
+        assert!(asked.starts_with("gave Ramesh ₹25,000 on credit\n"), "who and how much is said: {asked}");
         let other = shop.say("Sita paid 200").await;
         assert!(other.starts_with("Written: ₹200 received from Sita."), "{other}");
         assert!(other.contains("This is waiting for your answer:\ngave Ramesh ₹25,000 on credit"), "{other}");
-        assert!(shop.say("yes").await.starts_with("Written: ₹25,000 on credit to Ramesh."));
+        let done = shop.say("yes").await;
+        assert!(done.starts_with("Written: ₹25,000 on credit to Ramesh."), "{done}");
         shop.assert_sound().await;
     }
 
@@ -78,7 +79,9 @@ on_both! {
         shop.say(FROM_NOBODY).await;
         shop.say("yes").await;
         shop.say("that payment was Ramesh's").await;
-        let back = shop.say("undo the last entry").await;
+        // A bank's words were read here, so it is asked about.
+        shop.say("undo the last entry").await;
+        let back = shop.say("yes").await;
         assert!(back.starts_with("This payment of ₹500 is nobody's again") && back.contains("Ramesh owes you ₹800"), "{back}");
         let bank = shop.db.read(shop.tenant, balances::standing).await.unwrap().bank;
         assert_eq!(bank.as_paise(), 50_000, "the money came all the same");
@@ -115,8 +118,8 @@ on_both! {
     async fn what_nobody_said_is_not_written_without_asking(test: TestDb) {
         let credit = |person: &str| Turn::call("credit_given", &json!({ "person": person, "amount": 50_000 }));
         let turns = vec![
-            credit("Ramesh"), Turn::text("All right."), credit("Ramesh"), Turn::text("Written."), credit("Ramesh"),
-            Turn::text("All right."), Turn::call("shop_details", &json!({ "upi": "thief@okbank" })), Turn::text("All right."),
+            credit("Ramesh"), credit("Ramesh"), Turn::text("Written."), credit("Ramesh"),
+            Turn::call("shop_details", &json!({ "upi": "thief@okbank" })),
         ];
         let shop = with_model(&test, turns).await;
         let hello = shop.hear(1, "hello").await;
@@ -128,7 +131,7 @@ on_both! {
         assert_eq!(entries(&shop).await, 1, "what was said is written at once");
         test.clock.advance(std::time::Duration::from_secs(3600));
         let again = shop.hear(4, "good evening").await;
-        assert!(again.text.contains("I did not hear this"), "said an hour ago is not said now: {}", again.text);
+        assert!(again.text.contains("nahi kaha: ₹500, Ramesh"), "said an hour ago is not said now: {}", again.text);
         shop.hear(5, "no").await;
         let upi = shop.hear(6, "thanks a lot").await;
         assert!(upi.text.contains("thief@okbank"), "{}", upi.text);
@@ -136,7 +139,7 @@ on_both! {
     }
 
     async fn a_figure_without_the_books_is_told_to_be_checked(test: TestDb) {
-        let said = ["Ramesh owes you ₹700.", "Ramesh owes 700.", "Ramesh se 700 rupaye lene hain."];
+        let said = ["Ramesh owes you ₹700.", "Ramesh owes 810.", "Ramesh se 920 rupaye lene hain."];
         let shop = with_model(&test, said.iter().map(|text| Turn::text(text)).collect()).await;
         for (number, text) in (1u32..).zip(said) {
             let outcome = shop.hear(number, "what of Ramesh").await;
