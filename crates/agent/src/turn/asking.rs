@@ -15,13 +15,6 @@ use crate::runs;
 /// How often something is put before a person; after that it is told when its time is over.
 const TIMES: usize = 3;
 
-/// What else a reply asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
-    Nothing,
-    AnotherQuestion,
-}
-
 impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
     pub(crate) fn ask_first(&mut self, approvals: &[Approval]) {
@@ -39,11 +32,10 @@ impl Turn {
     }
 
     /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
-    /// neither done nor forgotten. Beside another question it is only named.
-    pub(crate) fn ask_again(&mut self, beside: Beside) {
+    /// neither done nor forgotten.
+    pub(crate) fn ask_again(&mut self) {
         let is_busy = self.is_answer || self.prepared.brought.is_some() || self.run.kind != runs::MESSAGE;
-        let asks_else = beside == Beside::Nothing && self.asks_something();
-        if is_busy || asks_else || !self.has_seen_last() {
+        if is_busy || self.asks_something() || !self.has_seen_last() {
             return;
         }
         let waiting: Vec<Approval> =
@@ -53,7 +45,7 @@ impl Turn {
             self.reply.say(&words);
             self.asks.push(Shown::from(approval));
         }
-        if !waiting.is_empty() && beside == Beside::Nothing {
+        if !waiting.is_empty() {
             let words = self.phrase("ask-go-ahead", &[]);
             self.reply.say(&words);
         }

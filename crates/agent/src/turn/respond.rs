@@ -9,7 +9,6 @@ use munshi_types::tier::TierKind;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::asking::Beside;
 use super::pause::Pause;
 use super::{End, Turn, meter};
 use crate::brought::{Handing, call_id};
@@ -67,7 +66,7 @@ impl Turn {
                 self.ask_outcomes().await?;
                 self.tell_expired().await?;
                 if !self.reply.text().trim().is_empty() {
-                    self.ask_again(Beside::Nothing);
+                    self.ask_again();
                 }
                 Ok(match self.reply.text().trim().is_empty() {
                     true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
@@ -77,9 +76,6 @@ impl Turn {
             End::Waiting(pause) => {
                 self.reply.finish();
                 self.tell_expired().await?;
-                if !pause.asked.is_empty() {
-                    self.ask_again(Beside::AnotherQuestion);
-                }
                 self.tell_pause(&pause).await?;
                 Ok(End::Waiting(pause))
             }
