@@ -59,7 +59,8 @@ impl Turn {
 
     fn may_be_asked_again(&self, approval: &Approval) -> bool {
         let now = self.engine.clock.now();
-        let is_open = approval.expires_at > now && self.snapshot.all().all(|called| called.act != approval.act);
+        let is_open =
+            approval.expires_at > now && self.snapshot.all().all(|called| called.act != approval.act);
         let marks = self.prepared.history.iter().filter_map(|said| Marks::deserialize(&said.marks).ok());
         let asked = marks.filter(|marks| marks.put(approval.id).is_some()).count();
         is_open && asked < TIMES && self.is_own(approval) && self.may_say_yes(approval)

@@ -10,8 +10,8 @@ use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::{Door, Source};
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
-use munshi_tiers::{Resolution, contract};
 use munshi_tiers::prompt::{Recalled, Spoken};
+use munshi_tiers::{Resolution, contract};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, Id, RunId, Timestamp};
 

@@ -184,12 +184,7 @@ pub fn saw(
 }
 
 /// What an entry was seen by, the one in its place was seen by too.
-pub(super) fn hand_on(
-    tx: &mut Tx<'_>,
-    from: LedgerEntryId,
-    to: LedgerEntryId,
-    now: Timestamp,
-) -> Result<()> {
+pub(super) fn hand_on(tx: &mut Tx<'_>, from: LedgerEntryId, to: LedgerEntryId, now: Timestamp) -> Result<()> {
     for fingerprint in sightings(tx, from)? {
         saw(tx, to, &fingerprint, Source::Sms, now)?;
     }

@@ -152,7 +152,9 @@ mod tests {
     #[test]
     fn a_bare_number_may_be_an_amount() {
         assert_eq!(bare("Ramesh owes 500"), [paise(50_000)]);
-        for text in ["3 things, 24 of them", "since 2026", "at 10:30", "on 15 November 2026", "call 9812345678"] {
+        for text in
+            ["3 things, 24 of them", "since 2026", "at 10:30", "on 15 November 2026", "call 9812345678"]
+        {
             assert_eq!(bare(text), [], "{text}");
         }
     }

@@ -143,7 +143,8 @@ fn told_by_bank(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Entry>> {
     };
     let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(None) };
     for entry in dedup::payments(tx, &act, wish.happened_at, within)? {
-        let is_told = entry.source == Source::Sms && wish.instead.is_none_or(|instead| instead.id != entry.id);
+        let is_told =
+            entry.source == Source::Sms && wish.instead.is_none_or(|instead| instead.id != entry.id);
         if is_told && may_be_theirs(tx, wish, &entry)? {
             return Ok(Some(entry));
         }

@@ -88,7 +88,8 @@ impl<'s> Heard<'s> {
     fn name(&self, name: &str) -> Option<Place> {
         let directory = Directory::new([name]);
         self.place(|said| {
-            !directory.find(said).is_empty() || agree(Some(name), Some(&said.replace('@', " "))) != Names::Others
+            !directory.find(said).is_empty()
+                || agree(Some(name), Some(&said.replace('@', " "))) != Names::Others
         })
     }
 

@@ -73,7 +73,8 @@ impl Command for ImportBooks {
             return Ok(());
         }
         if report.wrong == 0 {
-            let what = format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
+            let what =
+                format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
             return Err(CommandFailed::new(what).hint("look at them, and import again with --yes"));
         }
         let what = format!("{} rows are wrong, so nothing was taken", report.wrong);
@@ -124,7 +125,10 @@ fn words(report: &Report, mode: Mode) -> String {
         (Mode::Apply, false) => format!("Nothing was taken. Right were {what}"),
     };
     let rows = report.errors.iter().map(|row| format!("{}.csv line {}: {}", row.file, row.line, row.what));
-    let large = report.large.iter().map(|row| format!("entries.csv line {}: ₹{} is a large amount", row.line, row.amount));
+    let large = report
+        .large
+        .iter()
+        .map(|row| format!("entries.csv line {}: ₹{} is a large amount", row.line, row.amount));
     let more_large = report.large_in_all.saturating_sub(report.large.len());
     let more_large = (more_large > 0).then(|| format!("… and {more_large} more of a large amount"));
     let rows = rows.chain(large).chain(more_large);

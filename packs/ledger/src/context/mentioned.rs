@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use munshi_lang::names::name_key;
-use munshi_lang::{Certainty, Directory};
+use munshi_lang::{Certainty, Directory, fold};
 use munshi_store::{Tx, params};
 use munshi_types::Id;
 use uuid::Uuid;
@@ -49,7 +49,14 @@ fn named(tx: &mut Tx<'_>, kind: &str, message: &str) -> Result<Vec<Uuid>> {
         known.extend(alike);
     }
     let directory = Directory::new(known.iter().map(|(_, name)| name.as_str()));
+    let keys: BTreeSet<String> = words(message).map(fold::key).collect();
+    let is_said = |name: &str| name.split_whitespace().all(|word| keys.contains(&fold::key(word)));
     let mut ids: Vec<Uuid> = Vec::new();
+    for (id, _) in known.iter().filter(|(_, name)| is_said(name)) {
+        if !ids.contains(id) {
+            ids.push(*id);
+        }
+    }
     for found in directory.find(message) {
         let most = if found.certainty == Certainty::Exact { 1 } else { found.candidates.len() };
         let meant = found.candidates.iter().take(most).filter_map(|one| known.get(one.contact));
@@ -65,7 +72,7 @@ fn named(tx: &mut Tx<'_>, kind: &str, message: &str) -> Result<Vec<Uuid>> {
 /// The bones of every word, and of each without its last: a case may be written at the end of a name.
 fn bones(message: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
-    for word in message.split_whitespace().take(WORDS) {
+    for word in words(message) {
         let bone = name_key(word);
         if let Some((cut, _)) = bone.char_indices().next_back().filter(|(cut, _)| *cut > 1) {
             all.insert(bone.get(..cut).unwrap_or_default().to_owned());
@@ -74,4 +81,9 @@ fn bones(message: &str) -> BTreeSet<String> {
     }
     all.retain(|bone| !bone.is_empty() && !bone.contains(' '));
     all
+}
+
+fn words(message: &str) -> impl Iterator<Item = &str> {
+    let words = message.split_whitespace().take(WORDS);
+    words.map(|word| word.trim_matches(|letter: char| letter.is_ascii_punctuation() || letter == '।'))
 }

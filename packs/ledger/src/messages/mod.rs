@@ -21,8 +21,8 @@ pub use import::{Count, Import, Line, Mode, Report, Taken, import};
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp, Zone};
 
-use crate::books::{dedup, profile};
 use crate::books::{self, Act, Contact, Entry, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::books::{dedup, profile};
 use crate::error::Result;
 use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Sms};
 use moment::Moment;

@@ -10,8 +10,7 @@ use super::call::Desk;
 use super::cancel::last;
 use super::told::Told;
 use crate::books::{
-    self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart,
-    entry,
+    self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart, entry,
 };
 use crate::error::Result as Booking;
 

@@ -275,6 +275,20 @@ on_both_engines! {
         shop.assert_sound().await;
     }
 
+    async fn a_large_amount_of_an_import_waits_for_a_yes(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let text = format!(
+            "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"{}\"\n2026-11-14 10:30:30,VM-HDFCBK,\"{}\"\n",
+            bank("10000.00", "ramesh@ybl", "516588123401"), bank("10001.00", "ramesh@ybl", "516588123402"),
+        );
+        let first = imported(&shop, &text, Mode::Apply, &[]).await;
+        assert_eq!(counted(&first), (1, 0, 1, 0, 0), "{:?}", first.lines);
+        let large = first.lines.iter().find(|line| matches!(line.taken, Taken::Question { is_only_large: true, .. })).unwrap();
+        let agreed = imported(&shop, &text, Mode::Apply, &[large.row]).await;
+        assert_eq!(counted(&agreed), (1, 1, 0, 0, 0));
+        assert_eq!(shop.standing().await.bank, rupees(20_001));
+    }
+
     async fn a_question_of_an_import_is_booked_when_it_was_answered(test: TestDb) {
         let shop = Shop::open(&test).await;
         let text = "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"Rs.75.00 credited to your account\"\n";

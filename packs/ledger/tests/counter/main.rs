@@ -10,6 +10,7 @@ mod customers;
 mod days;
 mod people;
 mod phrases;
+mod prompts;
 mod sorted;
 #[path = "../day/support.rs"]
 mod support;

@@ -112,7 +112,8 @@ async fn taken(context: &Context, into: &Import, rows: Vec<phone::Row>) -> Resul
 fn agreed(arguments: &Arguments, report: &Report) -> Result<Vec<u64>> {
     let large: Vec<&Line> = report.lines.iter().filter(|line| is_only_large(line)).collect();
     let mut agreed = Vec::new();
-    let is_asked = || Ok::<bool, Failure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
+    let is_asked =
+        || Ok::<bool, Failure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
     if !large.is_empty() && (arguments.yes || is_asked()?) {
         agreed.extend(large.iter().map(|line| line.row));
     }
@@ -180,7 +181,8 @@ fn words(report: &Report, paint: Painter) -> String {
     let _ = write!(text, "\n{} to be asked about", counted.questions);
     let large = report.lines.iter().filter(|line| is_only_large(line)).count();
     if large > 0 {
-        let _ = write!(text, "\n  {}", paint.dim(&format!("{large} × only a large amount: --yes books them")));
+        let _ =
+            write!(text, "\n  {}", paint.dim(&format!("{large} × only a large amount: --yes books them")));
     }
     let _ = write!(text, "\n{} of no payment", counted.nothing);
     for (why, times) in &report.reasons {
