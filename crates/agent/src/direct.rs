@@ -154,6 +154,8 @@ impl Inner {
             language: None,
             message: String::new(),
             before: Arc::default(),
+            standing: Arc::default(),
+            tools: Arc::default(),
             now: self.clock.now(),
             zone: place.zone.clone(),
         };

@@ -1,6 +1,6 @@
 //! A message after a question: its answer, its end, or another subject.
 
-use munshi_lang::Kind as Counts;
+use munshi_lang::{Kind as Counts, fold};
 use serde_json::Value;
 
 use crate::fill::{Filled, fill, is_time};
@@ -34,9 +34,15 @@ impl Turn<'_> {
             Want::GoAhead if reading.is_only(Class::Yes) => {
                 Some(self.call(tool, open.arguments.clone(), 0.95))
             }
+            Want::GoAhead if self.names_another(reading, before, open, tool) => {
+                Some(self.turned_away(reading, before, open, tool))
+            }
             Want::GoAhead => Some(self.corrected(reading, before, open, tool)),
             Want::Field { name, choices } => {
                 let field = tool.field(name)?;
+                if field.kind != Kind::Person && self.names_another(reading, before, open, tool) {
+                    return Some(self.turned_away(reading, before, open, tool));
+                }
                 Some(self.field_answered(reading, before, open, tool, field, choices))
             }
             Want::Tool { said } => Some(self.tool_answered(reading, before, open, said)),
@@ -76,6 +82,30 @@ impl Turn<'_> {
         let is_left = is_other || is_anothers(tool, &plan.filled, open);
         let answer = self.planned(plan, reading, &mouth);
         Some(if is_left { self.leaving(answer, open, asked, &mouth) } else { answer })
+    }
+
+    /// Whether a sentence is of somebody else than the open question, however unsure it is: its number is theirs. A no
+    /// corrects what was asked, and a name alone says nothing of what was done.
+    fn names_another(&self, reading: &Reading<'_>, before: &Before, open: &Open, asked: &Tool) -> bool {
+        let Some(field) = asked.wants(&Kind::Person) else { return false };
+        let then = open.arguments.get(&field.name).and_then(Value::as_str);
+        if reading.refuses() || reading.is_only(Class::Yes) {
+            return false;
+        }
+        let (plan, known) = plan(Reading::new(reading.message, before), &self.palette, None);
+        let is_sentence = known > 0 || !reading.numbers.is_empty();
+        let now = plan.filter(|_| is_sentence).and_then(|plan| {
+            let tool = plan.tool(&self.palette)?;
+            let named = tool.wants(&Kind::Person).and_then(|field| plan.filled.arguments.get(&field.name));
+            named.and_then(Value::as_str).map(|name| (tool.name() != asked.name(), fold::key(name)))
+        });
+        now.is_some_and(|(is_other, now)| then.map_or(is_other, |then| fold::key(then) != now))
+    }
+
+    /// Reads a message on its own, and says what it leaves unwritten.
+    fn turned_away(&self, reading: &Reading<'_>, before: &Before, open: &Open, asked: &Tool) -> Answer {
+        let answer = self.fresh(reading, before);
+        self.leaving(answer, open, asked, &self.mouth(reading.voice))
     }
 
     /// Says too what the open question leaves unwritten.
@@ -270,7 +300,7 @@ fn picked(reading: &Reading<'_>, choices: &[Value]) -> Option<Value> {
         &["first", "pehla", "pehle", "pahla", "pehli", "modalu", "mudhal", "modati", "prothom", "pahila"];
     const SECOND: &[&str] =
         &["second", "dusra", "doosra", "dusre", "dusri", "dvitiyo", "bijo", "duja", "rendava", "irandavadhu"];
-    let key = |text: &str| munshi_lang::fold::key(text);
+    let key = |text: &str| fold::key(text);
     let names = |list: &[&str]| reading.words.iter().any(|word| list.iter().any(|one| key(one) == word.key));
     let by_text = choices.iter().find(|choice| {
         choice.as_str().is_some_and(|text| {

@@ -131,11 +131,12 @@ impl Mouth<'_> {
         }
     }
 
-    /// Amounts and days that a phrase has no place for: nobody says yes to one they were not told.
+    /// What a phrase has no place for of how much, who, when and how: nobody says yes to what they were not told.
     fn unsaid(&self, tool: &Tool, phrase: &str, arguments: &Map<String, Value>) -> Vec<String> {
         let is_unsaid = |name: &str| {
-            let matters =
-                tool.field(name).is_some_and(|field| matches!(field.kind, Kind::Money | Kind::Date));
+            let matters = tool.field(name).is_some_and(|field| {
+                matches!(field.kind, Kind::Money | Kind::Date | Kind::Person | Kind::Item | Kind::Choice(_))
+            });
             matters && !braces(phrase).any(|said| said == name)
         };
         let unsaid = arguments.iter().filter(|(name, _)| is_unsaid(name));

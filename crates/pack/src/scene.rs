@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::Principal;
 use munshi_safety::pipeline::Door;
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, SessionId, Timestamp, Zone};
+use munshi_types::{BindingId, SessionId, Timestamp, ToolName, Zone};
 
 /// One turn, as far as a pack needs to know it.
 #[derive(Clone, Debug)]
@@ -21,6 +21,10 @@ pub struct Scene {
     pub message: String,
     /// What was said before it by either side, the oldest first, as far as a model is told of it.
     pub before: Arc<[String]>,
+    /// How things stand, as packs have told it for this turn's prompt.
+    pub standing: Arc<[String]>,
+    /// What the agent may call. A pack has nothing to say of an agent that has none of its tools.
+    pub tools: Arc<[ToolName]>,
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,

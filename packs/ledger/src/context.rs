@@ -1,16 +1,26 @@
-//! What a prompt should know of the books: how the day stands, and whose names no model elsewhere may see.
+//! What a prompt should know of the books: how the day stands, how things stand with whom the message names, and whose
+//! names no model elsewhere may see. Each as far as the role of whoever writes may see it.
 
+mod mentioned;
+
+use munshi_identity::{Rules, permits};
 use munshi_lang::format;
 use munshi_pack::{ContextSource, Gathered, Scene};
+use munshi_safety::policy;
 use munshi_safety::privacy::{Entity, Kind};
 use munshi_store::{PageRequest, Tx};
-use munshi_tiers::prompt::Data;
+use munshi_tiers::prompt::{Data, Fact};
+use munshi_types::{Money, Reach};
 
-use crate::books::{Day, Days, balances, contacts, days};
+use crate::books::contacts::Contact;
+use crate::books::{Day, Days, Item, Side, balances, contacts, days, habits};
 use crate::error::{Error, Result};
+use crate::tools::has_any;
 
 /// So many pages of contacts are hidden by name. Past them the veil's own search for names remains.
 const PAGES: usize = 10;
+/// The books are sure of what they hold.
+const SURE: u16 = 1_000;
 
 pub(crate) struct Standing;
 
@@ -28,17 +38,81 @@ impl ContextSource for Standing {
 }
 
 fn gathered(tx: &mut Tx<'_>, scene: &Scene) -> Result<Gathered> {
+    let people = people(tx)?;
+    // An agent without our tools has another trade, and its people need no figures of these books.
+    if !has_any(&scene.tools) {
+        return Ok(Gathered { people, ..Gathered::default() });
+    }
+    let rules = policy::current(tx)
+        .map_err(|error| Error::Store(munshi_store::Error::Decode(error.to_string())))?
+        .1
+        .roles;
+    let sees = |scope: &str| may_see(scene, &rules, scope);
+    let mut profile = Vec::new();
+    if sees("ledger.report.read") {
+        profile.push(Data::new(&today(tx, scene)?));
+    }
+    if sees("ledger.balance.list") {
+        profile.push(Data::new(&owed(tx)?));
+    }
+    let mut lines = Vec::new();
+    if sees("ledger.balance.read") {
+        for contact in mentioned::contacts(tx, &scene.message)? {
+            lines.push(of_contact(tx, scene, &contact)?);
+        }
+    }
+    if sees("ledger.stock.read") {
+        lines.extend(mentioned::items(tx, &scene.message)?.iter().map(of_item));
+    }
+    let facts = lines.iter().map(|line| Fact { text: Data::new(line), confidence: SURE }).collect();
+    Ok(Gathered { profile, facts, people, ..Gathered::default() })
+}
+
+fn may_see(scene: &Scene, rules: &Rules, scope: &str) -> bool {
+    permits(&scene.principal, rules, scope, false, Reach::Business).is_ok()
+}
+
+fn today(tx: &mut Tx<'_>, scene: &Scene) -> Result<String> {
     let today = days::totals(tx, Days::day(Day::of(scene.now, &scene.zone)))?;
-    let standing = balances::standing(tx)?;
-    let line = format!(
-        "Books today: sales {}, payments received {}, expenses {}. Customers owe {} in all; the shop owes {}.",
+    Ok(format!(
+        "Books today: sales {}, payments received {}, expenses {}.",
         format::rupees(today.sales),
         format::rupees(today.payments_received),
         format::rupees(today.expenses),
-        format::rupees(standing.receivable),
-        format::rupees(standing.payable),
-    );
-    Ok(Gathered { profile: vec![Data::new(&line)], people: people(tx)?, ..Gathered::default() })
+    ))
+}
+
+fn owed(tx: &mut Tx<'_>) -> Result<String> {
+    let standing = balances::standing(tx)?;
+    let (receivable, payable) = (format::rupees(standing.receivable), format::rupees(standing.payable));
+    Ok(format!("Customers owe {receivable} in all; the shop owes {payable}."))
+}
+
+fn of_contact(tx: &mut Tx<'_>, scene: &Scene, contact: &Contact) -> Result<String> {
+    let mut line = match contact.balance {
+        Money::ZERO => format!("Nothing is open with {}.", contact.name),
+        owed if owed.is_negative() => {
+            format!("The shop owes {} {}.", contact.name, format::rupees(owed.negated()?))
+        }
+        owes => format!("{} owes the shop {}.", contact.name, format::rupees(owes)),
+    };
+    if let Some(limit) = contact.limit {
+        line.push_str(&format!(" Limit {}.", format::rupees(limit)));
+    }
+    for (side, what) in [(Side::Trade, "Usually takes"), (Side::Payment, "Usually pays")] {
+        let habit = habits::of(tx, contact.id, side)?;
+        if let (Some(usual), Some(last)) = (habit.usual, habit.last_at) {
+            let day = Day::of(last, &scene.zone);
+            line.push_str(&format!(" {what} {}, last on {day}.", format::rupees(usual)));
+        }
+    }
+    Ok(line)
+}
+
+fn of_item(item: &Item) -> String {
+    let price =
+        item.price.map(|price| format!(", {} a {}", format::rupees(price), item.unit)).unwrap_or_default();
+    format!("{}: {} {} in the shop{price}.", item.name, item.stock, item.unit)
 }
 
 fn people(tx: &mut Tx<'_>) -> Result<Vec<Entity>> {

@@ -181,6 +181,8 @@ fn scene(tx: &mut Tx<'_>, session: &Session, place: &Resolution, now: Timestamp)
         language: session.language.clone(),
         message: String::new(),
         before: Arc::default(),
+        standing: Arc::default(),
+        tools: Arc::default(),
         now,
         zone: place.zone.clone(),
     })

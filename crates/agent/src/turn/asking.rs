@@ -3,9 +3,17 @@
 use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
 use munshi_safety::pipeline::{Needs, Reason};
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
 
 use super::Turn;
 use crate::act_words;
+use crate::marks::{Marks, Shown};
+use crate::runs;
+
+/// How often something is put before a person; after that it is told when its time is over.
+const TIMES: usize = 3;
 
 impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
@@ -23,8 +31,43 @@ impl Turn {
         self.reply.say(&words);
     }
 
-    /// What the packs found, in their phrases, where nothing else is asked about: those name what would be written, in
-    /// the person's language. So they do of a message that a pack read by itself, where no model had a hand in it.
+    /// Puts before the person once more what still waits for their answer, where they have spoken of something else: it is
+    /// neither done nor forgotten.
+    pub(crate) fn ask_again(&mut self) {
+        let is_busy = self.is_answer || self.prepared.brought.is_some() || self.run.kind != runs::MESSAGE;
+        if is_busy || self.asks_something() || !self.has_seen_last() {
+            return;
+        }
+        let waiting: Vec<Approval> =
+            self.prepared.pending.iter().filter(|one| self.may_be_asked_again(one)).cloned().collect();
+        for approval in &waiting {
+            let words = format!("{}\n{}", self.phrase("approval-asked", &[]), self.asked_about(approval));
+            self.reply.say(&words);
+            self.asks.push(Shown::from(approval));
+        }
+        if !waiting.is_empty() {
+            let words = self.phrase("ask-go-ahead", &[]);
+            self.reply.say(&words);
+        }
+    }
+
+    /// Whether the reply asks something of its own: a yes would be to that.
+    fn asks_something(&self) -> bool {
+        let asks = self.reply.text().trim_end().ends_with(['?', '？']);
+        asks || !self.state.is_empty() || self.entities.asked().is_some() || self.which.is_some()
+    }
+
+    fn may_be_asked_again(&self, approval: &Approval) -> bool {
+        let now = self.engine.clock.now();
+        let is_open =
+            approval.expires_at > now && self.snapshot.all().all(|called| called.act != approval.act);
+        let marks = self.prepared.history.iter().filter_map(|said| Marks::deserialize(&said.marks).ok());
+        let asked = marks.filter(|marks| marks.put(approval.id).is_some()).count();
+        is_open && asked < TIMES && self.is_own(approval) && self.may_say_yes(approval)
+    }
+
+    /// What the packs found, in their phrases, where nothing else is asked about, after what would be written. A message
+    /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
     fn confirming(&self, approval: &Approval) -> Option<String> {
         let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
         let is_all = approval
@@ -34,7 +77,8 @@ impl Turn {
             .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
         let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
         let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
-        Some(said.collect::<Vec<_>>().join("\n"))
+        let lead = (!is_read).then(|| self.told(approval)).flatten();
+        Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
     }
 
     pub(crate) fn may_say_yes(&self, approval: &Approval) -> bool {
@@ -52,9 +96,33 @@ impl Turn {
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
     pub(super) fn asked_about(&self, approval: &Approval) -> String {
-        let tool = self.tool(&approval.tool);
-        let voice = self.prepared.tongue.voice;
-        let told = tool.and_then(|tool| act_words::in_words(&tool.known.spec, &approval.arguments, voice));
-        told.unwrap_or_else(|| approval.words.clone())
+        self.told(approval).unwrap_or_else(|| approval.words.clone())
+    }
+
+    fn told(&self, approval: &Approval) -> Option<String> {
+        let tool = self.tool(&approval.tool)?;
+        let arguments = self.by_name(&approval.arguments);
+        act_words::in_words(&tool.known.spec, &arguments, self.prepared.tongue.voice)
+    }
+
+    /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more
+    /// says nothing.
+    fn by_name(&self, arguments: &Value) -> Value {
+        let Value::Object(fields) = arguments else { return arguments.clone() };
+        let named = fields.iter().filter_map(|(field, value)| {
+            let picked = self.picked.as_ref().filter(|(known, _)| known == value);
+            let name = picked.map(|(_, label)| label.clone()).or_else(|| self.met(value));
+            match name {
+                Some(name) => Some((field.clone(), Value::from(name))),
+                None if value.as_str().is_some_and(|text| text.parse::<Uuid>().is_ok()) => None,
+                None => Some((field.clone(), value.clone())),
+            }
+        });
+        Value::Object(named.collect())
+    }
+
+    fn met(&self, id: &Value) -> Option<String> {
+        let id = id.as_str()?;
+        self.entities.known().find(|known| known.id == id).map(|known| known.name)
     }
 }

@@ -28,6 +28,7 @@ impl Turn {
         }
         let picked = self.entities.pick(&self.prepared.message.text)?;
         let arguments = picked.arguments?;
+        self.picked = Some((picked.choice.value, picked.choice.label));
         self.wish(asking(&picked.tool, arguments)).map(End::Halted)
     }
 

@@ -81,6 +81,7 @@ impl Turn {
                 None => Ok(None),
             },
             several => {
+                self.is_answer = true;
                 let several = several.to_vec();
                 self.ask_which(&several, answer);
                 Ok(Some(End::Replied))
@@ -144,7 +145,7 @@ impl Turn {
     }
 
     /// Whether this conversation goes on with it: an act that was asked for here.
-    fn is_own(&self, approval: &Approval) -> bool {
+    pub(super) fn is_own(&self, approval: &Approval) -> bool {
         approval.kind == Kind::Act && self.prepared.pending_here(approval)
     }
 
@@ -154,6 +155,7 @@ impl Turn {
         shown: Shown,
         answer: Answer,
     ) -> Result<Option<End>> {
+        self.is_answer = true;
         let answered = match self.is_own(&approval) {
             true => self.take_over(&approval, shown, answer).await,
             false => self.answer_other(&approval, shown, answer).await,

@@ -124,6 +124,10 @@ pub(crate) struct Turn {
     proposed: Vec<String>,
     /// What the person is to choose from, where the reply asks which.
     which: Option<Which>,
+    /// What the person has just picked, and what it was called.
+    picked: Option<(Value, String)>,
+    /// The message answers a question of ours.
+    is_answer: bool,
     /// Questions that the reply puts before the person, beside those of the run's own acts.
     asks: Vec<Shown>,
     /// What was found wrong beside what the rules found.
@@ -243,6 +247,8 @@ impl Turn {
             searching: None,
             proposed: Vec::new(),
             which: None,
+            picked: None,
+            is_answer: false,
             asks: Vec::new(),
             objections: Vec::new(),
             limit: RunBudget { seconds, ..limit },

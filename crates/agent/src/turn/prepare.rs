@@ -10,8 +10,8 @@ use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
 use munshi_safety::pipeline::{Door, Source};
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
-use munshi_tiers::Resolution;
 use munshi_tiers::prompt::{Recalled, Spoken};
+use munshi_tiers::{Resolution, contract};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, Id, RunId, Timestamp};
 
@@ -79,6 +79,8 @@ pub(crate) fn read(
         language: None,
         message: message.text.clone(),
         before: history.iter().map(|said| said.text.clone()).collect(),
+        standing: Arc::default(),
+        tools: contract::tools(&place.team.body, &place.agent.body).into(),
         now,
         zone: place.zone.clone(),
     };
@@ -88,11 +90,17 @@ pub(crate) fn read(
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
+    let facts = gathered.facts.iter().map(|fact| &fact.text);
+    scene.standing = gathered.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     gathered.recall.extend(recalled);
     let people = People::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
     pending.retain(|approval| approval.kind == Kind::Act);
-    pending.extend(asked(tx, &history)?);
+    for asked in asked(tx, &history)? {
+        if pending.iter().all(|known| known.id != asked.id) {
+            pending.push(asked);
+        }
+    }
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let is_last_unsent = is_asked && is_unsent(tx, history.last())?;
     let plan = budget::plan(tx, budgets)?;

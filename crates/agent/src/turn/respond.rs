@@ -65,6 +65,9 @@ impl Turn {
                 self.check().await?;
                 self.ask_outcomes().await?;
                 self.tell_expired().await?;
+                if !self.reply.text().trim().is_empty() {
+                    self.ask_again();
+                }
                 Ok(match self.reply.text().trim().is_empty() {
                     true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
                     false => End::Replied,

@@ -94,6 +94,8 @@ impl Shop {
             language: None,
             message: message.to_owned(),
             before: std::sync::Arc::default(),
+            standing: std::sync::Arc::default(),
+            tools: std::sync::Arc::default(),
             now: test.clock.now(),
             zone: Zone::default(),
         }

@@ -4,6 +4,7 @@ use munshi_store::Tx;
 
 use super::book::{self, NewEntry, Writing};
 use super::cancel::{self, Cancelling};
+use super::dedup;
 use super::entry::{self, Entry};
 use super::head;
 use super::ids::LedgerEntryId;
@@ -17,7 +18,7 @@ pub struct Corrected {
     pub is_repeat: bool,
 }
 
-/// Puts a right entry in the place of a wrong one. Under a key that was used before it gives what was done then.
+/// Puts a right entry in the place of a wrong one, which is known again by whatever the wrong one was seen by. Under a key that was used before it gives what was done then.
 pub fn correct(
     tx: &mut Tx<'_>,
     writing: &Writing<'_>,
@@ -38,6 +39,7 @@ pub fn correct(
     let id = tx.attempt(|tx| {
         cancel::reverse(tx, &mut head, writing, &cancelling, writing.ids.next())?;
         let id = book::enter(tx, &mut head, writing, right, Some(wrong))?;
+        dedup::hand_on(tx, wrong, id, writing.now)?;
         head.save(tx)?;
         Ok::<_, Error>(id)
     })?;

@@ -123,6 +123,41 @@ pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> 
     Ok(near)
 }
 
+/// Entries that stand now in the place of one by which this amount went this way around a time: whoever corrects the
+/// amount of a payment speaks of the same payment.
+pub fn corrected(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
+    let plan = act.plan(None)?;
+    let wrong = tx.all(
+        "SELECT e.id FROM ledger_entries e
+         WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4 AND e.flow = $5
+           AND EXISTS (SELECT 1 FROM ledger_entries c WHERE c.tenant_id = $1 AND c.corrects = e.id)
+         ORDER BY e.happened_at DESC, e.number DESC LIMIT 50",
+        params![plan.amount, at.minus(around), at.plus(around), plan.flow],
+        |row| row.get::<LedgerEntryId>(0),
+    )?;
+    let mut found: Vec<Entry> = Vec::new();
+    for id in wrong {
+        let right = latest(tx, id)?;
+        if right.stands() && found.iter().all(|known| known.id != right.id) {
+            found.push(right);
+        }
+    }
+    Ok(found)
+}
+
+/// The last one that was put in the place of an entry.
+fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Entry> {
+    let mut last = entry;
+    while let Some(next) = tx.optional(
+        "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND corrects = $2",
+        params![last],
+        |row| row.get::<LedgerEntryId>(0),
+    )? {
+        last = next;
+    }
+    entry::get(tx, last)
+}
+
 /// The fingerprints an entry was seen by beside its own.
 pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<String>> {
     Ok(tx.all(
@@ -145,6 +180,14 @@ pub fn saw(
          ON CONFLICT (tenant_id, fingerprint, entry_id, source) DO NOTHING",
         params![fingerprint, now, source, entry],
     )?;
+    Ok(())
+}
+
+/// What an entry was seen by, the one in its place was seen by too.
+pub(super) fn hand_on(tx: &mut Tx<'_>, from: LedgerEntryId, to: LedgerEntryId, now: Timestamp) -> Result<()> {
+    for fingerprint in sightings(tx, from)? {
+        saw(tx, to, &fingerprint, Source::Sms, now)?;
+    }
     Ok(())
 }
 

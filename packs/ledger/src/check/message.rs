@@ -5,7 +5,8 @@ use munshi_pack::Scene;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
 
-use crate::books::{Entry, EntryKey};
+use super::voice;
+use crate::books::{Day, Entry, EntryKey};
 use crate::error::Result;
 use crate::messages::{self, Arrived, Looked, Question, is_sure};
 use crate::sms::Direction;
@@ -22,13 +23,13 @@ pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec
     };
     Ok(match messages::look(tx, &scene.zone, &arrived)? {
         Looked::Known(known) => vec![about("ledger-sms-seen", &known)],
-        Looked::Payment(question) => asked(&question),
+        Looked::Payment(question) => asked(scene, &question),
         // The tool says why there is nothing.
         Looked::Nothing(_) => Vec::new(),
     })
 }
 
-fn asked(question: &Question) -> Vec<Concern> {
+fn asked(scene: &Scene, question: &Question) -> Vec<Concern> {
     let payment = &question.payment;
     let phrase = match payment.direction {
         Direction::Credit => "ledger-sms-in",
@@ -40,6 +41,11 @@ fn asked(question: &Question) -> Vec<Concern> {
     let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
     if !is_sure(payment) {
         found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
+    }
+    let today = Day::of(scene.now, &scene.zone).to_date();
+    if let Some(date) = payment.date.filter(|date| *date != today) {
+        let slots = vec![("date".to_owned(), format::date(date, voice(scene)))];
+        found.push(Concern { phrase: "ledger-dated".to_owned(), slots });
     }
     found.extend(question.like.as_ref().map(like));
     found

@@ -43,22 +43,39 @@ impl Command for ImportBooks {
                 about: "Say what would be taken and which rows are wrong; take nothing",
                 kind: ArgumentKind::Flag,
             },
+            Argument {
+                name: "yes",
+                about: "Take also entries of a large amount, which are asked about otherwise",
+                kind: ArgumentKind::Flag,
+            },
         ]
     }
 
     async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
         let [contacts, items, entries] = texts(call.given)?;
         let mode = if call.given.has("dry-run") { Mode::Rehearse } else { Mode::Apply };
+        let asks_first = mode == Mode::Apply && !call.given.has("yes");
         let (zone, ids, now) = (zone(call.db, call.tenant).await?, call.ids.clone(), call.now);
         let unit = move |tx: &mut Tx<'_>| -> Result<Report> {
             let writing = Writing { ids: &ids, now, zone: &zone };
             let files = Files { contacts: &contacts, items: &items, entries: &entries };
+            let rehearsed = if asks_first { Some(Mode::Rehearse) } else { None };
+            let first = import::import(tx, &writing, &files, rehearsed.unwrap_or(mode))?;
+            let is_asked = first.large_in_all > 0 && asks_first;
+            if rehearsed.is_none() || is_asked || first.wrong > 0 {
+                return Ok(first);
+            }
             import::import(tx, &writing, &files, mode)
         };
         let report = call.db.write(call.tenant, unit).await?;
         call.out.answer(&json!(report), &words(&report, mode))?;
-        if report.wrong == 0 {
+        if report.wrong == 0 && (report.is_applied || mode == Mode::Rehearse) {
             return Ok(());
+        }
+        if report.wrong == 0 {
+            let what =
+                format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
+            return Err(CommandFailed::new(what).hint("look at them, and import again with --yes"));
         }
         let what = format!("{} rows are wrong, so nothing was taken", report.wrong);
         Err(CommandFailed::new(what).hint("put them right and import again; what is taken twice counts once"))
@@ -108,6 +125,13 @@ fn words(report: &Report, mode: Mode) -> String {
         (Mode::Apply, false) => format!("Nothing was taken. Right were {what}"),
     };
     let rows = report.errors.iter().map(|row| format!("{}.csv line {}: {}", row.file, row.line, row.what));
+    let large = report
+        .large
+        .iter()
+        .map(|row| format!("entries.csv line {}: ₹{} is a large amount", row.line, row.amount));
+    let more_large = report.large_in_all.saturating_sub(report.large.len());
+    let more_large = (more_large > 0).then(|| format!("… and {more_large} more of a large amount"));
+    let rows = rows.chain(large).chain(more_large);
     let more = report.wrong.saturating_sub(report.errors.len());
     let more = (more > 0).then(|| format!("… and {more} more"));
     [head].into_iter().chain(rows).chain(more).collect::<Vec<_>>().join("\n")

@@ -10,7 +10,7 @@ use munshi_types::{Ids, Money, TenantId, Timestamp, Zone};
 use serde::{Serialize, Serializer};
 
 use super::phone::{Message, Row};
-use super::{Arrived, Consent, Outcome, Question, Told, take};
+use super::{Arrived, Consent, Outcome, Question, Told, is_sure, take};
 use crate::books::{EntryKey, Writing};
 use crate::error::{Error, Result};
 use crate::sms::{Direction, Nothing};
@@ -36,6 +36,8 @@ pub enum Taken {
         amount: Money,
         counterparty: Option<String>,
         why: String,
+        /// Nothing is in doubt but that it is more than the owner wants booked without being asked.
+        is_only_large: bool,
     },
     Nothing {
         reason: Nothing,
@@ -222,15 +224,23 @@ fn lined(row: u64, message: &Message, outcome: Outcome) -> (Line, Money, Option<
 
 fn asked(question: &Question) -> Taken {
     let payment = &question.payment;
-    let why = match &question.like {
-        Some(like) => format!("it may be entry {}, which is of the same amount", like.number),
-        None => payment.doubts.iter().map(|doubt| doubt.as_str()).collect::<Vec<_>>().join("; "),
-    };
+    let mut why: Vec<String> = Vec::new();
+    if let Some(like) = &question.like {
+        why.push(format!("it may be entry {}, which is of the same amount", like.number));
+    } else if !is_sure(payment) {
+        why.extend(payment.doubts.iter().map(|doubt| doubt.as_str().to_owned()));
+    }
+    let is_only_large = question.is_large && question.like.is_none() && is_sure(payment);
+    if question.is_large {
+        why.push("it is a large amount".to_owned());
+    }
+    let why = why.join("; ");
     Taken::Question {
         kind: payment.direction,
         amount: payment.amount,
         counterparty: payment.counterparty.clone(),
         why,
+        is_only_large,
     }
 }
 

@@ -6,11 +6,12 @@
 //! # Layout
 //! - [`take`]: one message; [`Outcome`]: what came of it
 //! - `same`: whether the books have the payment already, from another message or from the owner's own words
-//! - `moment`: when it happened; `party`: whose it is
+//! - `moment`: when it happened; `party`: whose it is; `names`: whether two names may be one person's
 //! - [`phone`]: a phone's messages from a file; [`import`](fn@import): all of them, with a report
 
 mod import;
 mod moment;
+pub(crate) mod names;
 mod party;
 pub mod phone;
 mod same;
@@ -20,8 +21,8 @@ pub use import::{Count, Import, Line, Mode, Report, Taken, import};
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp, Zone};
 
-use crate::books::dedup;
 use crate::books::{self, Act, Contact, Entry, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::books::{dedup, profile};
 use crate::error::Result;
 use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Sms};
 use moment::Moment;
@@ -80,6 +81,8 @@ pub struct Question {
     pub party: Option<Contact>,
     /// The entry that may be this payment; none where the reading itself is in doubt.
     pub like: Option<Entry>,
+    /// It is above what the owner wants to be asked about.
+    pub is_large: bool,
 }
 
 /// Books the payment that a message tells of, once.
@@ -114,8 +117,9 @@ pub fn take(
         Met::Maybe(like) => Some(like),
         Met::New => None,
     };
-    if consent == Consent::Open && (like.is_some() || !is_sure(&payment)) {
-        return Ok(Outcome::Question(Box::new(Question { payment, party, like })));
+    let is_large = payment.amount > profile::get(tx)?.confirm_above;
+    if consent == Consent::Open && (like.is_some() || is_large || !is_sure(&payment)) {
+        return Ok(Outcome::Question(Box::new(Question { payment, party, like, is_large })));
     }
     let said = Said {
         by: arrived.by,
@@ -142,12 +146,13 @@ pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<Looke
         moment,
         zone,
     };
-    let met = same::meet(tx, &telling)?;
-    Ok(match met {
-        Met::Same(known) => Looked::Known(Box::new(known)),
-        Met::Maybe(like) => Looked::Payment(Box::new(Question { payment, party, like: Some(like) })),
-        Met::New => Looked::Payment(Box::new(Question { payment, party, like: None })),
-    })
+    let like = match same::meet(tx, &telling)? {
+        Met::Same(known) => return Ok(Looked::Known(Box::new(known))),
+        Met::Maybe(like) => Some(like),
+        Met::New => None,
+    };
+    let is_large = payment.amount > profile::get(tx)?.confirm_above;
+    Ok(Looked::Payment(Box::new(Question { payment, party, like, is_large })))
 }
 
 /// What [`look`] found.

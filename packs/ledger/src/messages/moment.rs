@@ -15,6 +15,8 @@ pub(super) struct Moment {
     pub at: Timestamp,
     /// Known to the minute, and not only by the day.
     pub is_exact: bool,
+    /// The message itself says the minute; when a message came may be long after.
+    pub is_said: bool,
 }
 
 impl Moment {
@@ -22,7 +24,7 @@ impl Moment {
     /// names a day still to come has misread something: then it is of when it came.
     pub(super) fn of(payment: &Payment, arrived: &Arrived<'_>, zone: &Zone) -> Self {
         let is_phones = arrived.told == Told::ByPhone;
-        let came = Self { at: arrived.at, is_exact: is_phones };
+        let came = Self { at: arrived.at, is_exact: is_phones, is_said: false };
         let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
         let day = payment.date.unwrap_or_else(|| local.date());
         let said = match payment.time {
@@ -36,7 +38,7 @@ impl Moment {
             Some(at)
                 if at >= Timestamp::EPOCH && at <= arrived.at.plus(std::time::Duration::from_secs(3600)) =>
             {
-                Self { at, is_exact }
+                Self { at, is_exact, is_said: is_exact }
             }
             _ => came,
         }

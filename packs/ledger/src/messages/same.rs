@@ -1,7 +1,8 @@
 //! Whether the books have a payment already: told by another message of the bank or app, or by the owner.
 //!
 //! The payment's number decides where both have one. Else it is the amount, the way it went, the time and who it was with:
-//! what agrees in all of it is the same, what differs in one is another, and what leaves one open is asked about.
+//! what agrees in all of it is the same, what differs in one is another, and what leaves one open is asked about. A message
+//! of a sort that has told of the entry already is one of another payment, unless it came right after.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use munshi_store::Tx;
 use munshi_types::{Timestamp, Zone};
 
 use super::moment::Moment;
+use super::names::{self, Names};
 use crate::books::dedup::{self, words_key};
 use crate::books::{Act, Day, Entry, Kind, Means, Source, contacts, entry};
 use crate::error::Result;
@@ -16,11 +18,16 @@ use crate::sms::{self, Payment, Sms};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
-/// Two messages of one payment come within this.
+/// Two messages of one payment come within this, unless one of them was long on its way.
 const TOGETHER: Duration = Duration::from_secs(10 * 60);
-/// The owner tells of a payment that somebody made within this, or asks oneself whether it is another.
+/// What was sold is paid for within this.
+const AT_ONCE: Duration = Duration::from_secs(30 * 60);
+/// The owner tells of a payment within this.
 const SOON: Duration = Duration::from_secs(2 * 3600);
+/// A message may be so long on its way, and the owner so late.
 const LATE: Duration = Duration::from_secs(24 * 3600);
+/// Of somebody who is named, the owner may tell days after.
+const DAYS: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// A payment as a message tells of it.
 pub(super) struct Telling<'a> {
@@ -51,8 +58,8 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
     if let Some(known) = dedup::known(tx, telling.fingerprint)? {
         return Ok(Met::Same(known));
     }
-    let around = if telling.moment.is_exact { LATE } else { LATE + LATE };
-    let near = dedup::payments(tx, telling.act, telling.moment.at, around)?;
+    let mut near = dedup::payments(tx, telling.act, telling.moment.at, DAYS)?;
+    near.extend(dedup::corrected(tx, telling.act, telling.moment.at, DAYS)?);
     let mut best: Option<(Alike, Entry)> = None;
     for entry in near {
         if let Some(alike) = alike(tx, telling, &entry)?
@@ -69,37 +76,64 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
 }
 
 fn alike(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Option<Alike>> {
-    let theirs =
-        entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.id);
-    let party = match (telling.act.party(), theirs) {
-        (Some(one), Some(other)) if one == other => Party::Same,
-        (Some(_), Some(_)) => return Ok(None),
-        (None, None) => Party::Nobody,
-        _ => Party::Open,
-    };
-    let seen = dedup::sightings(tx, entry.id)?;
-    let has_number = entry.source == Source::Sms && entry.reference.is_some();
-    let is_numbered = has_number || seen.iter().any(|mark| Payment::is_by_reference(mark));
-    if telling.payment.reference.is_some() && is_numbered {
-        return Ok(None);
-    }
+    let told = Told::of(tx, entry)?;
     let gap = gap(telling, entry.happened_at);
-    if entry.source == Source::Sms {
-        return Ok(of_messages(telling, entry, gap));
+    match (telling.payment.reference.is_some(), entry.source) {
+        (true, _) if told.by_number => Ok(None),
+        (_, Source::Sms) => Ok(of_messages(telling, entry, &told, gap)),
+        _ => of_owner(tx, telling, entry, &told, gap),
     }
-    if !went_by_bank(tx, entry)? && is_trade(entry.kind) {
+}
+
+/// By which sorts of messages an entry was told of.
+struct Told {
+    by_number: bool,
+    /// By one without a number, beside the one that it was booked by.
+    by_the_rest: bool,
+}
+
+impl Told {
+    fn of(tx: &mut Tx<'_>, entry: &Entry) -> Result<Self> {
+        let seen = dedup::sightings(tx, entry.id)?;
+        let has_number = entry.source == Source::Sms && entry.reference.is_some();
+        Ok(Self {
+            by_number: has_number || seen.iter().any(|mark| Payment::is_by_reference(mark)),
+            by_the_rest: seen.iter().any(|mark| !Payment::is_by_reference(mark)),
+        })
+    }
+
+    /// Whether a message like this one has told of it.
+    const fn by_such(&self, telling: &Telling<'_>) -> bool {
+        if telling.payment.reference.is_some() { self.by_number } else { self.by_the_rest }
+    }
+}
+
+/// What the owner said, and a message.
+fn of_owner(
+    tx: &mut Tx<'_>,
+    telling: &Telling<'_>,
+    entry: &Entry,
+    told: &Told,
+    gap: Duration,
+) -> Result<Option<Alike>> {
+    let maybe = |within: Duration| (gap <= within).then_some(Alike::Maybe);
+    let by_bank = went_by_bank(tx, entry)?;
+    let party = party(tx, telling, entry)?;
+    if party == Party::Another {
         return Ok(None);
     }
-    // What the owner said was seen in another message: this one would have to be a second of the same payment.
-    if !seen.is_empty() {
-        return Ok((gap <= TOGETHER).then_some(Alike::Maybe));
+    if told.by_such(telling) {
+        return Ok(maybe(TOGETHER));
+    }
+    if !by_bank && is_trade(entry.kind) {
+        return Ok(maybe(AT_ONCE));
     }
     Ok(match party {
-        Party::Same if gap <= SOON && went_by_bank(tx, entry)? => Some(Alike::Same),
-        Party::Same if gap <= LATE => Some(Alike::Maybe),
-        Party::Open if gap <= SOON => Some(Alike::Maybe),
-        Party::Nobody if gap <= 30 * MINUTE => Some(Alike::Maybe),
-        _ => None,
+        Party::Same if gap <= SOON && by_bank && !told.by_number && !told.by_the_rest => Some(Alike::Same),
+        Party::Same => maybe(DAYS),
+        Party::Open => maybe(LATE),
+        Party::Stranger => maybe(SOON),
+        Party::Another => None,
     })
 }
 
@@ -107,20 +141,35 @@ fn alike(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Option
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Party {
     Same,
-    /// One of them says nobody.
+    /// One of them says nobody, or the names are near.
     Open,
-    Nobody,
+    /// The bank names somebody who is not in the books; people pay from each other's telephones.
+    Stranger,
+    Another,
+}
+
+fn party(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Party> {
+    let theirs = entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    let own = telling.act.party().map(|contact| contacts::get(tx, contact)).transpose()?;
+    let told = telling.payment.counterparty.as_deref();
+    Ok(match (own, theirs) {
+        (Some(one), Some(other)) if one.id == other.id => Party::Same,
+        (Some(one), Some(other)) => match names::agree(Some(&one.name), Some(&other.name)) {
+            Names::Others => Party::Another,
+            Names::Same | Names::Near => Party::Open,
+        },
+        (None, Some(other)) => match names::agree(told, Some(&other.name)) {
+            Names::Others => Party::Stranger,
+            Names::Same | Names::Near => Party::Open,
+        },
+        (_, None) => Party::Open,
+    })
 }
 
 /// Two messages, of which at most one has a number.
-fn of_messages(telling: &Telling<'_>, entry: &Entry, gap: Duration) -> Option<Alike> {
-    let is_same_text = words_key(telling.words) == words_key(&entry.words);
-    if is_same_text {
-        return match gap {
-            gap if gap <= TOGETHER => Some(Alike::Same),
-            gap if gap <= LATE && !telling.moment.is_exact => Some(Alike::Maybe),
-            _ => None,
-        };
+fn of_messages(telling: &Telling<'_>, entry: &Entry, told: &Told, gap: Duration) -> Option<Alike> {
+    if words_key(telling.words) == words_key(&entry.words) {
+        return of_same_words(telling, gap);
     }
     let day = Day::of(entry.happened_at, telling.zone).to_date();
     let reading = sms::read(&Sms { text: &entry.words, sender: None, day: Some(day) });
@@ -132,14 +181,29 @@ fn of_messages(telling: &Telling<'_>, entry: &Entry, gap: Duration) -> Option<Al
     if let (Some(one), Some(other)) = (telling.payment.balance, known.balance) {
         return (one == other && gap <= LATE).then_some(Alike::Same);
     }
-    let is_same_name = match (&telling.payment.counterparty, &known.counterparty) {
-        (Some(one), Some(other)) => sms::bare(one) == sms::bare(other),
-        _ => false,
-    };
+    let is_late = gap > TOGETHER;
+    // Both say when it was, and not the same; or both sorts of messages have told of the entry.
+    if is_late && (telling.moment.is_said && known.time.is_some() || told.by_such(telling)) {
+        return None;
+    }
+    let names = names::agree(telling.payment.counterparty.as_deref(), known.counterparty.as_deref());
+    match (names, is_late) {
+        (Names::Same, false) if !told.by_such(telling) => Some(Alike::Same),
+        (_, false) => Some(Alike::Maybe),
+        (Names::Others, true) => None,
+        (_, true) => (gap <= LATE).then_some(Alike::Maybe),
+    }
+}
+
+/// The very same words once more. They are the same payment where they say the minute or what is left; else somebody may
+/// have paid the same twice.
+fn of_same_words(telling: &Telling<'_>, gap: Duration) -> Option<Alike> {
+    let says_which = telling.moment.is_said || telling.payment.balance.is_some();
     match gap {
-        gap if gap <= TOGETHER && is_same_name => Some(Alike::Same),
+        gap if says_which && gap <= LATE => Some(Alike::Same),
+        gap if gap <= MINUTE => Some(Alike::Same),
         gap if gap <= TOGETHER => Some(Alike::Maybe),
-        gap if gap <= LATE && !telling.moment.is_exact && is_same_name => Some(Alike::Maybe),
+        gap if gap <= LATE && !telling.moment.is_exact => Some(Alike::Maybe),
         _ => None,
     }
 }
@@ -154,11 +218,7 @@ fn gap(telling: &Telling<'_>, other: Timestamp) -> Duration {
     let own = telling.moment.at;
     if !telling.moment.is_exact {
         let days = Day::of(own, telling.zone).after(Day::of(other, telling.zone)).unsigned_abs();
-        return if days == 0 {
-            3 * HOUR
-        } else {
-            LATE * u32::try_from(days).unwrap_or(u32::MAX).min(9) + HOUR
-        };
+        return if days == 0 { 3 * HOUR } else { LATE * u32::try_from(days).unwrap_or(u32::MAX).min(9) };
     }
     Duration::from_micros(own.as_micros().abs_diff(other.as_micros()))
 }

@@ -36,6 +36,20 @@ impl What {
         })
     }
 
+    /// What an entry of this kind was written by.
+    pub(crate) const fn of_kind(kind: Kind) -> Option<Self> {
+        Some(match kind {
+            Kind::Sale => Self::Sale,
+            Kind::Purchase => Self::Purchase,
+            Kind::Expense => Self::Expense,
+            Kind::CreditGiven => Self::CreditGiven,
+            Kind::CreditTaken => Self::CreditTaken,
+            Kind::PaymentReceived => Self::Received,
+            Kind::PaymentMade => Self::Paid,
+            Kind::Transfer | Kind::Opening | Kind::StockIn | Kind::StockOut => return None,
+        })
+    }
+
     pub(crate) const fn kind(self) -> Kind {
         match self {
             Self::Sale => Kind::Sale,

@@ -9,6 +9,7 @@ use munshi_tools::Failure;
 use munshi_types::{Clock, Id, Ids, Language, Money, PersonId, Random, TenantId, Timestamp, Zone};
 use serde_json::Value;
 
+use super::sort::Unsorted;
 use crate::books::{Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing};
 use crate::error::Error;
 
@@ -33,6 +34,8 @@ pub(crate) struct Call<'c> {
     pub(crate) tenant: TenantId,
     pub(crate) key: EntryKey,
     pub(crate) now: Timestamp,
+    /// When it was first asked for, which may be long before somebody said yes to it.
+    pub(crate) asked_at: Timestamp,
     pub(crate) zone: Zone,
     pub(crate) by: Option<PersonId>,
     words: String,
@@ -44,6 +47,8 @@ impl Desk {
     pub(crate) fn call<'c>(&'c self, permit: &'c Permit, tx: &mut Tx<'_>) -> Result<Call<'c>, Failure> {
         let act =
             acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
+        let now = self.clock.now();
+        let asked_at = act.as_ref().map_or(now, |act| act.began_at);
         let rests_on = act.map(|act| act.rests_on);
         let words = rests_on.as_ref().map(|on| on.taint.own_words.join("\n")).unwrap_or_default();
         // An act with concerns comes here only by somebody's yes.
@@ -54,7 +59,8 @@ impl Desk {
             arguments: permit.arguments(),
             tenant: permit.tenant(),
             key: EntryKey::new(permit.act().as_uuid()),
-            now: self.clock.now(),
+            now,
+            asked_at,
             by: caller.as_ref().and_then(|caller| caller.principal.person),
             zone: caller.map(|caller| caller.zone).unwrap_or_default(),
             words: words.chars().take(MOST_WORDS).collect(),
@@ -114,6 +120,11 @@ impl Call<'_> {
     pub(crate) fn entry_at(&self, act: Act, when: Timestamp) -> NewEntry {
         let said = Said { by: self.by, ..Said::new(Source::Owner, self.words.as_str(), when) };
         NewEntry { key: self.key, act, said }
+    }
+
+    /// Which payment of nobody is meant.
+    pub(crate) fn wish(&self) -> Unsorted<'_> {
+        Unsorted { arguments: self.arguments, now: self.now, voice: self.voice() }
     }
 
     /// The language and letters that the person wrote in.

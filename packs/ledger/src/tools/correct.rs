@@ -10,7 +10,7 @@ use super::call::Desk;
 use super::cancel::last;
 use super::told::Told;
 use crate::books::{
-    self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, chart, entry,
+    self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart, entry,
 };
 use crate::error::Result as Booking;
 
@@ -34,7 +34,11 @@ impl Write for CorrectLast {
         })?;
         // It happened when it happened, however late the amount is put right.
         let mut right = call.entry_at(act, wrong.happened_at);
-        // What a bank's message told is known again by its marks, whatever amount it has now.
+        // What a bank's message told is known again by its words and marks, whatever amount it has now.
+        if wrong.source == Source::Sms {
+            right.said.source = wrong.source;
+            right.said.words.clone_from(&wrong.words);
+        }
         right.said.reference.clone_from(&wrong.reference);
         right.said.fingerprint.clone_from(&wrong.fingerprint);
         let corrected = books::correct(tx, &call.writing(), wrong.id, &right, REASON)?;

@@ -33,13 +33,16 @@ use std::sync::Arc;
 
 use munshi_pack::{BadPack, Room};
 use munshi_tools::{Body, Look, Write};
+use munshi_types::ToolName;
 
 use book::Book;
 pub(crate) use book::What;
 pub(crate) use call::{Desk, amount, day as other_day, text};
+pub(crate) use cancel::last_of;
 pub(crate) use merge::pair;
 pub(crate) use message::other_side;
 pub(crate) use person::{Whom, whom};
+pub(crate) use sort::{Unsorted, meant as unsorted};
 use stock::{Move, Way};
 
 macro_rules! files {
@@ -78,6 +81,11 @@ const FILES: &[(&str, &str)] = files![
     "item_tax",
     "sort_payment",
 ];
+
+/// Whether some of these are tools of this pack.
+pub(crate) fn has_any(tools: &[ToolName]) -> bool {
+    tools.iter().any(|tool| FILES.iter().any(|(name, _)| tool.as_str() == *name))
+}
 
 pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
     for (name, text) in FILES {

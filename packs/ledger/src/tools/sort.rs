@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use munshi_lang::format;
+use munshi_lang::{Voice, format};
 use munshi_safety::acts::Permit;
 use munshi_store::{Tx, params};
 use munshi_tools::{Choice, Done, Failure, Write};
-use munshi_types::Money;
+use munshi_types::{Money, Timestamp};
+use serde_json::Value;
 
-use super::call::{Call, Desk};
+use super::call::{Call, Desk, amount, text};
 use super::person;
 use super::told::Told;
-use crate::books::dedup;
-use crate::books::{self, Act, Entry, Kind, LedgerEntryId, Means, NewEntry, Said, entry};
+use crate::books::{self, Act, ContactId, Entry, Kind, LedgerEntryId, Means, NewEntry, Said, entry};
 use crate::error::Result as Booking;
 
 const REASON: &str = "it was said whose it is";
+const BACK_REASON: &str = "it was taken back whose it is";
 /// Whose a payment of longer ago was, nobody says in passing.
 const BACK: Duration = Duration::from_secs(92 * 86_400);
 const MOST: i64 = 5;
@@ -28,21 +29,12 @@ impl Write for SortPayment {
         let before = entry::by_key(tx, call.key)?.and_then(|right| right.corrects);
         let unsorted = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(before) => before,
-            None => meant(tx, &call)?,
+            None => meant(tx, &call.wish())?,
         };
         let party = person::party(tx, &call, call.text("person").unwrap_or_default())?;
-        let (amount, contact) = (unsorted.amount, Some(party.contact.id));
-        let means = means(tx, &unsorted)?;
-        let act = match unsorted.kind {
-            Kind::PaymentMade => Act::PaymentMade { party: contact, amount, means },
-            _ => Act::PaymentReceived { party: contact, amount, means },
-        };
+        let act = act(tx, &unsorted, Some(party.contact.id))?;
         let right = NewEntry { key: call.key, act, said: said(&call, &unsorted) };
         let corrected = books::correct(tx, &call.writing(), unsorted.id, &right, REASON)?;
-        // The same message once more is still the same payment.
-        for seen in dedup::sightings(tx, unsorted.id)? {
-            dedup::saw(tx, corrected.right.id, &seen, unsorted.source, call.now)?;
-        }
         Ok(Told::default().entry(&corrected.right).say("sorted").party(tx, &party)?.done())
     }
 
@@ -52,6 +44,37 @@ impl Write for SortPayment {
         let is_sorted = kept.is_some_and(|entry| entry.stands() && entry.contact.is_some());
         Ok((!is_sorted).then(|| "the payment is nobody's all the same".to_owned()))
     }
+}
+
+/// Whether a payment was nobody's before somebody said whose it was.
+fn was_unsorted(tx: &mut Tx<'_>, entry: &Entry) -> Booking<bool> {
+    let Some(before) = entry.corrects.filter(|_| entry.contact.is_some()) else { return Ok(false) };
+    let before = entry::find(tx, before)?;
+    Ok(before.is_some_and(|before| before.contact.is_none() && before.amount == entry.amount))
+}
+
+/// Makes a payment nobody's again that was put under a name. None where it never was.
+pub(super) fn back(tx: &mut Tx<'_>, call: &Call<'_>, sorted: &Entry) -> Result<Option<Told>, Failure> {
+    let Some(contact) = sorted.contact.filter(|_| is_payment(sorted)) else { return Ok(None) };
+    if !was_unsorted(tx, sorted)? {
+        return Ok(None);
+    }
+    let act = act(tx, sorted, None)?;
+    // Nobody has made it: what is taken back next is what was written before it.
+    let said = Said { by: None, ..said(call, sorted) };
+    let right = NewEntry { key: call.key, act, said };
+    let corrected = books::correct(tx, &call.writing(), sorted.id, &right, BACK_REASON)?;
+    let told = Told::default().entry(&corrected.right).with("number", corrected.right.number).say("unsorted");
+    Ok(Some(told.standing(tx, contact)?))
+}
+
+/// The same payment, of somebody or of nobody.
+fn act(tx: &mut Tx<'_>, payment: &Entry, party: Option<ContactId>) -> Booking<Act> {
+    let (amount, means) = (payment.amount, means(tx, payment)?);
+    Ok(match payment.kind {
+        Kind::PaymentMade => Act::PaymentMade { party, amount, means },
+        _ => Act::PaymentReceived { party, amount, means },
+    })
 }
 
 /// It stays what the bank told, with the marks that it is known again by; who said whose it is made the entry.
@@ -73,45 +96,51 @@ fn means(tx: &mut Tx<'_>, unsorted: &Entry) -> Booking<Means> {
     Ok(if cash { Means::Cash } else { Means::Bank })
 }
 
+/// Which payment somebody speaks of.
+pub(crate) struct Unsorted<'a> {
+    pub(crate) arguments: &'a Value,
+    pub(crate) now: Timestamp,
+    pub(crate) voice: Voice,
+}
+
 /// The payment that is meant: by its number, or the only one of this amount. Of several the person picks.
-fn meant(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
+pub(crate) fn meant(tx: &mut Tx<'_>, wish: &Unsorted<'_>) -> Result<Entry, Failure> {
     let none = || Failure::surely("ledger_none_unsorted", "no payment without a name is like that");
-    if let Some(number) = call.text("entry") {
+    if let Some(number) = text(wish.arguments, "entry") {
         let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
         let named = entry::by_number(tx, number)?.filter(is_unsorted);
         return named.ok_or_else(none);
     }
-    let mut found = unsorted(tx, call)?;
+    let mut found = unsorted(tx, wish)?;
     if found.len() < 2 {
         return found.pop().ok_or_else(none);
     }
     let choice = |entry: &Entry| {
-        let label = format!("{} {}", format::rupees(entry.amount), day(call, entry));
+        let label =
+            format!("{} {}", format::rupees(entry.amount), format::date(entry.day.to_date(), wish.voice));
         Choice::new(entry.number.to_string(), label)
     };
     Err(Failure::several("entry", found.iter().map(choice).collect()))
 }
 
-fn day(call: &Call<'_>, entry: &Entry) -> String {
-    format::date(entry.day.to_date(), call.voice())
+const fn is_payment(entry: &Entry) -> bool {
+    matches!(entry.kind, Kind::PaymentReceived | Kind::PaymentMade)
 }
 
 fn is_unsorted(entry: &Entry) -> bool {
-    matches!(entry.kind, Kind::PaymentReceived | Kind::PaymentMade)
-        && entry.contact.is_none()
-        && entry.stands()
+    is_payment(entry) && entry.contact.is_none() && entry.stands()
 }
 
 /// Payments of nobody that stand, of the amount that was said, the latest first.
-fn unsorted(tx: &mut Tx<'_>, call: &Call<'_>) -> Booking<Vec<Entry>> {
-    let amount = call.given_amount().unwrap_or(Money::ZERO);
+fn unsorted(tx: &mut Tx<'_>, wish: &Unsorted<'_>) -> Booking<Vec<Entry>> {
+    let amount = amount(wish.arguments).filter(|amount| *amount > Money::ZERO).unwrap_or(Money::ZERO);
     let ids = tx.all(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.contact_id IS NULL AND e.happened_at >= $2
            AND e.kind IN ('payment_received', 'payment_made') AND ($3 = 0 OR e.amount = $3) AND e.reverses IS NULL
            AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ORDER BY e.happened_at DESC, e.number DESC LIMIT $4",
-        params![call.now.minus(BACK), amount, MOST],
+        params![wish.now.minus(BACK), amount, MOST],
         |row| row.get::<LedgerEntryId>(0),
     )?;
     ids.into_iter().filter_map(|id| entry::find(tx, id).transpose()).collect()

@@ -101,6 +101,16 @@ on_both_engines! {
         shop.assert_sound().await;
     }
 
+    async fn large_amounts_are_shown_before_they_are_taken(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let sheet = files("", "", "when,kind,amount,means\n14/11/2026,sale,10000,cash\n14/11/2026,sale,10001,cash\n");
+        let rehearsed = taken(&shop, sheet.clone(), Mode::Rehearse).await.unwrap();
+        let lines: Vec<u64> = rehearsed.large.iter().map(|row| row.line).collect();
+        assert_eq!((rehearsed.large_in_all, lines), (1, vec![3]), "{:?}", rehearsed.errors);
+        taken(&shop, sheet.clone(), Mode::Apply).await.unwrap();
+        assert_eq!(taken(&shop, sheet, Mode::Rehearse).await.unwrap().large_in_all, 0, "what is known is asked about no more");
+    }
+
     async fn every_wrong_row_is_told_with_its_line_and_nothing_is_taken(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.contact("Ramesh Kumar").await;

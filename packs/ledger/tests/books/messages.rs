@@ -134,6 +134,85 @@ on_both_engines! {
         shop.assert_sound().await;
     }
 
+    async fn what_is_told_late_is_asked_about_and_never_booked_twice(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let rajan = shop.contact("Rajan").await;
+        shop.book(by_upi(Some(rajan), 500)).await;
+        shop.book(by_upi(None, 60)).await;
+        shop.clock.advance(5 * 60 * MINUTE);
+        assert_eq!(seen(&shop, &bank("500.00", "q8812@ybl", "516588000001")).await, "question", "an address may be Rajan's");
+        let longer = "Rs.500.00 credited to a/c **4471 on 15-11-26 by RAJAN KUMAR (UPI Ref No 516588000002)";
+        assert_eq!(seen(&shop, longer).await, "question", "the bank knows more of his name");
+        let other = "Rs.500.00 credited to a/c **4471 on 15-11-26 by MEENA (UPI Ref No 516588000003)";
+        assert_eq!(seen(&shop, other).await, "booked", "Meena is somebody else, and it is hours later");
+        assert_eq!(seen(&shop, &bank("60.00", "q8812@ybl", "516588000004")).await, "question", "nobody's may be anybody's");
+        shop.clock.advance(30 * 60 * MINUTE);
+        let day_after = "Rs.500.00 credited to a/c **4471 on 16-11-26 by RAJAN (UPI Ref No 516588000005)";
+        assert_eq!(seen(&shop, day_after).await, "question", "of Rajan the owner may have told before the bank");
+        shop.assert_sound().await;
+    }
+
+    async fn a_message_of_the_day_alone_is_asked_about(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.contact("Sita").await;
+        let sita = shop.contact("Sita Devi").await;
+        shop.book(by_upi(Some(sita), 300)).await;
+        shop.book(by_upi(None, 40)).await;
+        shop.clock.advance(MINUTE);
+        for (text, why) in [
+            (bank("300.00", "q77@ybl", "516588123402"), "from an address"),
+            (bank("40.00", "q77@ybl", "516588123403"), "of nobody"),
+            ("Rs.300.00 credited to a/c **4471 on 15-11-26 by SITA (UPI Ref No 516588123404)".to_owned(), "of a name that is near"),
+        ] {
+            let key = shop.key();
+            let outcome = shop.write(move |tx, writing| {
+                let arrived = Arrived { key, text: &text, sender: None, at: writing.now, told: Told::ByPerson, by: None };
+                messages::take(tx, writing, &arrived, Consent::Open)
+            });
+            assert_eq!(kind(&outcome.await.unwrap()), "question", "{why}");
+        }
+    }
+
+    async fn a_late_message_of_a_payment_is_asked_about(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "booked");
+        shop.clock.advance(40 * MINUTE);
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "question", "it may have been on its way");
+        let sale = Act::Sale { amount: rupees(240), settled: Settled::Now(Means::Cash), party: None, lines: Vec::new() };
+        shop.book(sale).await;
+        shop.clock.advance(2 * MINUTE);
+        assert_eq!(seen(&shop, &bank("240.00", "q1@ybl", "516588123409")).await, "question", "nobody said how it was paid");
+    }
+
+    async fn the_same_paid_twice_is_never_passed_over(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "booked");
+        shop.clock.advance(4 * MINUTE);
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "question", "the same words say nothing of which");
+        let shop = Shop::open(&test).await;
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "booked");
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "known", "the app tells of it too");
+        shop.clock.advance(4 * MINUTE);
+        assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "question", "the app has told of the first");
+        assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123402")).await, "booked");
+        assert_eq!(shop.standing().await.bank, rupees(1000));
+    }
+
+    async fn what_was_corrected_is_known_again(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let first = take(&shop, &app("500", "ramesh@ybl"), shop.now(), Consent::Open).await;
+        let Outcome::Booked(booked) = first else { panic!("not booked") };
+        let by_bank = bank("500.00", "ramesh@ybl", "516588123401");
+        assert_eq!(seen(&shop, &by_bank).await, "known");
+        let (wrong, mut right) = (booked.entry.id, shop.new_entry(by_upi(None, 300)));
+        right.said = Said { words: booked.entry.words.clone(), ..Said::new(Source::Sms, "", booked.entry.happened_at) };
+        shop.write(move |tx, writing| correct(tx, writing, wrong, &right, "wrong")).await.unwrap();
+        assert_eq!(seen(&shop, &by_bank).await, "known", "by the number it was seen with");
+        let other = "Received Rs.500 from ramesh@ybl on 15-11-26. -Paytm";
+        assert_ne!(seen(&shop, other).await, "booked", "the bank's amount is still that payment's");
+        shop.assert_sound().await;
+    }
+
     async fn a_payment_stands_on_the_day_it_was_made(test: TestDb) {
         let shop = Shop::open(&test).await;
         let early = "Rs.500.00 credited to a/c **4471 on 03-11-26 from VPA ramesh@ybl (UPI Ref No 516588123401)";
@@ -194,6 +273,20 @@ on_both_engines! {
         assert!(question.text.as_deref().unwrap().contains("OPENAI"));
         assert_eq!(shop.standing().await.entries, 250);
         shop.assert_sound().await;
+    }
+
+    async fn a_large_amount_of_an_import_waits_for_a_yes(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let text = format!(
+            "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"{}\"\n2026-11-14 10:30:30,VM-HDFCBK,\"{}\"\n",
+            bank("10000.00", "ramesh@ybl", "516588123401"), bank("10001.00", "ramesh@ybl", "516588123402"),
+        );
+        let first = imported(&shop, &text, Mode::Apply, &[]).await;
+        assert_eq!(counted(&first), (1, 0, 1, 0, 0), "{:?}", first.lines);
+        let large = first.lines.iter().find(|line| matches!(line.taken, Taken::Question { is_only_large: true, .. })).unwrap();
+        let agreed = imported(&shop, &text, Mode::Apply, &[large.row]).await;
+        assert_eq!(counted(&agreed), (1, 1, 0, 0, 0));
+        assert_eq!(shop.standing().await.bank, rupees(20_001));
     }
 
     async fn a_question_of_an_import_is_booked_when_it_was_answered(test: TestDb) {

@@ -3,12 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
+mod acts;
 mod bills;
 mod claims;
 mod customers;
 mod days;
 mod people;
 mod phrases;
+mod prompts;
 mod sorted;
 #[path = "../day/support.rs"]
 mod support;

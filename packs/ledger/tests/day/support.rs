@@ -70,11 +70,30 @@ impl Shop {
         tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
     }
 
+    /// What comes of what somebody else says, who works here.
+    pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> Outcome {
+        let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
+        let outcome = self.engine.outcome(received.tenant, received.run);
+        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+    }
+
+    /// Somebody who works at the counter.
+    pub(crate) async fn staff(&self, test: &TestDb) -> PersonId {
+        let person = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Birju", MORNING) };
+        let id = person.id;
+        self.db.write(self.tenant, move |tx| persons::put(tx, &person)).await.unwrap();
+        id
+    }
+
     async fn receive(&self, number: u32, text: &str) -> Received {
+        self.receive_from(self.owner, number, text).await
+    }
+
+    async fn receive_from(&self, person: PersonId, number: u32, text: &str) -> Received {
         let message = Inbound {
             channel: Channel::Web,
             to: To::Address("handle:kirana-counter".parse().unwrap()),
-            from: Sender { person: Some(self.owner), ..Sender::default() },
+            from: Sender { person: Some(person), ..Sender::default() },
             outside_id: format!("said-{number}"),
             text: text.to_owned(),
             attached: Vec::new(),

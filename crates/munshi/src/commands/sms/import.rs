@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     /// At a terminal: ask about what is not sure, one message after another, and book what you say yes to
     #[arg(long, conflicts_with = "dry_run")]
     ask: bool,
+    /// Book also what is of a large amount, without asking
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
     /// Write what came of every row to this file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -76,8 +79,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             agreed: Arc::default(),
         };
         let mut report = taken(context, &into, rows.clone()).await?;
-        if arguments.ask {
-            let agreed = ask(&report)?;
+        if mode == Mode::Apply {
+            let agreed = agreed(arguments, &report)?;
             if !agreed.is_empty() {
                 let again = rows.into_iter().filter(|row| agreed.contains(&row.number)).collect();
                 let into = Import { agreed: Arc::new(agreed), ..into };
@@ -105,21 +108,43 @@ async fn taken(context: &Context, into: &Import, rows: Vec<phone::Row>) -> Resul
     import(into, rows, |done| bar.at(done, all)).await.map_err(|error| failed(&error))
 }
 
-/// Asks about every open question; gives the rows that were agreed to.
-fn ask(report: &Report) -> Result<Vec<u64>> {
+/// The rows that somebody agrees to: those of a large amount all at once, and with `--ask` every other by itself.
+fn agreed(arguments: &Arguments, report: &Report) -> Result<Vec<u64>> {
+    let large: Vec<&Line> = report.lines.iter().filter(|line| is_only_large(line)).collect();
     let mut agreed = Vec::new();
-    let unheard = |error| Failure::failed(format!("the answer can't be read: {error}"));
-    for line in report.lines.iter().filter(|line| matches!(line.taken, Taken::Question { .. })) {
-        let mut err = std::io::stderr();
-        let asked = write!(err, "{}\nBook it? [y/N] ", shown(line));
-        asked.and_then(|()| err.flush()).map_err(unheard)?;
-        let mut typed = String::new();
-        std::io::stdin().lock().read_line(&mut typed).map_err(unheard)?;
-        if matches!(typed.trim().to_lowercase().as_str(), "y" | "yes") {
-            agreed.push(line.row);
+    let is_asked =
+        || Ok::<bool, Failure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
+    if !large.is_empty() && (arguments.yes || is_asked()?) {
+        agreed.extend(large.iter().map(|line| line.row));
+    }
+    if arguments.ask {
+        let doubtful = |line: &&Line| matches!(line.taken, Taken::Question { .. }) && !is_only_large(line);
+        for line in report.lines.iter().filter(doubtful) {
+            if is_yes(&shown(line), "Book it?")? {
+                agreed.push(line.row);
+            }
         }
     }
     Ok(agreed)
+}
+
+fn is_only_large(line: &Line) -> bool {
+    matches!(line.taken, Taken::Question { is_only_large: true, .. })
+}
+
+/// What is asked about all large payments.
+fn sum(large: &[&Line]) -> String {
+    let rows = large.iter().take(SHOWN).map(|line| shown(line)).collect::<Vec<_>>().join("\n");
+    format!("{rows}\n{} of a large amount", count(large.len() as u64, "payment"))
+}
+
+fn is_yes(what: &str, question: &str) -> Result<bool> {
+    let unheard = |error| Failure::failed(format!("the answer can't be read: {error}"));
+    let mut err = std::io::stderr();
+    write!(err, "{what}\n{question} [y/N] ").and_then(|()| err.flush()).map_err(unheard)?;
+    let mut typed = String::new();
+    std::io::stdin().lock().read_line(&mut typed).map_err(unheard)?;
+    Ok(matches!(typed.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn write(path: &Path, report: &Report) -> Result<()> {
@@ -154,6 +179,11 @@ fn words(report: &Report, paint: Painter) -> String {
     let _ = write!(text, ": {} came in, {} went out", rupees(counted.came_in), rupees(counted.went_out));
     let _ = write!(text, "\n{} in the books already", counted.known);
     let _ = write!(text, "\n{} to be asked about", counted.questions);
+    let large = report.lines.iter().filter(|line| is_only_large(line)).count();
+    if large > 0 {
+        let _ =
+            write!(text, "\n  {}", paint.dim(&format!("{large} × only a large amount: --yes books them")));
+    }
     let _ = write!(text, "\n{} of no payment", counted.nothing);
     for (why, times) in &report.reasons {
         let _ = write!(text, "\n  {}", paint.dim(&format!("{times} × {why}")));
@@ -178,7 +208,7 @@ fn shown(line: &Line) -> String {
     let text = line.text.as_deref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let text: String = text.unwrap_or_default().chars().take(LETTERS).collect();
     let what = match &line.taken {
-        Taken::Question { kind, amount, counterparty, why } => {
+        Taken::Question { kind, amount, counterparty, why, .. } => {
             let way = if *kind == Direction::Credit { "from" } else { "to" };
             let who = counterparty.as_deref().unwrap_or("?");
             format!("₹{amount} {way} {who}? {why}")

@@ -78,8 +78,17 @@ pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report
 
 fn close(tx: &mut Tx<'_>, writing: &Writing<'_>, open: Option<Open>, report: &mut Report) -> Result<()> {
     let Some(Open { line, row }) = open else { return Ok(()) };
+    let amount = match &row.what {
+        What::Booked { sketch, .. } => sketch.amount,
+        What::Reversal { .. } => None,
+    };
     match report.row(tx, (FILE, line), |tx| take(tx, writing, row))? {
-        Some(true) => report.entries += 1,
+        Some(true) => {
+            report.entries += 1;
+            if let Some(amount) = amount.filter(|amount| *amount > report.confirm_above) {
+                report.note_large(line, amount);
+            }
+        }
         Some(false) => report.known += 1,
         None => {}
     }

@@ -12,9 +12,11 @@ mod entries;
 mod people;
 
 use munshi_store::Tx;
+use munshi_types::Money;
 use serde::Serialize;
 
 use super::book::Writing;
+use super::profile;
 use crate::error::{Error, Result};
 
 /// The texts of the files; one that is empty brings nothing.
@@ -44,8 +46,20 @@ pub struct Report {
     /// The first hundred rows that are wrong.
     pub errors: Vec<RowError>,
     pub wrong: usize,
+    /// The first hundred new entries above what the owner wants to be asked about, and how many there are.
+    pub large: Vec<Large>,
+    pub large_in_all: usize,
+    /// Above this an entry is asked about.
+    pub confirm_above: Money,
     /// Whether anything was written.
     pub is_applied: bool,
+}
+
+/// A row of a large amount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Large {
+    pub line: u64,
+    pub amount: Money,
 }
 
 /// What is wrong with a row.
@@ -79,7 +93,8 @@ impl From<Error> for Undone {
 
 pub fn import(tx: &mut Tx<'_>, writing: &Writing<'_>, files: &Files<'_>, mode: Mode) -> Result<Report> {
     let outcome = tx.attempt(|tx| {
-        let mut report = Report::default();
+        let confirm_above = profile::get(tx)?.confirm_above;
+        let mut report = Report { confirm_above, ..Report::default() };
         let people = people::contacts(tx, writing, files.contacts, &mut report)?;
         people::items(tx, writing, files.items, &mut report)?;
         entries::entries(tx, writing, files.entries, &mut report)?;
@@ -94,6 +109,13 @@ pub fn import(tx: &mut Tx<'_>, writing: &Writing<'_>, files: &Files<'_>, mode: M
 }
 
 impl Report {
+    fn note_large(&mut self, line: u64, amount: Money) {
+        self.large_in_all += 1;
+        if self.large.len() < MOST_ERRORS {
+            self.large.push(Large { line, amount });
+        }
+    }
+
     /// Tries one row by itself, and notes what is wrong with it. Only an ailing store ends the whole.
     fn row<T>(
         &mut self,

@@ -1,0 +1,99 @@
+//! The rules for what changes an entry: another amount in its place, or somebody whose it is. They are those of a new
+//! entry, and what it was before is said.
+
+use std::time::Duration;
+
+use munshi_lang::format;
+use munshi_pack::Scene;
+use munshi_safety::approvals;
+use munshi_safety::pipeline::Concern;
+use munshi_store::Tx;
+use munshi_types::{Id, Money};
+use serde_json::Value;
+
+use super::rules::{self, Wish, concern};
+use super::voice;
+use crate::books::{Entry, Kind, contacts, dedup};
+use crate::error::Result;
+use crate::tools::{Unsorted, What, Whom, amount, last_of, text, unsorted, whom};
+
+/// So many letters of what was said are shown.
+const LETTERS: usize = 60;
+/// So far around a payment another one of the same person is asked about.
+const AROUND: Duration = Duration::from_secs(24 * 3600);
+
+/// Another amount in the place of the last entry.
+pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
+    let (Some(amount), Some(by)) = (amount(arguments), scene.principal.person) else { return Ok(Vec::new()) };
+    let Some(wrong) = last_of(tx, by, scene.now)? else { return Ok(Vec::new()) };
+    let Some(what) = What::of_kind(wrong.kind) else { return Ok(Vec::new()) };
+    let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    let wish = Wish {
+        what,
+        amount,
+        day: None,
+        happened_at: wrong.happened_at,
+        name: None,
+        contact,
+        mode: Some("cash"),
+        instead: Some(&wrong),
+    };
+    let mut found = rules::concerns(tx, scene, &wish)?;
+    if !found.is_empty() || is_proposed_since(tx, scene, &wrong)? {
+        found.insert(0, instead(&wrong, amount));
+    }
+    Ok(found)
+}
+
+/// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.
+fn is_proposed_since(tx: &mut Tx<'_>, scene: &Scene, wrong: &Entry) -> Result<bool> {
+    let pending = approvals::pending_in(tx, scene.session.as_uuid())
+        .map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+    Ok(pending.iter().any(|one| one.asked_at >= wrong.made_at && one.expires_at > scene.now))
+}
+
+/// What stands there, and what would.
+fn instead(wrong: &Entry, amount: Money) -> Concern {
+    let mut words: String = wrong.words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(LETTERS) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    let slots = [
+        ("number", wrong.number.to_string()),
+        ("words", words),
+        ("amount", format::rupees(amount)),
+        ("old-amount", format::rupees(wrong.amount)),
+    ];
+    let slots = slots.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    Concern { phrase: "ledger-correct-ask".to_owned(), slots }
+}
+
+/// Somebody whose a payment was.
+pub(super) fn sorting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
+    let wish = Unsorted { arguments, now: scene.now, voice: voice(scene) };
+    // What can't be found, or may be several, is asked about by the tool.
+    let Ok(payment) = unsorted(tx, &wish) else { return Ok(Vec::new()) };
+    let Some(person) = text(arguments, "person") else { return Ok(Vec::new()) };
+    let Whom::Known(contact) = whom(tx, person)? else { return Ok(Vec::new()) };
+    let what = if payment.kind == Kind::PaymentMade { What::Paid } else { What::Received };
+    if let Some(act) = what.plain(payment.amount, Some(contact.id)) {
+        for other in dedup::payments(tx, &act, payment.happened_at, AROUND)? {
+            let whose = other.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
+            if other.id != payment.id && whose.is_some_and(|whose| whose.id == contact.id) {
+                return Ok(vec![concern("ask-duplicate", &[("amount", payment.amount)], Some(&contact))]);
+            }
+        }
+    }
+    let wish = Wish {
+        what,
+        amount: payment.amount,
+        day: None,
+        happened_at: payment.happened_at,
+        contact: Some(contact),
+        name: Some(person),
+        mode: Some("cash"),
+        instead: Some(&payment),
+    };
+    rules::concerns(tx, scene, &wish)
+}

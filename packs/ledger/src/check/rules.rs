@@ -1,0 +1,188 @@
+//! The rules for what is to be booked: a large amount, an unusual one, credit over the limit, the same thing twice, a day
+//! long ago.
+
+use std::time::Duration;
+
+use munshi_lang::format;
+use munshi_pack::Scene;
+use munshi_safety::pipeline::Concern;
+use munshi_store::Tx;
+use munshi_types::{Money, Timestamp};
+
+use super::{message, voice};
+use crate::books::contacts::Contact;
+use crate::books::dedup::{self, Seen, Windows};
+use crate::books::{Act, ContactId, Day, Entry, Source, contacts, habits, profile};
+use crate::error::Result;
+use crate::messages::names::{Names, agree};
+use crate::tools::What;
+
+/// Fewer entries than this say nothing of what is usual.
+const ENOUGH: i64 = 5;
+/// So many times what is usual is asked about.
+const FAR: i64 = 4;
+/// Something that happened longer ago than this is asked about: a wrong month is a common slip.
+const LONG_AGO_DAYS: i64 = 31;
+/// Two customers often pay the same; one that is named seldom does so twice.
+const NAMED: Duration = Duration::from_secs(15 * 60);
+const UNNAMED: Duration = Duration::from_secs(2 * 60);
+/// So long after a bank's message the owner may still speak of the payment; of somebody who is named, longer.
+const TOLD: Duration = Duration::from_secs(24 * 3600);
+const TOLD_NAMED: Duration = Duration::from_secs(3 * 24 * 3600);
+/// What was sold is paid for within this, and nobody may have said how.
+const AT_ONCE: Duration = Duration::from_secs(30 * 60);
+
+/// What is to be booked, as it was asked for.
+pub(super) struct Wish<'a> {
+    pub what: What,
+    pub amount: Money,
+    /// Another day than today.
+    pub day: Option<Day>,
+    pub happened_at: Timestamp,
+    pub contact: Option<Contact>,
+    /// As it was said, also of somebody who is not in the books.
+    pub name: Option<&'a str>,
+    /// By which it was said to be paid.
+    pub mode: Option<&'a str>,
+    /// The entry that it takes the place of.
+    pub instead: Option<&'a Entry>,
+}
+
+pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Concern>> {
+    let mut found: Vec<Concern> = old_day(scene, wish).into_iter().collect();
+    found.extend(amount(tx, wish)?);
+    found.extend(over_limit(wish)?);
+    found.extend(twice(tx, scene, wish)?);
+    Ok(found)
+}
+
+fn old_day(scene: &Scene, wish: &Wish<'_>) -> Option<Concern> {
+    let day = wish.day.filter(|day| Day::of(scene.now, &scene.zone).after(*day) > LONG_AGO_DAYS)?;
+    let slots = vec![("date".to_owned(), format::date(day.to_date(), voice(scene)))];
+    Some(Concern { phrase: "ledger-old-day".to_owned(), slots })
+}
+
+fn amount(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
+    let amount = wish.amount;
+    // What stands there already was asked about when it was written.
+    let is_new = wish.instead.is_none_or(|instead| instead.amount != amount);
+    if is_new && amount > profile::get(tx)?.confirm_above {
+        return Ok(Some(concern("ask-large-amount", &[("amount", amount)], None)));
+    }
+    let Some(contact) = &wish.contact else { return Ok(None) };
+    let is_unusual = is_unusual(tx, contact, wish.what, amount)?;
+    Ok(is_unusual.then(|| concern("ask-unusual-amount", &[("amount", amount)], Some(contact))))
+}
+
+fn over_limit(wish: &Wish<'_>) -> Result<Option<Concern>> {
+    let (What::CreditGiven, Some(contact)) = (wish.what, &wish.contact) else { return Ok(None) };
+    // What it takes the place of is owed no longer.
+    let less = wish.instead.map_or(Money::ZERO, |instead| instead.amount);
+    let more = wish.amount.minus(less)?;
+    let (Some(_), Some(limit)) = (contact.over_limit(more)?, contact.limit) else { return Ok(None) };
+    Ok((more > Money::ZERO).then(|| concern("ledger-over-limit", &[("limit", limit)], Some(contact))))
+}
+
+/// That the books may have it already.
+fn twice(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Option<Concern>> {
+    let amounts = [("amount", wish.amount)];
+    if let Some(told) = told_by_bank(tx, wish)? {
+        let is_theirs = told.contact.is_some() && wish.contact.is_some();
+        return Ok(Some(match (&wish.contact, wish.name) {
+            (Some(contact), _) if is_theirs && is_same(tx, &told, contact)? => {
+                concern("ask-duplicate", &amounts, Some(contact))
+            }
+            (Some(contact), _) if told.contact.is_none() => message::whose(&told, &contact.name),
+            (None, Some(name)) if told.contact.is_none() => message::whose(&told, name),
+            _ => message::like(&told),
+        }));
+    }
+    let is_again = (wish.name.is_none() || wish.contact.is_some()) && is_again(tx, scene, wish)?;
+    let phrase = if wish.contact.is_some() { "ask-duplicate" } else { "ledger-again" };
+    Ok(is_again.then(|| concern(phrase, &amounts, wish.contact.as_ref())))
+}
+
+pub(super) fn concern(phrase: &str, amounts: &[(&str, Money)], contact: Option<&Contact>) -> Concern {
+    let amounts = amounts.iter().map(|(name, amount)| ((*name).to_owned(), format::rupees(*amount)));
+    let name = contact.map(|contact| ("name".to_owned(), contact.name.clone()));
+    Concern { phrase: phrase.to_owned(), slots: amounts.chain(name).collect() }
+}
+
+/// Far above or below what half of the latest entries with this contact are between.
+fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> Result<bool> {
+    let Some(side) = what.kind().side() else { return Ok(false) };
+    let habit = habits::of(tx, contact.id, side)?;
+    let (Some(low), Some(high)) = (habit.low, habit.high) else { return Ok(false) };
+    Ok(habit.seen >= ENOUGH && (amount > high.times(FAR)? || amount.times(FAR)? < low))
+}
+
+/// Whether the same was written a short while ago.
+fn is_again(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<bool> {
+    let party = wish.contact.as_ref().map(|contact| contact.id);
+    let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(false) };
+    let window = if party.is_some() { NAMED } else { UNNAMED };
+    let (happened_at, now) = (wish.happened_at, scene.now);
+    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at, now };
+    let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
+    Ok(alike.is_some_and(|alike| {
+        let entry = alike.entry();
+        let is_other = wish.instead.is_none_or(|instead| instead.id != entry.id);
+        is_other && entry.kind == wish.what.kind() && entry.contact.is_some() == party.is_some()
+    }))
+}
+
+/// The entry of a bank's message that may be this payment: of the same person, of one whose name is near, or of nobody
+/// yet. The owner speaks of it some time after.
+fn told_by_bank(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Entry>> {
+    let party = wish.contact.as_ref().map(|contact| contact.id);
+    let within = match (wish.what, wish.mode) {
+        (What::Received | What::Paid, _) => TOLD_NAMED,
+        (What::Sale | What::Purchase | What::Expense, Some(mode)) if mode != "cash" => TOLD_NAMED,
+        (What::Sale | What::Purchase | What::Expense, None) => AT_ONCE,
+        _ => return Ok(None),
+    };
+    let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(None) };
+    for entry in dedup::payments(tx, &act, wish.happened_at, within)? {
+        let is_told =
+            entry.source == Source::Sms && wish.instead.is_none_or(|instead| instead.id != entry.id);
+        if is_told && may_be_theirs(tx, wish, &entry)? {
+            return Ok(Some(entry));
+        }
+    }
+    Ok(None)
+}
+
+fn may_be_theirs(tx: &mut Tx<'_>, wish: &Wish<'_>, told: &Entry) -> Result<bool> {
+    let whose = told.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    let is_soon =
+        wish.happened_at.as_micros().abs_diff(told.happened_at.as_micros()) <= TOLD.as_micros() as u64;
+    Ok(match (&whose, &wish.contact) {
+        (Some(whose), Some(contact)) if whose.id == contact.id => true,
+        _ if !is_soon => false,
+        (Some(whose), Some(contact)) => agree(Some(&whose.name), Some(&contact.name)) != Names::Others,
+        (Some(whose), None) => agree(Some(&whose.name), wish.name) != Names::Others,
+        (None, _) => true,
+    })
+}
+
+fn is_same(tx: &mut Tx<'_>, told: &Entry, contact: &Contact) -> Result<bool> {
+    let whose = told.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
+    Ok(whose.is_some_and(|whose| whose.id == contact.id))
+}
+
+impl What {
+    /// The act with nothing but the amount and the person; it is looked at and never booked.
+    pub(super) fn plain(self, amount: Money, party: Option<ContactId>) -> Option<Act> {
+        use crate::books::{Lent, Means, Settled};
+        let (settled, means, lines) = (Settled::Now(Means::Cash), Means::Cash, Vec::new());
+        Some(match self {
+            Self::Sale => Act::Sale { amount, settled, party, lines },
+            Self::Purchase => Act::Purchase { amount, settled, party, lines },
+            Self::Expense => Act::Expense { amount, category: "expense".to_owned(), settled, party },
+            Self::CreditGiven => Act::CreditGiven { party: party?, amount, lent: Lent::Goods, lines },
+            Self::CreditTaken => Act::CreditTaken { party: party?, amount, lent: Lent::Goods, lines },
+            Self::Received => Act::PaymentReceived { party, amount, means },
+            Self::Paid => Act::PaymentMade { party, amount, means },
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Whether a person has said what is about to be written. A model may have made it up, or taken it from something else:
+//! then it is put before the person first.
+
+use munshi_lang::names::bare as bare_name;
+use munshi_lang::{Context, Directory, answers, format, understand};
+use munshi_pack::Scene;
+use munshi_safety::pipeline::Concern;
+use munshi_store::Tx;
+use munshi_types::Money;
+use serde_json::Value;
+
+use super::figures;
+use crate::books::{ContactId, contacts};
+use crate::error::Result;
+use crate::messages::names::{Names, agree};
+use crate::sms;
+use crate::tools::{amount, text};
+
+/// What was said longer ago is not what a message goes on with.
+const BACK: usize = 6;
+/// Arguments that name people, and those that must stand in what was said letter by letter.
+const PEOPLE: [&str; 4] = ["person", "buyer", "first", "second"];
+const MARKS: [&str; 4] = ["upi", "phone", "gstin", "text"];
+
+/// What of an act nobody has said: an amount, a name, an address to pay to. An act of which nothing stands in the message
+/// itself has not been asked for by it, unless the message answers a question.
+pub(super) fn unsaid(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Option<Concern>> {
+    let heard = Heard::of(scene);
+    let mut parts = Vec::new();
+    if let Some(amount) = amount(arguments).filter(|amount| *amount > Money::ZERO) {
+        parts.push((format::rupees(amount), heard.amount(amount)));
+    }
+    for name in PEOPLE.into_iter().filter_map(|field| text(arguments, field)) {
+        let (name, is_picked) = named(tx, name)?;
+        let place = if is_picked && heard.picks() { Some(Place::Now) } else { heard.name(&name) };
+        parts.push((name, place));
+    }
+    for mark in MARKS.into_iter().filter_map(|field| text(arguments, field)) {
+        parts.push((mark.to_owned(), heard.mark(mark)));
+    }
+    let is_known = |place: &Option<Place>| place.is_some();
+    let is_now = parts.iter().any(|(_, place)| *place == Some(Place::Now)) || heard.answers();
+    let missing: Vec<String> =
+        parts.into_iter().filter(|(_, place)| !is_now || !is_known(place)).map(|(part, _)| part).collect();
+    let slots = vec![("list".to_owned(), missing.join(", "))];
+    Ok((!missing.is_empty()).then(|| Concern { phrase: "ledger-unsaid".to_owned(), slots }))
+}
+
+/// Whom an argument names, and whether they were picked from choices rather than named.
+fn named(tx: &mut Tx<'_>, said: &str) -> Result<(String, bool)> {
+    if let Ok(id) = said.parse::<ContactId>() {
+        return Ok((contacts::get(tx, id)?.name, true));
+    }
+    let new = said.strip_prefix('+').map(str::trim);
+    Ok((bare_name(new.unwrap_or(said)).to_owned(), new.is_some()))
+}
+
+/// Where something was said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Now,
+    Before,
+}
+
+/// What was said now and lately.
+struct Heard<'s> {
+    message: &'s str,
+    before: &'s [String],
+}
+
+impl<'s> Heard<'s> {
+    fn of(scene: &'s Scene) -> Self {
+        let from = scene.before.len().saturating_sub(BACK);
+        Self { message: &scene.message, before: scene.before.get(from..).unwrap_or_default() }
+    }
+
+    fn place(&self, holds: impl Fn(&str) -> bool) -> Option<Place> {
+        if holds(self.message) {
+            return Some(Place::Now);
+        }
+        self.before.iter().any(|said| holds(said)).then_some(Place::Before)
+    }
+
+    fn amount(&self, amount: Money) -> Option<Place> {
+        self.place(|said| amounts(said).contains(&amount))
+    }
+
+    fn name(&self, name: &str) -> Option<Place> {
+        let directory = Directory::new([name]);
+        self.place(|said| {
+            !directory.find(said).is_empty()
+                || agree(Some(name), Some(&said.replace('@', " "))) != Names::Others
+        })
+    }
+
+    fn mark(&self, mark: &str) -> Option<Place> {
+        let mark = sms::bare(mark);
+        self.place(|said| sms::bare(said).contains(&mark))
+    }
+
+    /// Whether the message agrees to what was proposed.
+    fn answers(&self) -> bool {
+        !self.before.is_empty() && (answers::reply(self.message) == answers::Reply::Yes || self.picks())
+    }
+
+    /// Whether choices were put before the person, and the message is short enough to pick one.
+    fn picks(&self) -> bool {
+        let listed = self.before.last().is_some_and(|last| last.lines().any(|line| line.starts_with("1. ")));
+        listed && self.message.split_whitespace().count() <= PICK
+    }
+}
+
+/// The words of somebody who picks.
+const PICK: usize = 6;
+
+/// The amounts of a message, in digits and in words.
+pub(super) fn amounts(message: &str) -> Vec<Money> {
+    let read = understand(message, &Context::default()).numbers;
+    let readings = read.iter().flat_map(|number| &number.readings).filter_map(|reading| reading.as_money());
+    figures::numbers(message).into_iter().chain(readings).collect()
+}
