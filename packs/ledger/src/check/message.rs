@@ -8,7 +8,7 @@ use munshi_store::Tx;
 use crate::books::{Entry, EntryKey};
 use crate::error::Result;
 use crate::messages::{self, Arrived, Looked, Question, is_sure};
-use crate::sms::Direction;
+use crate::sms::{Direction, Purse};
 use crate::tools::other_side;
 
 pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec<Concern>> {
@@ -30,15 +30,17 @@ pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec
 
 fn asked(question: &Question) -> Vec<Concern> {
     let payment = &question.payment;
-    let phrase = match payment.direction {
-        Direction::Credit => "ledger-sms-in",
-        Direction::Debit => "ledger-sms-out",
+    let phrase = match (payment.purse, payment.direction) {
+        (Some(Purse::Cash), Direction::Debit) => "ledger-sms-cash-out",
+        (Some(Purse::Cash), Direction::Credit) => "ledger-sms-cash-in",
+        (_, Direction::Credit) => "ledger-sms-in",
+        (_, Direction::Debit) => "ledger-sms-out",
     };
     let name = question.party.as_ref().map_or_else(|| other_side(payment), |party| party.name.as_str());
     let slots =
         vec![("amount".to_owned(), format::rupees(payment.amount)), ("name".to_owned(), name.to_owned())];
     let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
-    if !is_sure(payment) {
+    if !is_sure(payment) && payment.purse.is_none() {
         found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
     }
     found.extend(question.like.as_ref().map(like));

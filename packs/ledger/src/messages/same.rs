@@ -52,7 +52,11 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
         return Ok(Met::Same(known));
     }
     let around = if telling.moment.is_exact { LATE } else { LATE + LATE };
-    let near = dedup::payments(tx, telling.act, telling.moment.at, around)?;
+    let mut near = dedup::payments(tx, telling.act, telling.moment.at, around)?;
+    // Credit and opening figures move no money either, and are no transfer.
+    if let Act::Transfer { .. } = telling.act {
+        near.retain(|entry| entry.kind == Kind::Transfer);
+    }
     let mut best: Option<(Alike, Entry)> = None;
     for entry in near {
         if let Some(alike) = alike(tx, telling, &entry)?
