@@ -70,10 +70,14 @@ impl Account<'_, '_> {
         let said: Vec<usize> = (0..self.sight.reading.words.len())
             .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
             .collect();
+        // "Nahi nahi" is one word said twice.
+        let key = |at: usize| self.sight.reading.words.get(at).map(|word| word.key.as_str());
+        let is_doubled = |one: usize, other: usize| other == one + 1 && key(one) == key(other);
         let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
         said.iter().enumerate().any(|(place, one)| {
             said.iter()
                 .skip(place + 1)
+                .filter(|other| !is_doubled(*one, **other))
                 .any(|other| entries(one).any(|entry| entries(other).any(|same| same == entry)))
         })
     }
@@ -133,6 +137,12 @@ impl Account<'_, '_> {
     fn is_second(&self, word: &Word<'_>) -> bool {
         let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
         word.classes.has(Class::ToMe) && best.is_some_and(|best| best.role == Some(Role::To))
+    }
+
+    /// Whether the speaker has the part that the phrase gives to somebody else: remind me about Mahesh.
+    pub(crate) fn is_of_speaker(&self) -> bool {
+        let said = |word: &Word<'_>| word.held.is_none() && self.is_second(word);
+        self.sight.reading.words.iter().any(said)
     }
 
     /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
@@ -296,6 +306,7 @@ impl Account<'_, '_> {
         let says_more = |pattern: &Pattern| {
             let is_said = |entry: &usize| said.iter().any(|found| found.contains(entry));
             pattern.has_person
+                && (!pattern.has_speaker || self.sight.reading.has_receiver())
                 && pattern.role == best.role
                 && self.sight.reading.languages.contains(&pattern.language)
                 && said.iter().all(|found| found.iter().any(|entry| pattern.words.contains(entry)))

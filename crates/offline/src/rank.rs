@@ -75,8 +75,9 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
     let mut votes = vec![0.0; palette.tools.len()];
     let mut explained = vec![0.0; palette.tools.len()];
     let mut all = 0.0;
-    for found in &sight.matches {
+    for (at, found) in sight.matches.iter().enumerate() {
         let Some(best) = found.first() else { continue };
+        let key = sight.reading.words.get(at).map_or("", |word| word.key.as_str());
         #[allow(clippy::cast_precision_loss, reason = "at most four")]
         let part = 1.0 / found.len() as f32;
         for one in found {
@@ -88,7 +89,9 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
                 }
             }
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
-                *explained += entry.weight * part * tool.explains(one.entry);
+                // How it was paid is a word of every tool that asks for it.
+                let knows = if tool.chooses(key) { 1.0 } else { tool.explains(one.entry) };
+                *explained += entry.weight * part * knows;
             }
         }
     }
@@ -161,6 +164,10 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     // A phrase that asks or denies is not what a plain sentence says.
     if writes && !pattern.mood.beyond(reading.mood).is_plain() {
         fit *= 0.75;
+    }
+    // What is said to have come to the speaker is not what somebody has given.
+    if writes && pattern.has_speaker && !reading.has_receiver() {
+        fit *= 0.6;
     }
     if let (Some(said), Some(meant)) = (reading.actor, pattern.actor)
         && said != meant

@@ -4,6 +4,7 @@ use munshi_lang::lexicon::Languages;
 use munshi_lang::{Form, Kind as Counts};
 use munshi_types::Language;
 
+use crate::counted::count;
 use crate::palette::{Match, Palette, Tool};
 use crate::reading::Reading;
 use crate::roles::Role;
@@ -27,6 +28,10 @@ impl<'m> Sight<'m> {
                 if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
             })
             .collect();
+        count(&mut reading, |at| {
+            let cue = |found: &Match| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue);
+            matches.get(at).is_some_and(|found| found.iter().any(|found| found.likeness >= 0.95 && cue(found)))
+        });
         let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
             let is_cue =
@@ -73,7 +78,12 @@ impl<'m> Sight<'m> {
         let read = *self.reading.languages.first()?;
         let form = self.reading.voice.form;
         let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
-        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
+        // Of those that know as many words, the one the message seems to be in.
+        let likely = |language: &Language| self.reading.languages.contains(language);
+        let best = Language::ALL
+            .into_iter()
+            .filter(fits)
+            .max_by_key(|language| (count(*language), likely(language), std::cmp::Reverse(language.index())))?;
         if count(best) > count(read).max(1) {
             return Some(best);
         }

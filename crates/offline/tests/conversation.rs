@@ -479,7 +479,7 @@ const ANSWERED_OF_ANOTHER: [(&str, &str, &str); 16] = [
     ("Ramesh ko udhaar diya", "Suresh ne 500 diye", "Suresh"),
     ("Ramesh ko udhaar diya", "Suresh 500", "Suresh"),
     ("Ramesh ko udhaar diya", "aur Suresh ko teen sau", "Suresh"),
-    ("Ramesh ne paise diye", "Suresh ne 500", "Suresh"),
+    ("Ramesh ne payment kiya", "Suresh ne 500", "Suresh"),
     ("रमेश को उधार दिया", "सुरेश को पाँच सौ", "सुरेश"),
     ("रमेश को उधार दिया", "सुरेश ने तीन सौ वापस दिए", "सुरेश"),
     ("gave credit to Ramesh", "500 to Suresh", "Suresh"),

@@ -113,3 +113,42 @@ async fn what_is_said_in_a_shop_all_day_is_understood() {
 async fn what_was_written_down_later_is_understood() {
     is_understood(include_str!("later.txt"), 50).await;
 }
+
+/// What somebody lent the speaker is no payment of theirs, and what they pay off is one.
+const BORROWED: [(&str, &str); 11] = [
+    ("ಸುರೇಶ ನನಗೆ ಏಳುನೂರು ರೂಪಾಯಿ ಸಾಲ ಕೊಟ್ಟ", "credit_taken"),
+    ("Geeta ne 250 udhaar chukaya", "payment_received"),
+    ("সুমন আমাকে সাতশো টাকা ধার দিয়েছে", "credit_taken"),
+    ("Suresh nanage elunooru rupayi saala kotta", "credit_taken"),
+    ("Suresh enikku 700 roopa kadam thannu", "credit_taken"),
+    ("സുരേഷ് എനിക്ക് എഴുനൂറ് രൂപ കടം തന്നു", "credit_taken"),
+    ("Suresh mote 700 tanka udhara dela", "credit_taken"),
+    ("Suresh enakku 700 rubai kadan kuduthaan", "credit_taken"),
+    ("சுரேஷ் எனக்கு எழுநூறு ரூபாய் கடன் கொடுத்தான்", "credit_taken"),
+    ("Suresh naaku 700 rupayalu appu icchadu", "credit_taken"),
+    ("సురేష్ నాకు ఏడు వందల రూపాయలు అప్పు ఇచ్చాడు", "credit_taken"),
+];
+
+/// Hedged, heard, hoped, somebody else's: none of it may be written without asking, whatever phrases the pack has.
+#[tokio::test]
+async fn what_is_not_plainly_said_is_not_written() {
+    let (offline, tools) = shop();
+    let writes = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name && tool.effect.writes());
+    let unsaid = include_str!("../../../../crates/offline/tests/said/unsaid.txt");
+    let (mut all, mut written) = (0, Vec::new());
+    for text in unsaid.lines().filter(|line| !line.starts_with('#')) {
+        let request = ChatRequest {
+            messages: vec![Message::user(text)],
+            tools: tools.clone(),
+            ..ChatRequest::default()
+        };
+        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+        let plain = |call: &&ToolCall| {
+            BORROWED.iter().any(|(said, tool)| *said == text && *tool == call.name.as_str())
+        };
+        let calls = reply.tool_calls().filter(|call| writes(&call.name) && !plain(call));
+        written.extend(calls.map(|call| format!("{text}: {} {}", call.name, call.arguments)));
+        all += 1;
+    }
+    assert!(all > 400 && written.is_empty(), "{} of {all} written:\n{}", written.len(), written.join("\n"));
+}
