@@ -118,7 +118,9 @@ impl Account<'_, '_> {
             return true;
         }
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
-        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at);
+        // After a word of the phrase it only points: the last wali entry.
+        let points = at.checked_sub(1).is_some_and(|before| self.is_said(before));
+        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at) && !points;
         let is_open = joins || is_trade || word.classes.has(Class::Doubt);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
@@ -312,6 +314,14 @@ impl Account<'_, '_> {
                 && said.iter().all(|found| found.iter().any(|entry| pattern.words.contains(entry)))
                 && pattern.words.iter().any(|entry| !is_said(entry))
         };
+        // What somebody lent the speaker is said whole by another tool's phrase: enakku kadan kuduthaan.
+        let lends = |pattern: &Pattern| {
+            pattern.has_speaker
+                && !best.has_speaker
+                && self.sight.reading.has_receiver()
+                && pattern.words.iter().all(|entry| said.iter().any(|found| found.contains(entry)))
+        };
+        let says_more = |pattern: &Pattern| says_more(pattern) || lends(pattern);
         let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
         others.filter(|other| other.spec.effect.writes()).any(|other| other.patterns.iter().any(says_more))
     }

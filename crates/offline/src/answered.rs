@@ -35,7 +35,12 @@ impl Heard<'_> {
                 _ => false,
             }
         };
-        filled.arguments.iter().filter(|(name, _)| is_new(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+        filled
+            .arguments
+            .iter()
+            .filter(|(name, _)| is_new(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// Whether somebody else is plainly named than the question is about.
@@ -71,7 +76,7 @@ impl Heard<'_> {
     fn recounts(&self, filled: &Filled) -> bool {
         let is_asked = |name: &str| self.wanted.is_some_and(|field| field.name == name);
         self.open.arguments.iter().any(|(name, then)| {
-            let counts = self.tool.field(name).is_some_and(|field| is_number(field));
+            let counts = self.tool.field(name).is_some_and(is_number);
             counts && !is_asked(name) && filled.arguments.get(name).is_some_and(|now| now != then)
         })
     }
@@ -81,9 +86,11 @@ impl Heard<'_> {
 pub(crate) fn changed(tool: &Tool, filled: &Filled, open: &Open) -> bool {
     let heard = Heard { tool, open, wanted: None };
     let differs = |name: &str, now: &Value| open.arguments.get(name).is_some_and(|then| then != now);
-    let recounts = tool.fields.iter().filter(|field| is_number(field)).any(|field| {
-        filled.arguments.get(&field.name).is_some_and(|now| differs(&field.name, now))
-    });
+    let recounts = tool
+        .fields
+        .iter()
+        .filter(|field| is_number(field))
+        .any(|field| filled.arguments.get(&field.name).is_some_and(|now| differs(&field.name, now)));
     recounts || heard.names_another(filled)
 }
 
@@ -172,7 +179,8 @@ fn by_words<'c>(reading: &Reading<'_>, choices: &'c [Value]) -> Option<&'c Value
         let key = munshi_lang::fold::key(part);
         reading.words.iter().any(|word| !word.key.is_empty() && word.key == key)
     };
-    let said = |choice: &Value| choice.as_str().map_or(0, |text| text.split_whitespace().filter(is_said).count());
+    let said =
+        |choice: &Value| choice.as_str().map_or(0, |text| text.split_whitespace().filter(is_said).count());
     let most = choices.iter().map(said).max().filter(|most| *most > 0)?;
     let mut best = choices.iter().filter(|choice| said(choice) == most);
     let first = best.next()?;

@@ -33,14 +33,22 @@ fn is_sum(reading: &Reading<'_>, at: usize) -> bool {
 
 /// The places of the words that hold a number: the first, and the one after the last.
 fn place(reading: &Reading<'_>, number: usize) -> Option<(usize, usize)> {
-    let holds = |at: &usize| reading.words.get(*at).is_some_and(|word| word.held == Some(Held::Number(number)));
+    let holds =
+        |at: &usize| reading.words.get(*at).is_some_and(|word| word.held == Some(Held::Number(number)));
     let first = (0..reading.words.len()).find(|at| holds(at))?;
     Some((first, (first..reading.words.len()).take_while(holds).last()? + 1))
 }
 
 fn is_count(reading: &Reading<'_>, number: usize, is_cue: &impl Fn(usize) -> bool) -> bool {
-    const NEVER: Classes =
-        Classes::of(&[Class::Question, Class::Not, Class::If, Class::Doubt, Class::Yes, Class::No, Class::And]);
+    const NEVER: Classes = Classes::of(&[
+        Class::Question,
+        Class::Not,
+        Class::If,
+        Class::Doubt,
+        Class::Yes,
+        Class::No,
+        Class::And,
+    ]);
     let Some((_, after)) = place(reading, number) else { return false };
     let is_small = reading.numbers.get(number).is_some_and(|number| {
         let whole = |value: &Number| value.as_whole().is_some_and(|whole| (1..=MOST).contains(&whole));

@@ -11,6 +11,7 @@ use crate::mood::Mood;
 use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::roles::{Role, is_opposite};
 use crate::sight::{Sight, personal};
+use crate::words::Class;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
@@ -77,7 +78,9 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
     let mut all = 0.0;
     for (at, found) in sight.matches.iter().enumerate() {
         let Some(best) = found.first() else { continue };
-        let key = sight.reading.words.get(at).map_or("", |word| word.key.as_str());
+        let word = sight.reading.words.get(at);
+        let key = word.map_or("", |word| word.key.as_str());
+        let is_goods = word.is_some_and(|word| word.classes.has(Class::Goods));
         #[allow(clippy::cast_precision_loss, reason = "at most four")]
         let part = 1.0 / found.len() as f32;
         for one in found {
@@ -89,8 +92,9 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
                 }
             }
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
-                // How it was paid is a word of every tool that asks for it.
-                let knows = if tool.chooses(key) { 1.0 } else { tool.explains(one.entry) };
+                // How it was paid, and goods of no name, are words of every tool that has a place for them.
+                let has_place = tool.chooses(key) || (is_goods && tool.wants(&Kind::Item).is_some());
+                let knows = if has_place { 1.0 } else { tool.explains(one.entry) };
                 *explained += entry.weight * part * knows;
             }
         }

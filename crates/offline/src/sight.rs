@@ -10,6 +10,9 @@ use crate::reading::Reading;
 use crate::roles::Role;
 use crate::spans::{Known, Span, spans};
 
+/// Below this a word in an Indian script is not the one of a phrase.
+const OWN_SCRIPT: f32 = 0.75;
+
 #[derive(Debug)]
 pub(crate) struct Sight<'m> {
     pub reading: Reading<'m>,
@@ -25,12 +28,22 @@ impl<'m> Sight<'m> {
             .words
             .iter()
             .map(|word| {
-                if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
+                if !word.is_content() {
+                    return Vec::new();
+                }
+                // Its own script spells a word in one way: what is only alike is another, or a name.
+                let least = if word.text.is_ascii() { 0.0 } else { OWN_SCRIPT };
+                let mut found = palette.vocabulary.find(word, &reading.languages);
+                found.retain(|one| one.likeness >= least);
+                found
             })
             .collect();
         count(&mut reading, |at| {
-            let cue = |found: &Match| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue);
-            matches.get(at).is_some_and(|found| found.iter().any(|found| found.likeness >= 0.95 && cue(found)))
+            let cue =
+                |found: &Match| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue);
+            matches
+                .get(at)
+                .is_some_and(|found| found.iter().any(|found| found.likeness >= 0.95 && cue(found)))
         });
         let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
@@ -80,10 +93,9 @@ impl<'m> Sight<'m> {
         let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
         // Of those that know as many words, the one the message seems to be in.
         let likely = |language: &Language| self.reading.languages.contains(language);
-        let best = Language::ALL
-            .into_iter()
-            .filter(fits)
-            .max_by_key(|language| (count(*language), likely(language), std::cmp::Reverse(language.index())))?;
+        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| {
+            (count(*language), likely(language), std::cmp::Reverse(language.index()))
+        })?;
         if count(best) > count(read).max(1) {
             return Some(best);
         }

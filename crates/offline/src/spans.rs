@@ -76,8 +76,10 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
     };
     for at in 0..spans.len() {
         let others = spans.iter().enumerate().any(|(other, span)| other != at && span.takes_part());
+        // What is counted right before it is nobody's: fifteen boxes of kshira.
+        let is_owner = |span: &Span| span.role() == Some(Role::Of);
         if let Some(span) = spans.get_mut(at)
-            && (others && span.is_fused && is_priced(span))
+            && ((others || is_owner(span)) && span.is_fused && is_priced(span))
         {
             span.told = None;
             reading.text(span.from, span.to).clone_into(&mut span.text);

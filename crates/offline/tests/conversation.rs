@@ -507,15 +507,20 @@ async fn an_answer_about_somebody_else_is_never_written_for_the_first() {
         let agreed = talk.say("yes").await;
         if let Some((tool, arguments)) = call(&agreed) {
             let shown = arguments["person"].as_str().unwrap().to_owned();
-            assert!(reply.text().contains(&shown), "{first} / {answer}: {} then {tool} {arguments}", reply.text());
+            assert!(
+                reply.text().contains(&shown),
+                "{first} / {answer}: {} then {tool} {arguments}",
+                reply.text()
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn a_plain_answer_about_somebody_else_takes_their_name() {
-    for (first, answer, named) in
-        ANSWERED_OF_ANOTHER.into_iter().filter(|(_, answer, _)| answer.split(' ').count() < 4 && !answer.starts_with("Suresh 5"))
+    for (first, answer, named) in ANSWERED_OF_ANOTHER
+        .into_iter()
+        .filter(|(_, answer, _)| answer.split(' ').count() < 4 && !answer.starts_with("Suresh 5"))
     {
         let mut talk = Talk::new();
         talk.say(first).await;

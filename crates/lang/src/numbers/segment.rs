@@ -47,11 +47,13 @@ pub(super) fn under_ending(
     northern_endings(language).iter().find_map(|ending| {
         let least = if script == Script::Latin { 3 } else { 2 };
         let stem = key.strip_suffix(ending).filter(|stem| stem.len() > least)?;
-        let bare = stem.strip_suffix('a').filter(|bare| bare.len() > 3);
+        let bare = stem.strip_suffix('a').filter(|bare| bare.len() > least);
         [Some(stem), bare].into_iter().flatten().find_map(|stem| match parts_of(stem, only) {
             Some(scale @ Part::Scale(1_000..)) => Some(vec![scale]),
             // In its own script a ten is spelled in one way, and its case with it: दहाला, દસમાં.
-            Some(ten @ Part::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => Some(vec![ten]),
+            Some(ten @ Part::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => {
+                Some(vec![ten])
+            }
             Some(_) => None,
             None => hundred(stem, script, only),
         })

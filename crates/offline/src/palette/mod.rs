@@ -104,8 +104,10 @@ impl Palette {
             for pattern in &patterns {
                 let said = pattern.words.iter().map(|word| (*word, 1.0));
                 let named = pattern.named.iter().map(|word| (*word, 0.5));
+                // A phrase that names the speaker is the rarer one, and speaks for its verbs less.
+                let part = if pattern.has_speaker { 0.3 } else { 1.0 };
                 for (word, count) in said.chain(named) {
-                    *counts.entry((word, at)).or_default() += count;
+                    *counts.entry((word, at)).or_default() += count * part;
                 }
             }
             let named = patterns.iter().flat_map(|pattern| pattern.named.iter().copied()).collect();

@@ -238,7 +238,9 @@ fn is_rule(page: &Page, start: usize) -> bool {
     let supposed = page.of(Class::Condition).any(|condition| {
         let at = condition.tokens.end;
         let others = (at..at + 5).any(|at| {
-            page.is(at, Class::Negation) || page.is(at, Class::Own) || matches!(page.cut.low(at), "any" | "this")
+            page.is(at, Class::Negation)
+                || page.is(at, Class::Own)
+                || matches!(page.cut.low(at), "any" | "this")
         });
         condition.tokens.start > start
             && page.sentence(condition.tokens.start) == sentence

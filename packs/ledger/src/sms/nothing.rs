@@ -62,7 +62,8 @@ pub(crate) fn is_request(page: &Page, done: &[&Event]) -> bool {
     // it comes first and has the payment's number.
     let settled = |event: &Event| {
         let first = page.of(Class::Request).all(|mark| mark.tokens.start > event.end);
-        let told = event.class == Class::Debited && first && !page.references.is_empty() && !page.tails.is_empty();
+        let told =
+            event.class == Class::Debited && first && !page.references.is_empty() && !page.tails.is_empty();
         told || !page.beside(event.at, Class::Request)
     };
     !done.iter().any(|event| event.weight == Weight::Strong && event.is_own && settled(event))

@@ -36,7 +36,8 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
             break;
         }
         // "From SITA in A/c XX1".
-        if matches!(page.cut.low(at), "in" | "into") && (at + 1..start).any(|at| page.is(at, Class::Account)) {
+        if matches!(page.cut.low(at), "in" | "into") && (at + 1..start).any(|at| page.is(at, Class::Account))
+        {
             score = 2;
             break;
         }

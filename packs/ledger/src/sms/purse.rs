@@ -6,12 +6,23 @@ use super::page::{Page, Use};
 use super::reading::{Direction, Purse};
 
 /// Cash, as banks of each language write it.
-const CASH: [&str; 11] =
-    ["cash", "नकद", "नगद", "रोख", "নগদ", "ரொக்க", "నగదు", "રોકડ", "ನಗದು", "ਨਕਦ", "ନଗଦ"];
+const CASH: [&str; 11] = ["cash", "नकद", "नगद", "रोख", "নগদ", "ரொக்க", "నగదు", "રોકડ", "ನಗದು", "ਨਕਦ", "ନଗଦ"];
 
 /// The machine, as banks of each language write it.
 const MACHINE: [&str; 13] = [
-    "atm", "cdm", "bna", "एटीएम", "এটিএম", "ஏடிஎம்", "ఏటీఎం", "એટીએમ", "ಎಟಿಎಂ", "ಎಟಿಎಮ್", "എടിഎം", "ਏਟੀਐਮ", "ଏଟିଏମ",
+    "atm",
+    "cdm",
+    "bna",
+    "एटीएम",
+    "এটিএম",
+    "ஏடிஎம்",
+    "ఏటీఎం",
+    "એટીએમ",
+    "ಎಟಿಎಂ",
+    "ಎಟಿಎಮ್",
+    "എടിഎം",
+    "ਏਟੀਐਮ",
+    "ଏଟିଏମ",
 ];
 
 /// What begins a word for taking money out.
@@ -139,5 +150,9 @@ fn is_loaded(page: &Page, event: &Event) -> bool {
     });
     let sent_by = event.class == Class::Received
         || (page.class(event.end) == Some(Class::From) && page.class(event.end + 1).is_none());
-    wallet && !sent_by && event.class != Class::Refunded && !page.has(Class::Refund) && !page.has(Class::Cashback)
+    wallet
+        && !sent_by
+        && event.class != Class::Refunded
+        && !page.has(Class::Refund)
+        && !page.has(Class::Cashback)
 }

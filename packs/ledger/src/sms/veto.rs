@@ -104,7 +104,8 @@ fn lured(page: &Page, event: &Event, origin: Origin) -> Option<Nothing> {
 /// "To release click": who has given money asks for no step to get it.
 fn is_baited(page: &Page) -> bool {
     let linked = page.uses.contains(&Use::Link);
-    let step = (0..page.len()).any(|at| matches!(page.cut.low(at), "release" | "claim" | "unlock" | "redeem"));
+    let step =
+        (0..page.len()).any(|at| matches!(page.cut.low(at), "release" | "claim" | "unlock" | "redeem"));
     linked && step
 }
 
