@@ -70,10 +70,14 @@ impl Account<'_, '_> {
         let said: Vec<usize> = (0..self.sight.reading.words.len())
             .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
             .collect();
+        // "Nahi nahi" is one word said twice.
+        let key = |at: usize| self.sight.reading.words.get(at).map(|word| word.key.as_str());
+        let is_doubled = |one: usize, other: usize| other == one + 1 && key(one) == key(other);
         let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
         said.iter().enumerate().any(|(place, one)| {
             said.iter()
                 .skip(place + 1)
+                .filter(|other| !is_doubled(*one, **other))
                 .any(|other| entries(one).any(|entry| entries(other).any(|same| same == entry)))
         })
     }
@@ -114,7 +118,9 @@ impl Account<'_, '_> {
             return true;
         }
         let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
-        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at);
+        // After a word of the phrase it only points: the last wali entry.
+        let points = at.checked_sub(1).is_some_and(|before| self.is_said(before));
+        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at) && !points;
         let is_open = joins || is_trade || word.classes.has(Class::Doubt);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
@@ -133,6 +139,12 @@ impl Account<'_, '_> {
     fn is_second(&self, word: &Word<'_>) -> bool {
         let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
         word.classes.has(Class::ToMe) && best.is_some_and(|best| best.role == Some(Role::To))
+    }
+
+    /// Whether the speaker has the part that the phrase gives to somebody else: remind me about Mahesh.
+    pub(crate) fn is_of_speaker(&self) -> bool {
+        let said = |word: &Word<'_>| word.held.is_none() && self.is_second(word);
+        self.sight.reading.words.iter().any(said)
     }
 
     /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
@@ -296,11 +308,20 @@ impl Account<'_, '_> {
         let says_more = |pattern: &Pattern| {
             let is_said = |entry: &usize| said.iter().any(|found| found.contains(entry));
             pattern.has_person
+                && (!pattern.has_speaker || self.sight.reading.has_receiver())
                 && pattern.role == best.role
                 && self.sight.reading.languages.contains(&pattern.language)
                 && said.iter().all(|found| found.iter().any(|entry| pattern.words.contains(entry)))
                 && pattern.words.iter().any(|entry| !is_said(entry))
         };
+        // What somebody lent the speaker is said whole by another tool's phrase: enakku kadan kuduthaan.
+        let lends = |pattern: &Pattern| {
+            pattern.has_speaker
+                && !best.has_speaker
+                && self.sight.reading.has_receiver()
+                && pattern.words.iter().all(|entry| said.iter().any(|found| found.contains(entry)))
+        };
+        let says_more = |pattern: &Pattern| says_more(pattern) || lends(pattern);
         let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
         others.filter(|other| other.spec.effect.writes()).any(|other| other.patterns.iter().any(says_more))
     }

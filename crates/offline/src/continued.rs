@@ -1,18 +1,19 @@
 //! A message after a question: its answer, its end, or another subject.
 
-use munshi_lang::{Kind as Counts, fold};
+use munshi_lang::Kind as Counts;
 use serde_json::Value;
 
-use crate::fill::{Filled, fill, is_time};
+use crate::answered::{Heard, changed, is_agreed, is_plain_answer, is_same_name, picked};
+use crate::fill::{Filled, fill};
 use crate::judgement::Verdict;
 use crate::palette::{Field, Kind, Tool};
 use crate::plan::{LIKELY, Plan, SURE, plan};
-use crate::reading::{Before, Held, Reading, Word};
+use crate::reading::{Before, Reading};
 use crate::say::Mouth;
 use crate::sight::Sight;
 use crate::state::{Open, Want};
 use crate::turn::{Answer, Turn};
-use crate::words::{Class, Classes};
+use crate::words::Class;
 
 /// After this many answers that were none, the question is given up.
 const TRIES: u8 = 2;
@@ -45,7 +46,7 @@ impl Turn<'_> {
                 }
                 Some(self.field_answered(reading, before, open, tool, field, choices))
             }
-            Want::Tool { said } => Some(self.tool_answered(reading, before, open, said)),
+            Want::Tool { said } => Some(self.tool_answered(reading, before, open, tool, said)),
         }
     }
 
@@ -88,7 +89,7 @@ impl Turn<'_> {
     /// corrects what was asked, and a name alone says nothing of what was done.
     fn names_another(&self, reading: &Reading<'_>, before: &Before, open: &Open, asked: &Tool) -> bool {
         let Some(field) = asked.wants(&Kind::Person) else { return false };
-        let then = open.arguments.get(&field.name).and_then(Value::as_str);
+        let then = open.arguments.get(&field.name);
         if reading.refuses() || reading.is_only(Class::Yes) {
             return false;
         }
@@ -97,9 +98,9 @@ impl Turn<'_> {
         let now = plan.filter(|_| is_sentence).and_then(|plan| {
             let tool = plan.tool(&self.palette)?;
             let named = tool.wants(&Kind::Person).and_then(|field| plan.filled.arguments.get(&field.name));
-            named.and_then(Value::as_str).map(|name| (tool.name() != asked.name(), fold::key(name)))
+            named.cloned().map(|name| (tool.name() != asked.name(), name))
         });
-        now.is_some_and(|(is_other, now)| then.map_or(is_other, |then| fold::key(then) != now))
+        now.is_some_and(|(is_other, now)| then.map_or(is_other, |then| !is_same_name(&now, then)))
     }
 
     /// Reads a message on its own, and says what it leaves unwritten.
@@ -117,12 +118,13 @@ impl Turn<'_> {
         Answer { text: format!("{left}\n{}", answer.text), ..answer }
     }
 
-    /// "Nahi 600 tha": the same with another number, read back once more. A no without one ends it.
+    /// "Nahi 600 tha": the same with another number or for another person, read back once more. A no without one ends it.
     fn corrected(&self, reading: &Reading<'_>, before: &Before, open: &Open, tool: &Tool) -> Answer {
         let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
         let filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, None);
+        let heard = Heard { tool, open, wanted: None };
         let mut arguments = open.arguments.clone();
-        arguments.extend(filled.arguments.into_iter().filter(|(name, _)| is_said(tool, name)));
+        arguments.extend(heard.news(&filled));
         let is_new = arguments != open.arguments || !filled.doubts.is_empty();
         if !is_new && reading.refuses() {
             return self.dropped(reading);
@@ -130,9 +132,11 @@ impl Turn<'_> {
         if !is_new && !is_agreed(reading) {
             return self.again(open, tool, reading);
         }
+        let is_left = heard.names_another(&filled);
         let filled = Filled { arguments, doubts: filled.doubts, ..Filled::default() };
         let trust = if is_new { Trust::ReadBack } else { Trust::Word };
-        self.filled_up(tool, filled, reading, trust)
+        let answer = self.filled_up(tool, filled, reading, trust);
+        if is_left { self.leaving(answer, open, tool, &self.mouth(reading.voice)) } else { answer }
     }
 
     /// The question is given up.
@@ -151,11 +155,12 @@ impl Turn<'_> {
     ) -> Answer {
         let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
         let mut filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, Some(&field.name));
+        let heard = Heard { tool, open, wanted: Some(field) };
+        let news = heard.news(&filled);
+        let (is_left, is_plain) = (heard.names_another(&filled), is_plain_answer(&sight, &filled, &heard));
         // Only numbers and names answer; a note is the message that began it.
         for (name, value) in &open.arguments {
-            let is_new =
-                *name == field.name || filled.arguments.get(name).is_some_and(|_| is_said(tool, name));
-            if !is_new {
+            if *name != field.name && !news.contains_key(name) {
                 filled.arguments.insert(name.clone(), value.clone());
             }
         }
@@ -167,11 +172,12 @@ impl Turn<'_> {
         let is_answered = filled.arguments.contains_key(&field.name)
             || filled.doubts.iter().any(|(name, _)| *name == field.name);
         let says_a_number = sight.counts(&[Counts::Money, Counts::Plain]) > 0;
-        if is_answered && (reading.mood.is_plain() || says_a_number) {
-            let trust = if is_plain_answer(&sight, &filled) { Trust::Word } else { Trust::ReadBack };
-            return self.filled_up(tool, filled, reading, trust);
+        if !is_answered || !(reading.mood.is_plain() || says_a_number) {
+            return self.again(open, tool, reading);
         }
-        self.again(open, tool, reading)
+        let trust = if is_plain { Trust::Word } else { Trust::ReadBack };
+        let answer = self.filled_up(tool, filled, reading, trust);
+        if is_left { self.leaving(answer, open, tool, &self.mouth(reading.voice)) } else { answer }
     }
 
     /// Calls the tool, or asks the next question.
@@ -189,9 +195,22 @@ impl Turn<'_> {
         }
     }
 
-    /// The message that left the tool open, read again with what was said now.
-    fn tool_answered(&self, reading: &Reading<'_>, before: &Before, open: &Open, said: &str) -> Answer {
+    /// The message that left the tool open, read again with what was said now. Of another person or another amount it
+    /// is a message of its own.
+    fn tool_answered(
+        &self,
+        reading: &Reading<'_>,
+        before: &Before,
+        open: &Open,
+        tool: &Tool,
+        said: &str,
+    ) -> Answer {
         let mouth = self.mouth(reading.voice);
+        let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
+        let filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, None);
+        if changed(tool, &filled, open) {
+            return self.leaving(self.fresh(reading, before), open, tool, &mouth);
+        }
         let both = format!("{said} {}", reading.message);
         let (plan, _) = plan(Reading::new(&both, before), &self.palette, Some(&open.tools));
         match plan {
@@ -235,7 +254,7 @@ fn says_enough(plan: &Plan, tool: &Tool, reading: &Reading<'_>) -> bool {
 fn is_anothers(tool: &Tool, filled: &Filled, open: &Open) -> bool {
     let Some(field) = tool.wants(&Kind::Person) else { return false };
     let (now, then) = (filled.arguments.get(&field.name), open.arguments.get(&field.name));
-    then.is_some() && now != then
+    then.is_some_and(|then| now.is_none_or(|now| !is_same_name(now, then)))
 }
 
 /// What an answer is worth.
@@ -245,71 +264,4 @@ enum Trust {
     Word,
     /// It says more, and is read back first.
     ReadBack,
-}
-
-/// Whether a message agrees, with no more than the number beside it.
-fn is_agreed(reading: &Reading<'_>) -> bool {
-    let allowed = Classes::of(&[Class::Yes, Class::Small, Class::In]);
-    let said = || reading.words.iter().filter(|word| !word.is_sign);
-    reading.mood.is_plain()
-        && said().any(|word| word.held.is_none() && word.classes.has(Class::Yes))
-        && said().all(|word| {
-            matches!(word.held, Some(Held::Number(_))) || (word.held.is_none() && word.classes.meets(allowed))
-        })
-}
-
-/// Whether an answer is a number or a name and grammar, and nothing that may take it back.
-fn is_plain_answer(sight: &Sight<'_>, filled: &Filled) -> bool {
-    let harmless = Classes::of(&[
-        Class::To,
-        Class::By,
-        Class::From,
-        Class::Of,
-        Class::In,
-        Class::Small,
-        Class::Yes,
-        Class::Me,
-        Class::ToMe,
-    ]);
-    let taken = [&filled.person, &filled.item];
-    let is_taken = |at: usize| {
-        taken.into_iter().flatten().any(|span| (span.from..span.to).contains(&at) && span.to - span.from < 3)
-    };
-    let reading = &sight.reading;
-    let is_clear = |(at, word): (usize, &Word<'_>)| {
-        let is_number = matches!(word.held, Some(Held::Number(_)));
-        let is_doubtful = word.classes.meets(Classes::of(&[Class::Doubt, Class::Not, Class::No, Class::If]));
-        is_number
-            || (word.is_sign && word.text != "?")
-            || (!is_doubtful && (is_taken(at) || word.classes.meets(harmless)))
-    };
-    reading.mood.is_plain()
-        && filled.unplaced == 0
-        && reading.numbers.iter().all(|number| !number.unit.is_some_and(is_time))
-        && reading.words.iter().enumerate().all(is_clear)
-}
-
-/// Whether a field is filled from what is said, and not from the whole message.
-fn is_said(tool: &Tool, name: &str) -> bool {
-    tool.field(name).is_some_and(|field| matches!(field.kind, Kind::Money | Kind::Quantity | Kind::Unit))
-}
-
-/// The choice an answer names, by what it says or by its place.
-fn picked(reading: &Reading<'_>, choices: &[Value]) -> Option<Value> {
-    const FIRST: &[&str] =
-        &["first", "pehla", "pehle", "pahla", "pehli", "modalu", "mudhal", "modati", "prothom", "pahila"];
-    const SECOND: &[&str] =
-        &["second", "dusra", "doosra", "dusre", "dusri", "dvitiyo", "bijo", "duja", "rendava", "irandavadhu"];
-    let key = |text: &str| fold::key(text);
-    let names = |list: &[&str]| reading.words.iter().any(|word| list.iter().any(|one| key(one) == word.key));
-    let by_text = choices.iter().find(|choice| {
-        choice.as_str().is_some_and(|text| {
-            text.split_whitespace()
-                .any(|part| reading.words.iter().any(|word| !word.key.is_empty() && word.key == key(part)))
-        })
-    });
-    by_text
-        .or_else(|| choices.first().filter(|_| names(FIRST)))
-        .or_else(|| choices.get(1).filter(|_| names(SECOND)))
-        .cloned()
 }

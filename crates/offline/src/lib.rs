@@ -12,16 +12,19 @@
 //!
 //! # Layout
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
-//! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between
+//! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between;
+//!   `answered`: what an answer says of it and beside it
 //! - `reading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
-//! - `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
+//! - `counted`: numbers that count things; `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
 //!   `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
 //! - `say`, `tell`: words for people
 
 mod account;
+mod answered;
 mod clauses;
 mod continued;
+mod counted;
 mod fill;
 mod json;
 pub mod judgement;

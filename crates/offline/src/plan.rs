@@ -76,6 +76,9 @@ pub(crate) fn plan(
     if tool.spec.effect.writes() && (sight.is_bent(palette) || !account.is_settled()) {
         confidence = confidence.min(SURE - 0.05);
     }
+    if tool.spec.effect.writes() && account.is_of_speaker() {
+        confidence = confidence.min(LIKELY - 0.05);
+    }
     let is_half = account.leaves_out(&cuts(&sight.reading));
     let rival = second
         .filter(|second| second.score > best.score * 0.92 && best.score > 0.35)

@@ -11,6 +11,7 @@ use crate::mood::Mood;
 use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::roles::{Role, is_opposite};
 use crate::sight::{Sight, personal};
+use crate::words::Class;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
@@ -75,8 +76,11 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
     let mut votes = vec![0.0; palette.tools.len()];
     let mut explained = vec![0.0; palette.tools.len()];
     let mut all = 0.0;
-    for found in &sight.matches {
+    for (at, found) in sight.matches.iter().enumerate() {
         let Some(best) = found.first() else { continue };
+        let word = sight.reading.words.get(at);
+        let key = word.map_or("", |word| word.key.as_str());
+        let is_goods = word.is_some_and(|word| word.classes.has(Class::Goods));
         #[allow(clippy::cast_precision_loss, reason = "at most four")]
         let part = 1.0 / found.len() as f32;
         for one in found {
@@ -88,7 +92,10 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
                 }
             }
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
-                *explained += entry.weight * part * tool.explains(one.entry);
+                // How it was paid, and goods of no name, are words of every tool that has a place for them.
+                let has_place = tool.chooses(key) || (is_goods && tool.wants(&Kind::Item).is_some());
+                let knows = if has_place { 1.0 } else { tool.explains(one.entry) };
+                *explained += entry.weight * part * knows;
             }
         }
     }
@@ -161,6 +168,10 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     // A phrase that asks or denies is not what a plain sentence says.
     if writes && !pattern.mood.beyond(reading.mood).is_plain() {
         fit *= 0.75;
+    }
+    // What is said to have come to the speaker is not what somebody has given.
+    if writes && pattern.has_speaker && !reading.has_receiver() {
+        fit *= 0.6;
     }
     if let (Some(said), Some(meant)) = (reading.actor, pattern.actor)
         && said != meant

@@ -153,6 +153,11 @@ impl<'m> Reading<'m> {
             && said().all(|word| word.held.is_none() && word.classes.meets(allowed))
     }
 
+    /// Whether the speaker receives: mujhe, enakku.
+    pub(crate) fn has_receiver(&self) -> bool {
+        self.words.iter().any(|word| word.held.is_none() && word.classes.has(Class::ToMe))
+    }
+
     /// Whether it refuses: a word says no, or the verb denies.
     pub(crate) fn refuses(&self) -> bool {
         let refusal = Classes::of(&[Class::No, Class::Not, Class::Stop]);

@@ -81,6 +81,12 @@ pub(crate) fn beside(
         }
     }
     roles.dedup();
+    // "Deepa r jonno", "Rameshinte kayyil ninnu": whose it is leads on to the part.
+    if roles.first() == Some(&Role::Of)
+        && let Some(further) = part_of(reading, to + 1)
+    {
+        return Some(Told { role: further, is_marked: true, is_unclear: false });
+    }
     if let Some(role) = roles.first() {
         return Some(Told {
             role: *role,
@@ -90,6 +96,14 @@ pub(crate) fn beside(
     }
     let speaks_english = reading.languages.iter().any(is_english);
     speaks_english.then(|| in_english(reading, from, known)).flatten()
+}
+
+/// Who gives or takes by a marker at a place.
+fn part_of(reading: &Reading<'_>, at: usize) -> Option<Role> {
+    let language = reading.languages.first().filter(|language| **language != Language::English)?;
+    let word = reading.words.get(at).filter(|word| word.held.is_none())?;
+    let classes = SmallWords::get().classes(&word.key, std::slice::from_ref(language));
+    [Class::From, Class::To].into_iter().find(|case| classes.has(*case)).and_then(role)
 }
 
 /// Prepositions stand before the name; without one, who stands before the verb does it.

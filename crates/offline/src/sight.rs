@@ -4,10 +4,14 @@ use munshi_lang::lexicon::Languages;
 use munshi_lang::{Form, Kind as Counts};
 use munshi_types::Language;
 
+use crate::counted::count;
 use crate::palette::{Match, Palette, Tool};
 use crate::reading::Reading;
 use crate::roles::Role;
 use crate::spans::{Known, Span, spans};
+
+/// Below this a word in an Indian script is not the one of a phrase.
+const OWN_SCRIPT: f32 = 0.75;
 
 #[derive(Debug)]
 pub(crate) struct Sight<'m> {
@@ -24,9 +28,23 @@ impl<'m> Sight<'m> {
             .words
             .iter()
             .map(|word| {
-                if word.is_content() { palette.vocabulary.find(word, &reading.languages) } else { Vec::new() }
+                if !word.is_content() {
+                    return Vec::new();
+                }
+                // Its own script spells a word in one way: what is only alike is another, or a name.
+                let least = if word.text.is_ascii() { 0.0 } else { OWN_SCRIPT };
+                let mut found = palette.vocabulary.find(word, &reading.languages);
+                found.retain(|one| one.likeness >= least);
+                found
             })
             .collect();
+        count(&mut reading, |at| {
+            let cue =
+                |found: &Match| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue);
+            matches
+                .get(at)
+                .is_some_and(|found| found.iter().any(|found| found.likeness >= 0.95 && cue(found)))
+        });
         let known = |at: usize| {
             let mut found = matches.get(at).into_iter().flatten();
             let is_cue =
@@ -73,7 +91,11 @@ impl<'m> Sight<'m> {
         let read = *self.reading.languages.first()?;
         let form = self.reading.voice.form;
         let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
-        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| count(*language))?;
+        // Of those that know as many words, the one the message seems to be in.
+        let likely = |language: &Language| self.reading.languages.contains(language);
+        let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| {
+            (count(*language), likely(language), std::cmp::Reverse(language.index()))
+        })?;
         if count(best) > count(read).max(1) {
             return Some(best);
         }

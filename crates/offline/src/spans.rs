@@ -4,6 +4,7 @@
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::{bare, is_honorific};
+use munshi_lang::{Amount, Kind as Counts};
 use munshi_types::Language;
 
 use crate::reading::{Held, Reading, Word};
@@ -75,8 +76,10 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
     };
     for at in 0..spans.len() {
         let others = spans.iter().enumerate().any(|(other, span)| other != at && span.takes_part());
+        // What is counted right before it is nobody's: fifteen boxes of kshira.
+        let is_owner = |span: &Span| span.role() == Some(Role::Of);
         if let Some(span) = spans.get_mut(at)
-            && (others && span.is_fused && is_priced(span))
+            && ((others || is_owner(span)) && span.is_fused && is_priced(span))
         {
             span.told = None;
             reading.text(span.from, span.to).clone_into(&mut span.text);
@@ -86,10 +89,14 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
 
 fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
     const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If, Class::Doubt]);
+    // "Haan Suresh ko": what answers before a name is no part of it.
+    const ANSWERS: Classes = Classes::of(&[Class::Yes, Class::No]);
+    let leads = |word: &Word<'_>| at == 0 && word.classes.meets(ANSWERS) && reading.words.len() > 1;
     reading.words.get(at).is_some_and(|word| {
         let is_trade = word.classes.has(Class::Trade);
         (word.is_content() || (is_trade && word.held.is_none()))
             && !word.classes.meets(NEVER)
+            && !leads(word)
             && (is_trade || known(at) != Known::Cue)
     })
 }
@@ -122,6 +129,7 @@ fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
 }
 
 fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
+    let language = reading.languages.first().copied();
     let words = reading.words.get(from..to).unwrap_or_default();
     let mut text = reading.text(from, to).to_owned();
     // Bengali's word of respect is Punjabi's "of".
@@ -138,7 +146,7 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     {
         told = Some(Told { role, is_marked: true, is_unclear: false });
         text.truncate(text.len() - word.text.len());
-        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
         is_fused = true;
     }
     if !is_fused
@@ -147,7 +155,7 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         && let Some(front) = owner(word, &reading.languages)
     {
         text.truncate(text.len() - word.text.len());
-        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default()));
+        text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
     }
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     if is_of
@@ -182,7 +190,8 @@ fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
 fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
-        matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(|number| number.unit.is_some()))
+        let is_count = |number: &Amount| number.unit.is_some() || number.kind == Counts::Quantity;
+        matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     counts(Some(to))

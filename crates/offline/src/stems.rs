@@ -3,6 +3,8 @@
 //! An ending changes the name it hangs on: it takes the place of the sign that no vowel follows (ரமேஷ் becomes
 //! ரமேஷுக்கு), puts a glide after a vowel (சுனிதா, சுனிதாவுக்கு), or bends the last letter (രാജൻ, രാജന്).
 
+use munshi_types::Language;
+
 /// Neither is seen nor said.
 const UNSEEN: [char; 2] = ['\u{200C}', '\u{200D}'];
 
@@ -46,13 +48,17 @@ const SCRIPTS: [Script; 4] = [
 const FINALS: [(char, char); 6] = [('ണ', 'ൺ'), ('ന', 'ൻ'), ('ര', 'ർ'), ('റ', 'ർ'), ('ല', 'ൽ'), ('ള', 'ൾ')];
 
 /// The name that an ending was cut from.
-pub(crate) fn stem(front: &str, ending: &str) -> String {
+pub(crate) fn stem(front: &str, ending: &str, language: Option<Language>) -> String {
     let front = front.trim_end_matches(UNSEEN);
     let (Some(last), Some(first)) = (front.chars().last(), ending.chars().next()) else {
         return front.to_owned();
     };
+    // After a long a the n is the name's own too: ഇമ്രാന്. Names that end in it have another dative.
+    if last == 'ാ' && first == 'ന' {
+        return format!("{front}ൻ");
+    }
     let Some(script) = SCRIPTS.iter().find(|script| script.consonants.contains(&last)) else {
-        return in_latin(front, ending);
+        return in_latin(front, ending, language);
     };
     // രാജൻ is രാജന് in the dative: the n is the name's own.
     if first == 'ന' {
@@ -83,7 +89,12 @@ fn without_glide<'f>(front: &'f str, last: char, script: &Script) -> Option<&'f 
 }
 
 /// Sunithavukku, Raviyoda: a glide between two vowels. Raghav and Vijay end so themselves.
-fn in_latin(front: &str, ending: &str) -> String {
+fn in_latin(front: &str, ending: &str, language: Option<Language>) -> String {
+    // In Malayalam who ends in a has -yude and -kku: Imrante and Imranu are Imran's.
+    let own_n = ["nte", "nu"].iter().any(|own| ending.eq_ignore_ascii_case(own));
+    if language == Some(Language::Malayalam) && own_n && front.ends_with('a') {
+        return format!("{front}n");
+    }
     const OWN: [&str; 8] = ["ghav", "bhav", "dhav", "dav", "rav", "shav", "sav", "nav"];
     let low = front.to_ascii_lowercase();
     let is_glide = match low.as_bytes() {
@@ -117,6 +128,11 @@ mod tests {
             ("കുമാറ", "ിന്", "കുമാർ"),
             ("രാജ", "ന്", "രാജൻ"),
             ("രാജ", "ന്റെ", "രാജൻ"),
+            ("ഇമ്രാ", "ന്", "ഇമ്രാൻ"),
+            ("ഇമ്രാ", "ന്റെ", "ഇമ്രാൻ"),
+            ("Imra", "nte", "Imran"),
+            ("Imra", "nu", "Imran"),
+            ("Ravi", "nte", "Ravi"),
             ("രാജു", "വിന്", "രാജു"),
             ("রমেশ", "কে", "রমেশ"),
             ("રમેશ", "ને", "રમેશ"),
@@ -125,7 +141,7 @@ mod tests {
             ("Raghav", "ukku", "Raghav"),
             ("Dev", "ukku", "Dev"),
         ] {
-            assert_eq!(stem(front, ending), name, "{front} {ending}");
+            assert_eq!(stem(front, ending, Some(Language::Malayalam)), name, "{front} {ending}");
         }
     }
 }

@@ -471,3 +471,108 @@ fn the_same_request_gives_the_same_answer() {
     let other = Offline::new(Phrasebook::core().unwrap()).unwrap();
     assert_eq!(other.judge(&request), first);
 }
+
+/// What is asked after, the answer, and whom a call of it may be about.
+const ANSWERED_OF_ANOTHER: [(&str, &str, &str); 16] = [
+    ("Ramesh ko udhaar diya", "Suresh ko 500", "Suresh"),
+    ("Ramesh ko udhaar diya", "Suresh ko 500 diye", "Suresh"),
+    ("Ramesh ko udhaar diya", "Suresh ne 500 diye", "Suresh"),
+    ("Ramesh ko udhaar diya", "Suresh 500", "Suresh"),
+    ("Ramesh ko udhaar diya", "aur Suresh ko teen sau", "Suresh"),
+    ("Ramesh ne payment kiya", "Suresh ne 500", "Suresh"),
+    ("रमेश को उधार दिया", "सुरेश को पाँच सौ", "सुरेश"),
+    ("रमेश को उधार दिया", "सुरेश ने तीन सौ वापस दिए", "सुरेश"),
+    ("gave credit to Ramesh", "500 to Suresh", "Suresh"),
+    ("gave credit to Ramesh", "Suresh paid 500", "Suresh"),
+    ("ரமேஷுக்கு கடன் கொடுத்தேன்", "சுரேஷுக்கு 500", "சுரேஷ்"),
+    ("రమేష్‌కి అప్పు ఇచ్చాను", "సురేష్‌కి 500", "సురేష్"),
+    ("ರಮೇಶನಿಗೆ ಸಾಲ ಕೊಟ್ಟೆ", "ಸುರೇಶನಿಗೆ 500", "ಸುರೇಶ"),
+    ("রমেশকে ধার দিলাম", "সুরেশকে ৫০০", "সুরেশ"),
+    ("રમેશને ઉધાર આપ્યા", "સુરેશને 500", "સુરેશ"),
+    ("ਰਮੇਸ਼ ਨੂੰ ਉਧਾਰ ਦਿੱਤੇ", "ਸੁਰੇਸ਼ ਨੂੰ 500", "ਸੁਰੇਸ਼"),
+];
+
+#[tokio::test]
+async fn an_answer_about_somebody_else_is_never_written_for_the_first() {
+    for (first, answer, named) in ANSWERED_OF_ANOTHER {
+        let mut talk = Talk::new();
+        let asked = talk.say(first).await;
+        assert_eq!(call(&asked), None, "{first}");
+        let reply = talk.say(answer).await;
+        if let Some((tool, arguments)) = call(&reply) {
+            assert_eq!(arguments["person"], named, "{first} / {answer}: {tool} {arguments}");
+            continue;
+        }
+        // A question: a yes to it must not be about the first either, unless it said so.
+        let agreed = talk.say("yes").await;
+        if let Some((tool, arguments)) = call(&agreed) {
+            let shown = arguments["person"].as_str().unwrap().to_owned();
+            assert!(
+                reply.text().contains(&shown),
+                "{first} / {answer}: {} then {tool} {arguments}",
+                reply.text()
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plain_answer_about_somebody_else_takes_their_name() {
+    for (first, answer, named) in ANSWERED_OF_ANOTHER
+        .into_iter()
+        .filter(|(_, answer, _)| answer.split(' ').count() < 4 && !answer.starts_with("Suresh 5"))
+    {
+        let mut talk = Talk::new();
+        talk.say(first).await;
+        let reply = talk.say(answer).await;
+        let is_about_them = match call(&reply) {
+            Some((_, arguments)) => arguments["person"] == named,
+            None => reply.text().contains(named),
+        };
+        assert!(is_about_them, "{first} / {answer}: {}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_changes_what_was_said_is_read_back() {
+    for (first, answer) in [
+        ("500 udhaar diye", "Ramesh ko 300"),
+        ("500 udhaar diye", "Ramesh ne"),
+        ("500 udhaar diye", "Ramesh ne diye"),
+        ("gave 500 on credit", "from Ramesh"),
+    ] {
+        let mut talk = Talk::new();
+        let asked = talk.say(first).await;
+        assert_eq!(call(&asked), None, "{first}");
+        let reply = talk.say(answer).await;
+        assert_eq!(call(&reply), None, "{first} / {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_yes_with_another_name_is_read_back_with_that_name() {
+    for answer in ["nahi, Suresh ko", "haan Suresh ko", "Suresh ko 500"] {
+        let mut talk = Talk::new();
+        let asked = talk.say("gave Ramesh 500").await;
+        assert!(call(&asked).is_none() && asked.text().contains("Ramesh"), "{}", asked.text());
+        let reply = talk.say(answer).await;
+        if let Some((_, arguments)) = call(&reply) {
+            assert_eq!(arguments["person"], "Suresh", "{answer}");
+            continue;
+        }
+        let agreed = talk.say("haan").await;
+        if let Some((_, arguments)) = call(&agreed) {
+            assert_eq!(arguments["person"], "Suresh", "{answer}: {}", reply.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_two_that_share_a_name_none_is_picked_by_it() {
+    let mut talk = Talk::new();
+    let asked = talk.say("Ramesh Kumar aur Ramesh Gupta ko 500 udhaar diye").await;
+    if call(&asked).is_none() && asked.text().contains("Ramesh Gupta") {
+        let reply = talk.say("Ramesh").await;
+        assert_eq!(call(&reply), None, "{}", reply.text());
+    }
+}

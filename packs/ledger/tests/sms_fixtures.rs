@@ -76,6 +76,10 @@ fn of_payment(case: &Case, payment: &Payment) -> Vec<String> {
         match part.split_once(' ') {
             Some(("a", tail)) => same("account", shown(&payment.account), tail.to_owned()),
             Some(("who", name)) => same("counterparty", shown(&payment.counterparty), name.to_owned()),
+            Some(("purse", purse)) => {
+                let found = payment.purse.map_or("-".to_owned(), |purse| format!("{purse:?}").to_lowercase());
+                same("purse", found, purse.to_owned());
+            }
             Some(("ref", reference)) => same("reference", shown(&payment.reference), reference.to_owned()),
             Some(("bal", balance)) => {
                 let expected = if balance == "-" { balance.to_owned() } else { money(balance) };

@@ -45,10 +45,15 @@ pub(super) fn under_ending(
     language: Language,
 ) -> Option<Vec<Part>> {
     northern_endings(language).iter().find_map(|ending| {
-        let stem = key.strip_suffix(ending).filter(|stem| stem.len() > 3)?;
-        let bare = stem.strip_suffix('a').filter(|bare| bare.len() > 3);
+        let least = if script == Script::Latin { 3 } else { 2 };
+        let stem = key.strip_suffix(ending).filter(|stem| stem.len() > least)?;
+        let bare = stem.strip_suffix('a').filter(|bare| bare.len() > least);
         [Some(stem), bare].into_iter().flatten().find_map(|stem| match parts_of(stem, only) {
             Some(scale @ Part::Scale(1_000..)) => Some(vec![scale]),
+            // In its own script a ten is spelled in one way, and its case with it: दहाला, દસમાં.
+            Some(ten @ Part::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => {
+                Some(vec![ten])
+            }
             Some(_) => None,
             None => hundred(stem, script, only),
         })
@@ -162,8 +167,9 @@ impl Covers {
             }
             self.parts.push(part);
             let inflected = self.end == End::Free && ENDINGS.contains(&after);
-            // A scale is put in its oblique form before a case ending: ayirattukku.
-            let oblique = inflected && piece.end == End::Open && matches!(piece.atom, Atom::Scale(_));
+            // A scale, or a ten, is put in its oblique form before a case ending: ayirattukku, aivattakke.
+            let bends = matches!(piece.atom, Atom::Scale(_) | Atom::Cardinal(10..100));
+            let oblique = inflected && piece.end == End::Open && bends;
             if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
                 let (parts, glides) = (join_teens(&self.parts), self.glides);
                 self.found.push(Cover { parts, glides, inflected: !after.is_empty() });

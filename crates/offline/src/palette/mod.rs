@@ -34,6 +34,8 @@ pub(crate) struct Tool {
     cues: HashMap<usize, Languages>,
     /// Words that name an argument in its examples.
     pub named: HashSet<usize>,
+    /// The keys of the words that stand for a choice of one of its fields.
+    choices: HashSet<String>,
 }
 
 impl Tool {
@@ -50,6 +52,11 @@ impl Tool {
     pub(crate) fn has_cue(&self, entry: usize, languages: &[Language]) -> bool {
         let said = self.cues.get(&entry).copied().unwrap_or(Languages::NONE);
         said.has(Language::English) || languages.iter().any(|language| said.has(*language))
+    }
+
+    /// Whether a word is one of its choices, such as how it was paid.
+    pub(crate) fn chooses(&self, key: &str) -> bool {
+        self.choices.contains(key)
     }
 
     /// How far its phrases account for a word: a tool with a place for a thing may take it for one.
@@ -97,13 +104,16 @@ impl Palette {
             for pattern in &patterns {
                 let said = pattern.words.iter().map(|word| (*word, 1.0));
                 let named = pattern.named.iter().map(|word| (*word, 0.5));
+                // A phrase that names the speaker is the rarer one, and speaks for its verbs less.
+                let part = if pattern.has_speaker { 0.3 } else { 1.0 };
                 for (word, count) in said.chain(named) {
-                    *counts.entry((word, at)).or_default() += count;
+                    *counts.entry((word, at)).or_default() += count * part;
                 }
             }
             let named = patterns.iter().flat_map(|pattern| pattern.named.iter().copied()).collect();
             let cues = cues(&patterns);
-            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues, named });
+            let choices = fields.iter().flat_map(|field| field.kind.words()).collect();
+            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues, named, choices });
         }
         vocabulary.share(&counts, tools.len());
         let chosen =

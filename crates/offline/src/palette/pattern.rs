@@ -30,6 +30,8 @@ pub(crate) struct Pattern {
     pub actor: Option<Actor>,
     pub mood: Mood,
     pub has_person: bool,
+    /// The speaker receives in it: enakku kadan kuduthaan.
+    pub has_speaker: bool,
 }
 
 /// The patterns of a tool, its words added to the vocabulary.
@@ -96,6 +98,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
         actor: reading.actor,
         mood: reading.mood,
         has_person: person.is_some(),
+        has_speaker: reading.has_receiver(),
     }
 }
 

@@ -179,7 +179,7 @@ mod tests {
             }
             let given_up = book.say("cancelled", voice, &[]).unwrap();
             assert_eq!(claim(&given_up), None, "{}: {given_up}", voice.code());
-            for name in ["sms-none", "nothing-to-cancel", "unfounded", "unwritten", "mismatch"] {
+            for name in ["sms-none", "sms-own", "nothing-to-cancel", "unfounded", "unwritten", "mismatch"] {
                 let text = said(name, voice);
                 assert_eq!(claim(&text), None, "{}: {text}", voice.code());
             }

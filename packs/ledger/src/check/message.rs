@@ -9,7 +9,7 @@ use super::voice;
 use crate::books::{Day, Entry, EntryKey};
 use crate::error::Result;
 use crate::messages::{self, Arrived, Looked, Question, is_sure};
-use crate::sms::Direction;
+use crate::sms::{Direction, Purse};
 use crate::tools::other_side;
 
 pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec<Concern>> {
@@ -31,15 +31,17 @@ pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec
 
 fn asked(scene: &Scene, question: &Question) -> Vec<Concern> {
     let payment = &question.payment;
-    let phrase = match payment.direction {
-        Direction::Credit => "ledger-sms-in",
-        Direction::Debit => "ledger-sms-out",
+    let phrase = match (payment.purse, payment.direction) {
+        (Some(Purse::Cash), Direction::Debit) => "ledger-sms-cash-out",
+        (Some(Purse::Cash), Direction::Credit) => "ledger-sms-cash-in",
+        (_, Direction::Credit) => "ledger-sms-in",
+        (_, Direction::Debit) => "ledger-sms-out",
     };
     let name = question.party.as_ref().map_or_else(|| other_side(payment), |party| party.name.as_str());
     let slots =
         vec![("amount".to_owned(), format::rupees(payment.amount)), ("name".to_owned(), name.to_owned())];
     let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
-    if !is_sure(payment) {
+    if !is_sure(payment) && payment.purse.is_none() {
         found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
     }
     let today = Day::of(scene.now, &scene.zone).to_date();

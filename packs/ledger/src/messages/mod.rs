@@ -24,7 +24,7 @@ use munshi_types::{PersonId, Timestamp, Zone};
 use crate::books::{self, Act, Contact, Entry, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
 use crate::books::{dedup, profile};
 use crate::error::Result;
-use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Sms};
+use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Purse, Sms};
 use moment::Moment;
 use same::{Met, Telling};
 
@@ -174,25 +174,33 @@ fn see(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<std::resul
     let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
     let sms = Sms { text: arrived.text, sender: arrived.sender, day: Some(local.date()) };
     let mut payment = match sms::read(&sms) {
+        // The books have one account for all that is in banks and wallets.
+        sms::Reading::Payment(payment) if payment.purse == Some(Purse::Account) => {
+            return Ok(Err(Nothing::Own));
+        }
         sms::Reading::Payment(payment) => *payment,
         sms::Reading::Nothing(why) => return Ok(Err(why)),
     };
     let moment = Moment::of(&payment, arrived, zone);
     moment::complete(&mut payment, arrived, &local);
-    let party = party::of(tx, &payment)?;
+    let party = if payment.purse.is_none() { party::of(tx, &payment)? } else { None };
     Ok(Ok(Seen { payment, moment, party }))
 }
 
-/// Whether it is booked without asking. The books are in rupees.
+/// Whether it is booked without asking. The books are in rupees. Cash that was put into the account may have been a
+/// customer's.
 pub(crate) fn is_sure(payment: &Payment) -> bool {
-    payment.certainty == Certainty::Sure && payment.currency == Currency::INR
+    let may_be_anothers = payment.purse == Some(Purse::Cash) && payment.direction == Direction::Credit;
+    payment.certainty == Certainty::Sure && payment.currency == Currency::INR && !may_be_anothers
 }
 
-/// Money of the bank, of somebody known or of nobody yet.
+/// Money of the bank: taken out of it or put into it as cash, of somebody known, or of nobody yet.
 fn act(payment: &Payment, party: Option<&Contact>) -> Act {
     let (party, amount, means) = (party.map(|party| party.id), payment.amount, Means::Bank);
-    match payment.direction {
-        Direction::Credit => Act::PaymentReceived { party, amount, means },
-        Direction::Debit => Act::PaymentMade { party, amount, means },
+    match (payment.purse, payment.direction) {
+        (Some(Purse::Cash), Direction::Debit) => Act::Transfer { amount, from: Means::Bank },
+        (Some(Purse::Cash), Direction::Credit) => Act::Transfer { amount, from: Means::Cash },
+        (_, Direction::Credit) => Act::PaymentReceived { party, amount, means },
+        (_, Direction::Debit) => Act::PaymentMade { party, amount, means },
     }
 }

@@ -60,6 +60,10 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
     }
     let mut near = dedup::payments(tx, telling.act, telling.moment.at, DAYS)?;
     near.extend(dedup::corrected(tx, telling.act, telling.moment.at, DAYS)?);
+    // Credit and opening figures move no money either, and are no transfer.
+    if let Act::Transfer { .. } = telling.act {
+        near.retain(|entry| entry.kind == Kind::Transfer);
+    }
     let mut best: Option<(Alike, Entry)> = None;
     for entry in near {
         if let Some(alike) = alike(tx, telling, &entry)?

@@ -3,10 +3,11 @@
 use super::counterparty::counterparty;
 use super::events::{Event, State, Weight, events};
 use super::lexicon::Class;
-use super::nothing::{has_code, is_request, reason};
+use super::nothing::{has_code, is_request, reason, wants_pin};
 use super::nouns::implied;
 use super::own;
 use super::page::{Page, Role};
+use super::purse::purse;
 use super::reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
 use super::sender::{self, Origin};
 use super::veto::veto;
@@ -17,7 +18,7 @@ pub(crate) fn decide(page: &Page, sms: &Sms<'_>) -> Reading {
     }
     let events = events(page);
     let done: Vec<&Event> = events.iter().filter(|event| event.state == State::Done).collect();
-    if is_request(page, &done) {
+    if wants_pin(page) || is_request(page, &done) {
         return Reading::Nothing(Nothing::Request);
     }
     let origin = sender::origin(sms.sender);
@@ -90,6 +91,10 @@ fn between<'e>(page: &Page, debit: &'e Event, credit: &'e Event, doubts: &mut Ve
         || page.beside(credit.at, Class::Refunded)
         || page.cut.low(credit.end) == "back";
     if back && credit.weight >= Weight::Weak {
+        // Both in one breath: whether the books have the debit, the owner knows.
+        if debit.weight == Weight::Strong && page.sentence(debit.at) == page.sentence(credit.at) {
+            doubts.push(Doubt::Failed);
+        }
         return credit;
     }
     if debit.weight <= Weight::Made && credit.weight >= Weight::Weak {
@@ -145,6 +150,7 @@ fn payment(
     let balance =
         page.amounts.iter().find(|amount| amount.role == Role::Balance && amount.currency == Currency::INR);
     Payment {
+        purse: purse(page, event, counterparty.as_deref()),
         direction: event.direction,
         amount: moved.money,
         currency: moved.currency,

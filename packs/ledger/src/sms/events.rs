@@ -187,7 +187,7 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let supposed = page
         .of(Class::Condition)
         .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if is_promised(page, start) || is_habit(page, end) {
+    if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
         return State::Future;
     }
     if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
@@ -229,6 +229,25 @@ fn is_habit(page: &Page, end: usize) -> bool {
     (end..end + 3).any(|at| {
         matches!(page.cut.low(at), "every" | "each" | "annually" | "monthly" | "yearly" | "daily" | "weekly")
     })
+}
+
+/// "Charges are recovered if balance is available": how it is done, not that it was.
+fn is_rule(page: &Page, start: usize) -> bool {
+    let sentence = page.sentence(start);
+    let now = start.checked_sub(1).is_some_and(|at| matches!(page.cut.low(at), "are" | "is" | "be" | "gets"));
+    let supposed = page.of(Class::Condition).any(|condition| {
+        let at = condition.tokens.end;
+        let others = (at..at + 5).any(|at| {
+            page.is(at, Class::Negation)
+                || page.is(at, Class::Own)
+                || matches!(page.cut.low(at), "any" | "this")
+        });
+        condition.tokens.start > start
+            && page.sentence(condition.tokens.start) == sentence
+            && matches!(page.cut.low(condition.tokens.start), "if" | "unless" | "whenever")
+            && !others
+    });
+    now && supposed
 }
 
 /// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.

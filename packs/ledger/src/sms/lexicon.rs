@@ -63,6 +63,11 @@ classes! {
     Loan = "loan",
     Delivery = "delivery",
     Warning = "warning",
+    /// What only swindlers write.
+    Swindle = "swindle",
+    /// The secret that pays: asked for, it is never to receive money.
+    Pin = "pin",
+    Cheque = "cheque",
     Lure = "lure",
     Investment = "investment",
     Own = "own",

@@ -58,10 +58,33 @@ pub(crate) fn is_request(page: &Page, done: &[&Event]) -> bool {
     if requests.peek().is_none() {
         return false;
     }
-    // "Your request for … is processed and your a/c debited": the account's own word counts for more.
-    !done
-        .iter()
-        .any(|event| event.weight == Weight::Strong && event.is_own && !page.beside(event.at, Class::Request))
+    // "Your request for … is processed and your a/c debited": the account's own word counts for more. So it does where
+    // it comes first and has the payment's number.
+    let settled = |event: &Event| {
+        let first = page.of(Class::Request).all(|mark| mark.tokens.start > event.end);
+        let told =
+            event.class == Class::Debited && first && !page.references.is_empty() && !page.tails.is_empty();
+        told || !page.beside(event.at, Class::Request)
+    };
+    !done.iter().any(|event| event.weight == Weight::Strong && event.is_own && settled(event))
+}
+
+/// "Enter your PIN to receive": money that comes needs no PIN, so somebody wants to be paid.
+pub(crate) fn wants_pin(page: &Page) -> bool {
+    const ASKING: [&str; 7] = ["enter", "type", "put", "approve", "authorise", "authorize", "input"];
+    page.of(Class::Pin).any(|pin| {
+        let (at, sentence) = (pin.tokens.start, page.sentence(pin.tokens.start));
+        let here = |at: &usize| page.sentence(*at) == sentence;
+        let is_native = !page.cut.low(at).is_ascii();
+        let told = (0..page.len()).filter(here).any(|at| {
+            let word = page.cut.low(at);
+            ASKING.contains(&word) || word.starts_with("daal") || word.starts_with("dal")
+        });
+        let denied = (0..page.len()).filter(here).any(|at| {
+            matches!(page.class(at), Some(Class::Negation | Class::Share)) || page.cut.low(at) == "न"
+        });
+        (told || is_native) && !denied && !is_spared(page, at)
+    })
 }
 
 /// It says that something did not go through, and not only what to do if it should not.
@@ -92,7 +115,7 @@ pub(crate) fn reason(page: &Page, events: &[Event]) -> Nothing {
         Nothing::Declined
     } else if has(Class::Mandate) && (has(Class::Arranged) || has(Class::Success)) && !future {
         Nothing::Mandate
-    } else if has(Class::Warning) && (linked || lures > 0 || !amounts) {
+    } else if has(Class::Swindle) || has(Class::Warning) && (linked || lures > 0 || !amounts) {
         Nothing::Warning
     } else if lures >= 3 && !has(Class::Due) {
         if has(Class::Loan) { Nothing::Loan } else { Nothing::Promotion }

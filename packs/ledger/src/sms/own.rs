@@ -14,7 +14,9 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
             best = Some((score, tail));
         }
     }
-    best.filter(|(score, _)| *score >= -1).map(|(_, tail)| tail.digits.clone())
+    // What was taken from the only account that is named comes back to it.
+    let is_back = page.tails.len() == 1 && event.direction == Direction::Credit && page.has(Class::Refunded);
+    best.filter(|(score, _)| *score >= -1 || is_back).map(|(_, tail)| tail.digits.clone())
 }
 
 /// The other side's account, where it has no name: "To A/c XX7712".
@@ -31,6 +33,12 @@ fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
     let mut score = 0;
     for at in (start.saturating_sub(9)..start).rev() {
         if page.sentence(at) != page.sentence(start) || matches!(page.used(at), Use::Tail | Use::Amount) {
+            break;
+        }
+        // "From SITA in A/c XX1".
+        if matches!(page.cut.low(at), "in" | "into") && (at + 1..start).any(|at| page.is(at, Class::Account))
+        {
+            score = 2;
             break;
         }
         match (page.class(at), direction) {

@@ -48,6 +48,8 @@ pub struct Payment {
     /// The last digits of the owner's account or card that are shown, four at most.
     pub account: Option<String>,
     pub counterparty: Option<String>,
+    /// Set where the money stays the owner's.
+    pub purse: Option<Purse>,
     pub reference: Option<String>,
     /// What is left in the account, in rupees. A card's limit is none.
     pub balance: Option<Money>,
@@ -60,6 +62,16 @@ pub struct Payment {
     pub doubts: Vec<Doubt>,
     /// The word of the message that says what happened.
     pub said: String,
+}
+
+/// Where money that stays the owner's went, or came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purse {
+    /// The drawer: cash from a machine, cash put into the bank.
+    Cash,
+    /// Another account or a wallet of the owner's.
+    Account,
 }
 
 /// Three capital letters, as on a card's bill.
@@ -168,6 +180,8 @@ pub enum Nothing {
     Promotion,
     Investment,
     Receipt,
+    /// Between the owner's accounts, which the books have as one.
+    Own,
     Other,
 }
 
@@ -190,6 +204,7 @@ impl Nothing {
             Self::Promotion => "an advertisement",
             Self::Investment => "it tells of units, funds or a provident fund, not of the account",
             Self::Receipt => "a shop or biller thanks for a payment: the bank tells of the payment itself",
+            Self::Own => "money went between accounts of your own: the books have them as one",
             Self::Other => "nothing in it says that money moved",
         }
     }

@@ -25,7 +25,7 @@ fn role(page: &Page, number: usize) -> Role {
     let (left, distance) = left(page, tokens.start);
     let near = distance <= 3;
     match left {
-        Some(Class::Balance) if distance <= 1 => return Role::Balance,
+        Some(Class::Balance) if distance <= 1 && !is_done(page, tokens.end) => return Role::Balance,
         Some(Class::Limit) if distance <= 1 => return Role::Limit,
         Some(Class::Fee) if distance <= 2 => return Role::Fee,
         Some(Class::Threshold | Class::Lure) if near => return Role::Spoken,
@@ -43,6 +43,13 @@ fn role(page: &Page, number: usize) -> Role {
         Some(Class::Cashback) => Role::Fee,
         _ => Role::Moved,
     }
+}
+
+/// "INR 354 has been debited": a verb says right behind the amount that it moved.
+fn is_done(page: &Page, end: usize) -> bool {
+    let helps = |at: &usize| matches!(page.cut.low(*at), "has" | "have" | "been" | "is" | "was" | "were");
+    let helped = (end..end + 2).take_while(helps).count();
+    helped > 0 && page.class(end + helped).is_some_and(Class::is_act)
 }
 
 /// The nearest word to the left that says what the amount is, and how far it is.

@@ -22,12 +22,19 @@ pub(crate) fn veto(
     if page.has(Class::Listing) {
         return Some(Nothing::Balance);
     }
-    let early = failed(page, event, doubts)
+    if page.has(Class::Swindle) && event.class != Class::Refunded {
+        return Some(Nothing::Warning);
+    }
+    let early = failed(page, events, event, doubts)
         .or_else(|| is_receipt(page, event).then_some(Nothing::Receipt))
         .or_else(|| lured(page, event, origin))
         .or_else(|| unfinished(page, events, event));
     if early.is_some() {
         return early;
+    }
+    let clicked = (0..page.len()).any(|at| page.cut.low(at) == "click") && page.uses.contains(&Use::Link);
+    if clicked && event.direction == Direction::Debit {
+        doubts.push(Doubt::Lure);
     }
     if event.weight <= Weight::Made {
         return noun_veto(page, events, event, doubts);
@@ -47,14 +54,26 @@ fn has_evidence(page: &Page) -> bool {
 }
 
 /// It did not go through. Where the account was debited all the same, or what came back was, that is told.
-fn failed(page: &Page, event: &Event, doubts: &mut Vec<Doubt>) -> Option<Nothing> {
-    if event.class == Class::Refunded || !has_failed(page) {
+fn failed(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doubt>) -> Option<Nothing> {
+    if !has_failed(page) {
+        return None;
+    }
+    // A cheque that came back brings nothing, though it says that it was deposited.
+    let fee = page.beside(event.at, Class::Fee);
+    let lost = page.has(Class::Cheque) && event.direction == Direction::Credit && !fee;
+    let undone = || page.of(Class::Failed).any(|mark| page.cut.low(mark.tokens.start) == "not");
+    let denied = events.iter().any(|other| other.state == State::Undone) || undone();
+    let denied = denied && event.class != Class::Refunded && !fee;
+    if lost || denied {
+        return Some(Nothing::Declined);
+    }
+    if event.class == Class::Refunded {
         return None;
     }
     if event.weight != Weight::Strong {
         return Some(Nothing::Declined);
     }
-    if event.direction == Direction::Debit && !page.beside(event.at, Class::Fee) {
+    if event.direction == Direction::Debit && !fee {
         doubts.push(Doubt::Failed);
     }
     None
@@ -62,6 +81,9 @@ fn failed(page: &Page, event: &Event, doubts: &mut Vec<Doubt>) -> Option<Nothing
 
 /// Advertisements and swindles that speak as if money had moved.
 fn lured(page: &Page, event: &Event, origin: Origin) -> Option<Nothing> {
+    if event.direction == Direction::Credit && is_baited(page) {
+        return Some(Nothing::Warning);
+    }
     if has_evidence(page) {
         return None;
     }
@@ -79,6 +101,14 @@ fn lured(page: &Page, event: &Event, origin: Origin) -> Option<Nothing> {
     (gift || lured).then_some(loan)
 }
 
+/// "To release click": who has given money asks for no step to get it.
+fn is_baited(page: &Page) -> bool {
+    let linked = page.uses.contains(&Use::Link);
+    let step =
+        (0..page.len()).any(|at| matches!(page.cut.low(at), "release" | "claim" | "unlock" | "redeem"));
+    linked && step
+}
+
 /// It has only begun, is still to come, or is told by a fund instead of the account.
 fn unfinished(page: &Page, events: &[Event], event: &Event) -> Option<Nothing> {
     let strong = event.weight == Weight::Strong;
@@ -94,8 +124,10 @@ fn unfinished(page: &Page, events: &[Event], event: &Event) -> Option<Nothing> {
     // "Refund of Rs 500 for the txn debited on 12-03 will be credited": the debit is an old one.
     let to_come =
         events.iter().any(|other| other.state == State::Future && other.direction == Direction::Credit);
-    let old = event.direction == Direction::Debit && to_come && page.beside(event.at, Class::Refund);
-    old.then_some(Nothing::Future)
+    let old = event.direction == Direction::Debit && page.beside(event.at, Class::Refund);
+    // "Sent to your bank. It will be credited in 10 days."
+    let begun = event.direction == Direction::Credit && !strong;
+    (to_come && (old || begun)).then_some(Nothing::Future)
 }
 
 /// A noun tells of a payment only where nothing says that it is still to come.

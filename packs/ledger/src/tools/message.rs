@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::call::{Call, Desk};
 use super::told::Told;
 use crate::books::{Kind, entry};
-use crate::messages::{self, Arrived, Consent, Outcome, Question};
-use crate::sms::Payment;
+use crate::messages::{self, Arrived, Booked, Consent, Outcome, Question};
+use crate::sms::{Direction, Nothing, Payment};
 
 pub(crate) struct BookSms(pub(crate) Desk);
 
@@ -19,14 +19,14 @@ impl Write for BookSms {
         let consent = if call.is_confirmed { Consent::Given } else { Consent::Open };
         match messages::take(tx, &call.writing(), &arrived(&call), consent)? {
             Outcome::Booked(booked) => {
-                let phrase = if booked.entry.kind == Kind::PaymentReceived { "received" } else { "paid" };
-                let told = Told::default().entry(&booked.entry).say(phrase);
+                let told = Told::default().entry(&booked.entry).say(phrase(&booked));
                 Ok(match booked.party {
                     Some(party) => told.standing(tx, party.id)?,
                     None => told.with("name", other_side(&booked.payment)),
                 }
                 .done())
             }
+            Outcome::Nothing(why @ Nothing::Own) => Err(Failure::surely("ledger_sms_own", why.as_str())),
             Outcome::Known(known) => Ok(Told::default().entry(&known).say("sms-known").done()),
             Outcome::Question(question) => Err(Failure::surely("ledger_sms_unsure", doubt(&question))),
             Outcome::Nothing(why) => Err(Failure::surely("ledger_sms_none", why.as_str())),
@@ -39,6 +39,16 @@ impl Write for BookSms {
         let Some(entry) = entry::by_key(tx, call.key)? else { return Ok(None) };
         let agrees = entry.stands() && told == Some(entry.amount.as_paise());
         Ok((!agrees).then(|| "the entry has another amount than the message".to_owned()))
+    }
+}
+
+/// What is said of a booked message.
+fn phrase(booked: &Booked) -> &'static str {
+    match (booked.entry.kind, booked.payment.direction) {
+        (Kind::Transfer, Direction::Debit) => "to-cash",
+        (Kind::Transfer, Direction::Credit) => "to-bank",
+        (Kind::PaymentReceived, _) => "received",
+        _ => "paid",
     }
 }
 

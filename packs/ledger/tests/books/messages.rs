@@ -223,6 +223,39 @@ on_both_engines! {
         assert_eq!(booked.entry.happened_at, shop.now(), "what lies ahead was misread");
     }
 
+    async fn cash_from_a_machine_stays_in_the_shop(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let machine = "Rs.5000 withdrawn from HDFC Bank Debit Card x9981 at MG ROAD ATM on 15-11-26. Avl bal Rs.21,400";
+        let Outcome::Booked(booked) = take(&shop, machine, shop.now(), Consent::Open).await else { panic!("not booked") };
+        assert_eq!(booked.entry.kind, Kind::Transfer);
+        let standing = shop.standing().await;
+        assert_eq!((standing.cash, standing.bank), (rupees(5000), rupees(-5000)));
+        assert_eq!(seen(&shop, machine).await, "known");
+        shop.assert_sound().await;
+    }
+
+    async fn cash_put_into_the_bank_is_asked_about_for_it_may_be_a_customers(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let paid_in = "INR 8,000.00 has been CREDITED to your A/c XXX810 on 15/11/2026 by CASH. Total bal is INR 38,118.00.";
+        assert_eq!(seen(&shop, paid_in).await, "question");
+        let Outcome::Booked(booked) = take(&shop, paid_in, shop.now(), Consent::Given).await else { panic!("not booked") };
+        assert_eq!(booked.entry.kind, Kind::Transfer);
+        let standing = shop.standing().await;
+        assert_eq!((standing.cash, standing.bank), (rupees(-8000), rupees(8000)));
+        shop.assert_sound().await;
+    }
+
+    async fn money_between_own_accounts_changes_nothing(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for text in [
+            "Rs 12,000 transferred from your A/c XX4471 to your A/c XX8890 on 15-11-26. Ref 515700112233",
+            "Rs. 500 added to your Paytm Wallet on 15-11-26. Txn ID 66778899001. Updated balance: Rs 880",
+        ] {
+            assert_eq!(seen(&shop, text).await, "nothing", "{text}");
+        }
+        assert_eq!(shop.standing().await.entries, 0);
+    }
+
     async fn a_telephone_number_in_an_address_finds_its_contact(test: TestDb) {
         let shop = Shop::open(&test).await;
         let new = NewContact { name: "Rajan".into(), phone: Some("9876543210".into()), ..NewContact::default() };

@@ -1,6 +1,6 @@
 //! What owners say to their munshi, in eleven languages and two scripts: the right tool with the right amount and person.
 //!
-//! A line of `owners.txt` is `language | SENTENCE => TOOL; argument=value`, amounts in rupees. To add one, write down what
+//! A line of a list is `language | SENTENCE => TOOL; argument=value`, amounts in rupees. To add one, write down what
 //! it means, and only then run the test. A question is no wrong act.
 
 #![allow(
@@ -10,7 +10,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use munshi_lang::names;
 use munshi_ledger::Ledger;
@@ -19,8 +19,6 @@ use munshi_llm::{ChatRequest, Message, Target, ToolCall};
 use munshi_offline::Offline;
 use munshi_pack::{House, Pack};
 use munshi_types::{Clock, Ids, SystemClock, SystemRandom, ToolSpec};
-
-const SAID: &str = include_str!("owners.txt");
 
 #[derive(Default)]
 struct Row {
@@ -47,16 +45,24 @@ fn is_meant(call: &ToolCall, meant: &str) -> bool {
         })
 }
 
-#[tokio::test]
-async fn what_owners_say_is_understood() {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::new(clock, Arc::new(SystemRandom))));
-    let house = House::install_all(&[pack]).unwrap();
-    let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
-    let tools: Vec<Arc<ToolSpec>> = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
-    let offline = Offline::new(house.book.clone()).unwrap();
+fn shop() -> &'static (Offline, Vec<Arc<ToolSpec>>) {
+    static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+    SHOP.get_or_init(|| {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock, ids));
+        let house = House::install_all(&[pack]).unwrap();
+        let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
+        let tools = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
+        (Offline::new(house.book.clone()).unwrap(), tools)
+    })
+}
+
+/// How a list is understood; what was missed is printed.
+async fn heard(said: &'static str) -> BTreeMap<&'static str, Row> {
+    let (offline, tools) = shop();
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
-    for line in SAID.lines().filter(|line| !line.is_empty()) {
+    for line in said.lines().filter(|line| !line.is_empty()) {
         let (language, rest) = line.split_once(" | ").unwrap();
         let (text, meant) = rest.split_once(" => ").unwrap();
         let request = ChatRequest {
@@ -82,7 +88,67 @@ async fn what_owners_say_is_understood() {
     for (language, row) in &rows {
         println!("{language}: {} of {} right, {} wrong", row.right, row.all, row.wrong);
     }
+    rows
+}
+
+async fn is_understood(said: &'static str, percent: usize) {
+    let rows = heard(said).await;
     let all = &rows["all"];
     assert_eq!(all.wrong, 0, "{} of {} did something else", all.wrong, all.all);
-    assert!(all.right * 100 >= all.all * 90, "{} of {} right", all.right, all.all);
+    assert!(all.right * 100 >= all.all * percent, "{} of {} right", all.right, all.all);
+}
+
+#[tokio::test]
+async fn what_owners_say_is_understood() {
+    is_understood(include_str!("owners.txt"), 93).await;
+}
+
+#[tokio::test]
+async fn what_is_said_in_a_shop_all_day_is_understood() {
+    is_understood(include_str!("shops.txt"), 90).await;
+}
+
+/// Nothing was mended by this list.
+#[tokio::test]
+async fn what_was_written_down_later_is_understood() {
+    is_understood(include_str!("later.txt"), 80).await;
+}
+
+/// What somebody lent the speaker is no payment of theirs, and what they pay off is one.
+const BORROWED: [(&str, &str); 11] = [
+    ("ಸುರೇಶ ನನಗೆ ಏಳುನೂರು ರೂಪಾಯಿ ಸಾಲ ಕೊಟ್ಟ", "credit_taken"),
+    ("Geeta ne 250 udhaar chukaya", "payment_received"),
+    ("সুমন আমাকে সাতশো টাকা ধার দিয়েছে", "credit_taken"),
+    ("Suresh nanage elunooru rupayi saala kotta", "credit_taken"),
+    ("Suresh enikku 700 roopa kadam thannu", "credit_taken"),
+    ("സുരേഷ് എനിക്ക് എഴുനൂറ് രൂപ കടം തന്നു", "credit_taken"),
+    ("Suresh mote 700 tanka udhara dela", "credit_taken"),
+    ("Suresh enakku 700 rubai kadan kuduthaan", "credit_taken"),
+    ("சுரேஷ் எனக்கு எழுநூறு ரூபாய் கடன் கொடுத்தான்", "credit_taken"),
+    ("Suresh naaku 700 rupayalu appu icchadu", "credit_taken"),
+    ("సురేష్ నాకు ఏడు వందల రూపాయలు అప్పు ఇచ్చాడు", "credit_taken"),
+];
+
+/// Hedged, heard, hoped, somebody else's: none of it may be written without asking, whatever phrases the pack has.
+#[tokio::test]
+async fn what_is_not_plainly_said_is_not_written() {
+    let (offline, tools) = shop();
+    let writes = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name && tool.effect.writes());
+    let unsaid = include_str!("../../../../crates/offline/tests/said/unsaid.txt");
+    let (mut all, mut written) = (0, Vec::new());
+    for text in unsaid.lines().filter(|line| !line.starts_with('#')) {
+        let request = ChatRequest {
+            messages: vec![Message::user(text)],
+            tools: tools.clone(),
+            ..ChatRequest::default()
+        };
+        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+        let plain = |call: &&ToolCall| {
+            BORROWED.iter().any(|(said, tool)| *said == text && *tool == call.name.as_str())
+        };
+        let calls = reply.tool_calls().filter(|call| writes(&call.name) && !plain(call));
+        written.extend(calls.map(|call| format!("{text}: {} {}", call.name, call.arguments)));
+        all += 1;
+    }
+    assert!(all > 400 && written.is_empty(), "{} of {all} written:\n{}", written.len(), written.join("\n"));
 }

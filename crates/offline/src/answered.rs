@@ -1,0 +1,188 @@
+//! What an answer to a question says: of what was asked, and beside it.
+//!
+//! An answer goes with the question only in what it leaves alone. A name or a number in it that is not the question's
+//! own is never passed over: it is taken and read back, or the answer is read back as it is.
+
+use munshi_lang::names;
+use serde_json::{Map, Value};
+
+use crate::fill::{Filled, is_time};
+use crate::palette::{Field, Kind, Tool};
+use crate::reading::{Held, Reading, Word};
+use crate::roles::Role;
+use crate::sight::{Sight, personal};
+use crate::spans::Span;
+use crate::state::Open;
+use crate::words::{Class, Classes};
+
+/// What is held against an open question.
+pub(crate) struct Heard<'h> {
+    pub tool: &'h Tool,
+    pub open: &'h Open,
+    /// The field that was asked for; none where a yes was.
+    pub wanted: Option<&'h Field>,
+}
+
+impl Heard<'_> {
+    /// What the answer says anew: numbers, a thing that is counted, a person who is plainly named.
+    pub(crate) fn news(&self, filled: &Filled) -> Map<String, Value> {
+        let is_new = |name: &str| {
+            let Some(field) = self.tool.field(name) else { return false };
+            match field.kind {
+                Kind::Money | Kind::Quantity | Kind::Unit => true,
+                Kind::Item => filled.item.as_ref().is_some_and(|item| item.is_counted),
+                Kind::Person => self.names_another(filled),
+                _ => false,
+            }
+        };
+        filled
+            .arguments
+            .iter()
+            .filter(|(name, _)| is_new(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
+    /// Whether somebody else is plainly named than the question is about.
+    pub(crate) fn names_another(&self, filled: &Filled) -> bool {
+        let Some(span) = filled.person.as_ref().filter(|span| is_plain_name(span)) else { return false };
+        self.known(&Kind::Person).is_some_and(|then| !is_same_name(&Value::from(span.text.as_str()), then))
+    }
+
+    /// What the question has for the field of a kind already.
+    fn known(&self, kind: &Kind) -> Option<&Value> {
+        self.open.arguments.get(&self.tool.wants(kind)?.name)
+    }
+
+    /// Whether a name or thing is what was asked for, or the question's own.
+    fn expects(&self, span: &Span, kind: &Kind) -> bool {
+        if self.wanted.is_some_and(|field| field.kind == *kind) {
+            return *kind != Kind::Person || !self.is_turned(span);
+        }
+        self.known(kind).is_some_and(|then| is_same_name(&Value::from(span.text.as_str()), then))
+    }
+
+    /// Whether the name has a part that may make it another act: who was asked about receives, and this one gives.
+    fn is_turned(&self, span: &Span) -> bool {
+        let receives = || self.tool.patterns.iter().any(|pattern| pattern.role == Some(Role::To));
+        match span.told.filter(|told| told.is_marked).map(|told| told.role) {
+            Some(Role::To) => !receives(),
+            Some(Role::By | Role::From) => receives(),
+            _ => false,
+        }
+    }
+
+    /// Whether a number of the question would be another one.
+    fn recounts(&self, filled: &Filled) -> bool {
+        let is_asked = |name: &str| self.wanted.is_some_and(|field| field.name == name);
+        self.open.arguments.iter().any(|(name, then)| {
+            let counts = self.tool.field(name).is_some_and(is_number);
+            counts && !is_asked(name) && filled.arguments.get(name).is_some_and(|now| now != then)
+        })
+    }
+}
+
+/// Whether a message speaks of another person or another number than the question.
+pub(crate) fn changed(tool: &Tool, filled: &Filled, open: &Open) -> bool {
+    let heard = Heard { tool, open, wanted: None };
+    let differs = |name: &str, now: &Value| open.arguments.get(name).is_some_and(|then| then != now);
+    let recounts = tool
+        .fields
+        .iter()
+        .filter(|field| is_number(field))
+        .any(|field| filled.arguments.get(&field.name).is_some_and(|now| differs(&field.name, now)));
+    recounts || heard.names_another(filled)
+}
+
+const fn is_number(field: &Field) -> bool {
+    matches!(field.kind, Kind::Money | Kind::Quantity)
+}
+
+/// Whether two names would be found as one.
+pub(crate) fn is_same_name(one: &Value, other: &Value) -> bool {
+    match (one.as_str(), other.as_str()) {
+        (Some(one), Some(other)) => {
+            names::score(one, other) >= names::SAME || names::name_key(one) == names::name_key(other)
+        }
+        _ => one == other,
+    }
+}
+
+/// A name with a part in the sentence, with respect, or written large inside it.
+fn is_plain_name(span: &Span) -> bool {
+    personal(span) >= 2.0 || (span.is_capital && span.from > 0)
+}
+
+/// Whether a message agrees, with no more than the number beside it.
+pub(crate) fn is_agreed(reading: &Reading<'_>) -> bool {
+    let allowed = Classes::of(&[Class::Yes, Class::Small, Class::In]);
+    let said = || reading.words.iter().filter(|word| !word.is_sign);
+    reading.mood.is_plain()
+        && said().any(|word| word.held.is_none() && word.classes.has(Class::Yes))
+        && said().all(|word| {
+            matches!(word.held, Some(Held::Number(_))) || (word.held.is_none() && word.classes.meets(allowed))
+        })
+}
+
+/// Whether an answer is a number or a name and grammar, and nothing that may take it back.
+pub(crate) fn is_plain_answer(sight: &Sight<'_>, filled: &Filled, heard: &Heard<'_>) -> bool {
+    let harmless = Classes::of(&[
+        Class::To,
+        Class::By,
+        Class::From,
+        Class::Of,
+        Class::In,
+        Class::Small,
+        Class::Yes,
+        Class::Me,
+        Class::ToMe,
+    ]);
+    let taken = [(&filled.person, Kind::Person), (&filled.item, Kind::Item)];
+    let is_taken = |at: usize| {
+        taken.iter().any(|(span, kind)| {
+            let span = span.as_ref().filter(|span| (span.from..span.to).contains(&at));
+            span.is_some_and(|span| span.to - span.from < 3 && heard.expects(span, kind))
+        })
+    };
+    let reading = &sight.reading;
+    let is_clear = |(at, word): (usize, &Word<'_>)| {
+        let is_number = matches!(word.held, Some(Held::Number(_)));
+        let is_doubtful = word.classes.meets(Classes::of(&[Class::Doubt, Class::Not, Class::No, Class::If]));
+        is_number
+            || (word.is_sign && word.text != "?")
+            || (!is_doubtful && (is_taken(at) || word.classes.meets(harmless)))
+    };
+    reading.mood.is_plain()
+        && filled.unplaced == 0
+        && !heard.recounts(filled)
+        && reading.numbers.iter().all(|number| !number.unit.is_some_and(is_time))
+        && reading.words.iter().enumerate().all(is_clear)
+}
+
+/// The choice an answer names, by what it says or by its place.
+pub(crate) fn picked(reading: &Reading<'_>, choices: &[Value]) -> Option<Value> {
+    const FIRST: &[&str] =
+        &["first", "pehla", "pehle", "pahla", "pehli", "modalu", "mudhal", "modati", "prothom", "pahila"];
+    const SECOND: &[&str] =
+        &["second", "dusra", "doosra", "dusre", "dusri", "dvitiyo", "bijo", "duja", "rendava", "irandavadhu"];
+    let key = |text: &str| munshi_lang::fold::key(text);
+    let names = |list: &[&str]| reading.words.iter().any(|word| list.iter().any(|one| key(one) == word.key));
+    by_words(reading, choices)
+        .or_else(|| choices.first().filter(|_| names(FIRST)))
+        .or_else(|| choices.get(1).filter(|_| names(SECOND)))
+        .cloned()
+}
+
+/// The one choice of which the most words were said; none where two have as many.
+fn by_words<'c>(reading: &Reading<'_>, choices: &'c [Value]) -> Option<&'c Value> {
+    let is_said = |part: &&str| {
+        let key = munshi_lang::fold::key(part);
+        reading.words.iter().any(|word| !word.key.is_empty() && word.key == key)
+    };
+    let said =
+        |choice: &Value| choice.as_str().map_or(0, |text| text.split_whitespace().filter(is_said).count());
+    let most = choices.iter().map(said).max().filter(|most| *most > 0)?;
+    let mut best = choices.iter().filter(|choice| said(choice) == most);
+    let first = best.next()?;
+    best.next().is_none().then_some(first)
+}
