@@ -204,18 +204,15 @@ impl Turn {
         let mut reply = Reply::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
         let purse = Arc::new(ground::purse(&engine, &run, &place, (prepared.aside, &snapshot)));
-        let permitted = engine.settings.classes.permitted(prepared.plan);
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
-        let route = Route { permitted, ..own };
-        let route = if snapshot.is_read { think::here_only(&route, engine.here()) } else { route };
-        let route = Arc::new(route);
+        let route = Route { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
+        let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
         let mut entities = Entities::stored(&prepared.session.entities);
         entities.hear(&prepared.message.text);
         let veil = ground::veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
         let seconds = limit.seconds.min(u64::from(place.agent.body.limits.turn_seconds));
-        let timings = Clockwork::begin(begun);
         let mut turn = Self {
             engine,
             tenant: held.tenant,
@@ -232,7 +229,7 @@ impl Turn {
             veil,
             steps: Vec::new(),
             entered: (RunState::Preparing, begun),
-            timings,
+            timings: Clockwork::begin(begun),
             report: Report::default(),
             target: None,
             state: Vec::new(),
