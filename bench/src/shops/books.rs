@@ -56,7 +56,10 @@ pub(super) fn measure(engine: Engine, runtime: &Runtime, entries: usize) -> Resu
             ledger.ask("who owes most", ASKED, |tx, _| balances::who_owes(tx, None, 10)).await?,
             ledger.ask("a month's totals", ASKED, move |tx, _| days::totals(tx, Days::month(day))).await?,
             ledger.ask("what is usual", ASKED, |tx, id| habits::of(tx, id, books::Side::Trade)).await?,
-            ledger.ask("the day book", ASKED, move |tx, _| day_book::of_day(tx, day.before())).await?.within(None),
+            ledger
+                .ask("the day book", ASKED, move |tx, _| day_book::of_day(tx, day.before()))
+                .await?
+                .within(None),
             ledger.ask("all worked out again", PROVED, |tx, _| proved(tx)).await?.within(Some(PROOF_GOAL)),
         ];
         Ok(rows)

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use metrics::counter;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
@@ -25,6 +26,7 @@ use crate::translate::Accepted;
 
 /// Since the process began, by what ended them.
 const RESTARTS: &str = "munshi_connector_restarts_total";
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// What the shelf is made of, beside the entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +143,12 @@ impl Supervisor {
         tracing::info!(connector = %self.name, tenant = %self.tenant, took = took.as_millis(), "a connector is ready");
         let ended = self.attend(&session).await;
         self.tell.send_modify(|now| now.session = None);
+        if matches!(ended, Ended::Shut(_)) {
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = outlasted(&session, self.host.pace.answer) => {}
+            }
+        }
         session.close(self.host.pace.grace).await;
         ended
     }
@@ -293,5 +301,13 @@ impl Supervisor {
     fn scrubber(&self) -> Scrubber {
         let now = self.tell.borrow();
         now.pass.as_ref().map_or_else(|| now.scrubber.clone(), |pass| pass.scrubber())
+    }
+}
+
+/// Calls under way hear themselves that they are not let in; broken off, nobody could tell whether they were done.
+async fn outlasted(session: &Arc<Session>, longest: Duration) {
+    let began = Instant::now();
+    while Arc::strong_count(session) > 1 && began.elapsed() < longest {
+        sleep(MOMENT).await;
     }
 }

@@ -186,3 +186,23 @@ fn by_words<'c>(reading: &Reading<'_>, choices: &'c [Value]) -> Option<&'c Value
     let first = best.next()?;
     best.next().is_none().then_some(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::Before;
+
+    fn chosen(said: &str) -> Option<String> {
+        let choices = ["Ramesh Kumar", "Ramesh Gupta"].map(Value::from);
+        let before = Before::default();
+        picked(&Reading::new(said, &before), &choices)?.as_str().map(str::to_owned)
+    }
+
+    #[test]
+    fn of_two_that_share_a_name_none_is_picked_by_it() {
+        assert_eq!(chosen("Ramesh"), None);
+        assert_eq!(chosen("Gupta wala").as_deref(), Some("Ramesh Gupta"));
+        assert_eq!(chosen("Ramesh Kumar ko").as_deref(), Some("Ramesh Kumar"));
+        assert_eq!(chosen("dusra").as_deref(), Some("Ramesh Gupta"));
+    }
+}

@@ -566,13 +566,3 @@ async fn a_yes_with_another_name_is_read_back_with_that_name() {
         }
     }
 }
-
-#[tokio::test]
-async fn of_two_that_share_a_name_none_is_picked_by_it() {
-    let mut talk = Talk::new();
-    let asked = talk.say("Ramesh Kumar aur Ramesh Gupta ko 500 udhaar diye").await;
-    if call(&asked).is_none() && asked.text().contains("Ramesh Gupta") {
-        let reply = talk.say("Ramesh").await;
-        assert_eq!(call(&reply), None, "{}", reply.text());
-    }
-}

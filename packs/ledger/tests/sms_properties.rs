@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_ledger::sms::{Nothing, Payment, Reading, Sms, read};
+use munshi_ledger::sms::{Certainty, Nothing, Payment, Reading, Sms, read};
 use proptest::prelude::*;
 
 fn reading(text: &str) -> Reading {
@@ -182,6 +182,15 @@ fn one_payment_told_twice_has_one_fingerprint() {
     let plain = "INR 340 spent on card XX4471 at GANESH on 14-06-25 18:20:11";
     assert_eq!(payment(plain).fingerprint(), payment(&plain.replace("18:20:11", "18:20:45")).fingerprint());
     assert_ne!(payment(plain).fingerprint(), payment(&plain.replace("18:20:11", "18:21:11")).fingerprint());
+}
+
+#[test]
+fn an_amount_with_a_minus_is_asked_about() {
+    let found = payment("INR -500.00 debited from A/c XX4471 on 14-06-25 to GANESH TIFFIN. Ref 516588123401");
+    assert_eq!((found.amount.as_paise(), found.certainty), (50_000, Certainty::Unsure));
+    let overdrawn =
+        payment("INR 500.00 debited from A/c XX4471 to GANESH TIFFIN. Ref 516588123401. Avl Bal INR -120.00");
+    assert_eq!(overdrawn.balance.map(munshi_types::Money::as_paise), Some(-12_000));
 }
 
 #[test]

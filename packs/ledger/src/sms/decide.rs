@@ -1,5 +1,7 @@
 //! From what a message says to what it means.
 
+use munshi_types::Money;
+
 use super::counterparty::counterparty;
 use super::events::{Event, State, Weight, events};
 use super::lexicon::Class;
@@ -146,13 +148,14 @@ fn payment(
     if account.is_none() && reference.is_none() {
         doubts.extend(vagueness(page, event, counterparty.as_deref()));
     }
+    let amount = size(moved.money, &mut doubts);
     let certainty = doubts.iter().map(|doubt| doubt.leaves()).min().unwrap_or(Certainty::Sure);
     let balance =
         page.amounts.iter().find(|amount| amount.role == Role::Balance && amount.currency == Currency::INR);
     Payment {
         purse: purse(page, event, counterparty.as_deref()),
         direction: event.direction,
-        amount: moved.money,
+        amount,
         currency: moved.currency,
         account,
         counterparty,
@@ -165,6 +168,14 @@ fn payment(
         doubts,
         said: page.cut.text(event.at..event.end).to_owned(),
     }
+}
+
+/// How much moved. A minus may only say that it went, or turn the way round.
+fn size(moved: Money, doubts: &mut Vec<Doubt>) -> Money {
+    if moved.is_negative() {
+        doubts.push(Doubt::Direction);
+    }
+    Money::from_paise(moved.as_paise().saturating_abs())
 }
 
 /// What neither account nor reference vouches for.

@@ -8,6 +8,7 @@ mod bills;
 mod claims;
 mod customers;
 mod days;
+mod pasted;
 mod people;
 mod phrases;
 mod prompts;
