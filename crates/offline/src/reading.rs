@@ -187,11 +187,15 @@ impl<'m> Reading<'m> {
         let is_answer = |at: usize| answer.is_some_and(|(from, to)| (from..to).contains(&at));
         let beside = Classes::of(&[wanted, Class::Talk, Class::Small, Class::In, Class::Hello, Class::ToMe]);
         let is_wanted = |word: &&Word<'_>| small.anywhere(&word.key).has(wanted);
+        // "Munshi ji": whoever is greeted.
+        let is_titled = |at: usize| said.get(at + 1).is_some_and(|next| is_honorific(&next.key));
         (answer.is_some() || said.iter().any(is_wanted))
             && said.iter().enumerate().all(|(at, word)| {
                 is_answer(at)
                     || (word.held.is_none()
-                        && (is_honorific(&word.key) || small.anywhere(&word.key).meets(beside)))
+                        && (is_honorific(&word.key)
+                            || is_titled(at)
+                            || small.anywhere(&word.key).meets(beside)))
             })
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::Tab;
 use munshi_llm::{Message, Part};
-use munshi_safety::pipeline::{Caller, Concern, Wanted};
+use munshi_safety::pipeline::{Caller, Concern, Taint, Wanted};
 use munshi_tiers::contract;
 use munshi_tools::{Answer, Want};
 use munshi_types::{Effect, Id, ToolName};
@@ -16,7 +16,7 @@ use super::choose::{Led, of_call};
 use super::journal::{CallJournal, body};
 use super::pause::{Delayed, Pause};
 use super::soft::Asked;
-use super::{Turn, evidence};
+use super::{Turn, evidence, ground};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::runs;
@@ -227,7 +227,7 @@ impl Turn {
                     wanted: if self.run.kind == runs::REHEARSAL { Wanted::Rehearsal } else { Wanted::Act },
                     caller: self.caller(),
                     agent: conduct,
-                    taint: self.snapshot.taint.clone(),
+                    taint: self.taint(),
                     concerns,
                 };
                 let anew = Asked::Anew(Box::new(want));
@@ -245,6 +245,16 @@ impl Turn {
         let answer = answered?.ok_or(Error::NoRun)?;
         self.begun.insert(called.act);
         Ok((answer, journal.observed.load(Ordering::SeqCst)))
+    }
+
+    /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
+    /// conversation has read before can't have talked it into anything.
+    fn taint(&self) -> Taint {
+        let is_here = self.target.is_some() && self.target.as_deref() == self.engine.here();
+        if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
+            return ground::taint(&self.prepared);
+        }
+        self.snapshot.taint.clone()
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.

@@ -14,6 +14,8 @@ use crate::runs;
 
 /// How often something is put before a person; after that it is told when its time is over.
 const TIMES: usize = 3;
+/// Letters of a text that tell which one it is.
+const QUOTED: usize = 160;
 
 impl Turn {
     /// Whoever can say yes themselves is asked; others are told that somebody is.
@@ -96,7 +98,8 @@ impl Turn {
 
     /// What is asked about, in the person's own language as far as the tool has words in it.
     pub(super) fn asked_about(&self, approval: &Approval) -> String {
-        self.told(approval).unwrap_or_else(|| approval.words.clone())
+        let told = self.told(approval).or_else(|| quoted(&approval.arguments));
+        told.unwrap_or_else(|| approval.words.clone())
     }
 
     fn told(&self, approval: &Approval) -> Option<String> {
@@ -125,4 +128,14 @@ impl Turn {
         let id = id.as_str()?;
         self.entities.known().find(|known| known.id == id).map(|known| known.name)
     }
+}
+
+/// What is about one text alone, such as a message that was pasted, is told by that.
+fn quoted(arguments: &Value) -> Option<String> {
+    let mut fields = arguments.as_object()?.values();
+    let text = fields.next()?.as_str()?.trim();
+    let is_only = fields.next().is_none() && text.contains(char::is_whitespace);
+    let beginning: String = text.chars().take(QUOTED).collect();
+    let rest = if beginning.len() < text.len() { "…" } else { "" };
+    is_only.then(|| format!("“{beginning}{rest}”"))
 }

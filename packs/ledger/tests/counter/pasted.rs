@@ -38,4 +38,17 @@ on_both! {
         assert_eq!((standing.entries, standing.bank.as_paise()), (1, 74_000));
         shop.assert_sound().await;
     }
+
+    async fn what_is_said_after_it_is_the_owners_own_word(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        assert!(shop.say("namaste munshi ji").await.starts_with("Namaste"));
+        shop.say("Rs.740.00 credited to a/c **4471 on 15-11-26 from SUNITA TEXTILES (UPI Ref No 516588123405)").await;
+        let other = shop.say("sale of 90").await;
+        assert!(other.contains("“Rs.740.00 credited to a/c **4471"), "what waits is told by its words: {other}");
+        shop.say("yes").await;
+        let written = shop.say("सुनीलला अडीचशे उधार दिले").await;
+        assert!(written.starts_with("सुनील यांना ₹250 उधार दिले, लिहिले आहे."), "{written}");
+        assert!(shop.say("delete last entry").await.starts_with("Entry 3 of ₹250 is cancelled."));
+        shop.assert_sound().await;
+    }
 }
