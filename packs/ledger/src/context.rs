@@ -56,13 +56,14 @@ fn gathered(tx: &mut Tx<'_>, scene: &Scene) -> Result<Gathered> {
         profile.push(Data::new(&owed(tx)?));
     }
     let mut lines = Vec::new();
+    let alike = mentioned::alike(tx, &scene.message)?;
     if sees("ledger.balance.read") {
-        for contact in mentioned::contacts(tx, &scene.message)? {
+        for contact in alike.contacts(tx, &scene.message)? {
             lines.push(of_contact(tx, scene, &contact)?);
         }
     }
     if sees("ledger.stock.read") {
-        lines.extend(mentioned::items(tx, &scene.message)?.iter().map(of_item));
+        lines.extend(alike.items(tx, &scene.message)?.iter().map(of_item));
     }
     let facts = lines.iter().map(|line| Fact { text: Data::new(line), confidence: SURE }).collect();
     Ok(Gathered { profile, facts, people, ..Gathered::default() })

@@ -41,6 +41,7 @@ export class Chat {
   constructor({ door, view, place, words, voice }) {
     this.door = door;
     this.view = view;
+    view.on = this;
     this.stores = stores();
     this.names = { draft: `munshi:${place}:draft`, out: `munshi:${place}:out`, voice: "munshi:voice" };
     this.live = new Map();

@@ -1,10 +1,11 @@
-// A visitor proves a phone: the number, the code that comes there, done.
+// A visitor proves a phone: the number, the code that comes there, done. Each node names its words, so that it follows
+// when the language changes under it.
 import { el } from "./dom.js";
 
-function question(words, { label, hint, submit, wrong }, act) {
-  const box = el("input", { required: true, "aria-label": label, placeholder: label, inputmode: "tel", autocomplete: "off", maxlength: "32" });
+function question(chat, { label, hint, submit, wrong }, act) {
+  const box = el("input", { required: true, "data-label": label, inputmode: "tel", autocomplete: "off", maxlength: "32" });
   const fault = el("p", { class: "fault", role: "alert" });
-  const button = el("button", { type: "submit" }, submit);
+  const button = el("button", { type: "submit", "data-word": submit });
   const send = async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -12,31 +13,32 @@ function question(words, { label, hint, submit, wrong }, act) {
     try {
       await act(box.value);
     } catch (error) {
-      fault.textContent = error.status === 429 ? words["too-many"] : error.code ? wrong : words.offline;
+      fault.textContent = chat.words[error.status === 429 ? "too-many" : error.code ? wrong : "offline"];
       button.disabled = false;
     }
   };
-  return el("form", { class: "link", onsubmit: send }, box, button, hint ? el("p", { class: "quiet" }, hint) : null, fault);
+  return el("form", { class: "link", onsubmit: send }, box, button, hint ? el("p", { class: "quiet", "data-word": hint }) : null, fault);
 }
 
 export function offerLink(chat, before) {
-  const { door, words } = chat;
-  const shown = before.parentElement.querySelector(".link");
-  if (shown) return;
+  const { door, view } = chat;
+  if (before.parentElement.querySelector(".link")) return;
   const show = (node, next) => {
     node.replaceWith(next);
+    view.label(next);
     next.querySelector("input")?.focus();
   };
-  const done = () => el("p", { class: "link", role: "status" }, words.linked);
-  const code = question(words, { label: words.code, hint: null, submit: words.confirm, wrong: words["code-wrong"] }, async (text) => {
+  const done = () => el("p", { class: "link", role: "status", "data-word": "linked" });
+  const code = question(chat, { label: "code", submit: "confirm", wrong: "code-wrong" }, async (text) => {
     await door.confirm(text);
     show(code, done());
     chat.refresh();
   });
-  const phone = question(words, { label: words.phone, hint: words["link-hint"], submit: words["send-code"], wrong: words["phone-wrong"] }, async (text) => {
+  const phone = question(chat, { label: "phone", hint: "link-hint", submit: "send-code", wrong: "phone-wrong" }, async (text) => {
     await door.link(text);
     show(phone, code);
   });
-  const button = el("button", { type: "button", class: "link", onclick: () => show(button, phone) }, words.link);
+  const button = el("button", { type: "button", class: "link", "data-word": "link", onclick: () => show(button, phone) });
   before.before(button);
+  view.label(button);
 }

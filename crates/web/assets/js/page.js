@@ -8,14 +8,7 @@ export function openPage() {
   const root = document.getElementById("chat");
   if (!root) return;
   const { place, name, voice, words } = root.dataset;
-  const on = {
-    say: (text) => chat.say(text),
-    again: (id) => chat.again(id),
-    earlier: () => chat.earlier(),
-    answer: (approval, yes) => chat.answer(approval, yes),
-    typed: (text) => chat.draft(text),
-  };
-  const view = new View(root, { name, on });
+  const view = new View(root, { name });
   const chat = new Chat({ door: new Door({ place }), view, place, words: JSON.parse(words), voice });
   const menu = document.getElementById("language");
   const show = (code) => {

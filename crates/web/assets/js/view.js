@@ -1,4 +1,4 @@
-// What a conversation looks like. It knows nodes and words, and nothing of servers; `on` says what people do.
+// What a conversation looks like. It knows nodes and words, and nothing of servers; `on`, which a chat sets, hears what people do.
 import { el, icon, picture, ICONS } from "./dom.js";
 import { link, markdown, safeLink } from "./markdown.js";
 
@@ -20,10 +20,9 @@ function tag(voice) {
 }
 
 export class View {
-  constructor(root, { name, on, base }) {
+  constructor(root, { name, base }) {
     this.root = root;
     this.name = name;
-    this.on = on;
     this.base = base;
     this.words = {};
     this.offered = [];
@@ -35,19 +34,19 @@ export class View {
   }
 
   build() {
-    this.earlier = el("button", { type: "button", class: "earlier", hidden: true, onclick: () => this.on.earlier() });
+    this.earlier = el("button", { type: "button", class: "earlier", "data-word": "earlier", hidden: true, onclick: () => this.on.earlier() });
     this.opening = el("div", { class: "opening", hidden: true });
     this.thread = el("ol", { class: "thread" });
     this.doings = el("p", { class: "doing", hidden: true });
     this.asks = el("div", { class: "asks" });
-    this.suggestions = el("div", { class: "suggestions", role: "group", hidden: true });
-    this.log = el("div", { class: "log", role: "log", "aria-live": "off", tabindex: "0" });
+    this.suggestions = el("div", { class: "suggestions", "data-label": "suggestions", role: "group", hidden: true });
+    this.log = el("div", { class: "log", "data-label": "conversation", role: "log", "aria-live": "off", tabindex: "0" });
     this.log.append(this.earlier, this.opening, this.thread, this.doings, this.asks, this.suggestions);
-    this.newest = el("button", { type: "button", class: "newest", hidden: true, onclick: () => this.toEnd(true) }, icon(...ICONS.down));
+    this.newest = el("button", { type: "button", class: "newest", "data-label": "new", hidden: true, onclick: () => this.toEnd(true) }, icon(...ICONS.down));
     this.note = el("p", { class: "notice", role: "status", hidden: true });
     this.aloud = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
-    this.text = el("textarea", { rows: "1", autocomplete: "off", enterkeyhint: "send", maxlength: "16000", dir: "auto" });
-    this.sender = el("button", { type: "submit", class: "send" }, icon(...ICONS.send));
+    this.text = el("textarea", { rows: "1", autocomplete: "off", enterkeyhint: "send", maxlength: "16000", dir: "auto", "data-label": "placeholder" });
+    this.sender = el("button", { type: "submit", class: "send", "data-label": "send" }, icon(...ICONS.send));
     this.composer = el("form", { class: "composer", onsubmit: (event) => this.submit(event) }, this.text, this.sender);
     this.root.append(this.log, this.newest, this.note, this.composer, this.aloud);
     this.text.addEventListener("input", () => this.typed());
@@ -62,13 +61,7 @@ export class View {
     this.words = words;
     this.voice = voice;
     this.root.setAttribute("lang", tag(voice));
-    this.log.setAttribute("aria-label", words.conversation);
-    this.suggestions.setAttribute("aria-label", words.suggestions);
-    this.earlier.textContent = words.earlier;
-    this.text.setAttribute("aria-label", words.placeholder);
-    this.text.setAttribute("placeholder", words.placeholder);
-    this.sender.setAttribute("aria-label", words.send);
-    this.newest.setAttribute("aria-label", words.new);
+    this.label(this.root);
     // Questions that stand there already are asked in the words of now.
     [...this.asks.children].forEach((box) => this.ask(box.asked));
     this.opening.replaceChildren(
@@ -78,12 +71,21 @@ export class View {
     );
   }
 
+  // Gives a node, and those within, the words they name.
+  label(node) {
+    for (const one of [node, ...node.querySelectorAll("[data-word], [data-label]")]) {
+      const { word, label } = one.dataset;
+      if (word) one.textContent = this.words[word];
+      if (label) one.setAttribute("aria-label", (one.placeholder = this.words[label]));
+    }
+  }
+
   // What stands in the box while somebody writes.
   typed(tell = true) {
     const lines = this.text.value.split("\n").reduce((sum, line) => sum + 1 + Math.floor(line.length / 44), 0);
     this.text.rows = Math.min(6, Math.max(1, lines));
     this.sender.disabled = !this.text.value.trim();
-    if (tell) this.on.typed(this.text.value);
+    if (tell) this.on.draft(this.text.value);
   }
 
   submit(event) {

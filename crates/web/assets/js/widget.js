@@ -146,14 +146,7 @@ class MunshiChat extends HTMLElement {
   }
 
   #talk(body, voice) {
-    const on = {
-      say: (text) => this.#chat.say(text),
-      again: (id) => this.#chat.again(id),
-      earlier: () => this.#chat.earlier(),
-      answer: (approval, yes) => this.#chat.answer(approval, yes),
-      typed: (text) => this.#chat.draft(text),
-    };
-    const view = new View(body, { name: this.#name, on, base: this.#door.base });
+    const view = new View(body, { name: this.#name, base: this.#door.base });
     this.#chat = new Chat({ door: this.#door, view, place: this.#place, words: this.#words, voice });
     this.#chat.onclosed = () => view.closed(this.#chat.words.members);
     this.#chat.onvoice = (code) => (this.#menu.value = code.replace("-latn", ""));

@@ -43,15 +43,11 @@ impl Habit {
 
 /// The habit of a contact; somebody merged has that of the other.
 pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Habit> {
-    let root = contacts::get(tx, contact)?.id;
-    kept(tx, root, side)
-}
-
-fn kept(tx: &mut Tx<'_>, root: ContactId, side: Side) -> Result<Habit> {
     let habit = tx.optional(
         "SELECT seen, last_at, usual, low, high, rhythm FROM ledger_habits
-         WHERE tenant_id = $1 AND contact_id = $2 AND side = $3",
-        params![root, side],
+         WHERE tenant_id = $1 AND side = $3 AND contact_id
+           = coalesce((SELECT merged_into FROM ledger_contacts WHERE tenant_id = $1 AND id = $2), $2)",
+        params![contact, side],
         |row| {
             Ok(Habit {
                 seen: row.get(0)?,
@@ -68,7 +64,7 @@ fn kept(tx: &mut Tx<'_>, root: ContactId, side: Side) -> Result<Habit> {
 
 /// Works the habit of a contact out again from its latest entries, of which `change` more stand.
 pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: Side, change: i64) -> Result<()> {
-    let seen = kept(tx, root, side)?.seen + change;
+    let seen = of(tx, root, side)?.seen + change;
     let mut latest = Vec::new();
     for contact in contacts::group(tx, root)? {
         latest.extend(latest_of(tx, contact, side)?);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use munshi_lang::names::name_key;
 use munshi_lang::{Certainty, Directory, fold};
-use munshi_store::{Tx, params};
+use munshi_store::{Json, Tx, params};
 use munshi_types::Id;
 use uuid::Uuid;
 
@@ -20,34 +20,60 @@ const MOST: usize = 5;
 /// So many names share the bones of one word.
 const SHARED: i64 = 50;
 
-pub(super) fn contacts(tx: &mut Tx<'_>, message: &str) -> Result<Vec<Contact>> {
-    let mut found: Vec<Contact> = Vec::new();
-    for id in named(tx, "contact", message)? {
-        let contact = contacts::get(tx, ContactId::from_uuid(id))?;
-        if found.len() < MOST && found.iter().all(|known| known.id != contact.id) {
-            found.push(contact);
-        }
-    }
-    Ok(found)
+/// Names in the books that share bones with the words of a message, and whose they are.
+pub(super) struct Alike {
+    contacts: Vec<(Uuid, String)>,
+    items: Vec<(Uuid, String)>,
 }
 
-pub(super) fn items(tx: &mut Tx<'_>, message: &str) -> Result<Vec<Item>> {
-    let ids = named(tx, "item", message)?;
-    ids.into_iter().take(MOST).map(|id| items::get(tx, ItemId::from_uuid(id))).collect()
+/// One question to the database, however long the message is.
+pub(super) fn alike(tx: &mut Tx<'_>, message: &str) -> Result<Alike> {
+    let bones = Json::of(&bones(message))?;
+    let rows: Vec<(String, Uuid, String)> = tx.all(
+        (
+            "SELECT kind, subject_id, name FROM (
+               SELECT kind, subject_id, name,
+                      row_number() OVER (PARTITION BY kind, bone ORDER BY subject_id, name) AS place
+               FROM ledger_names WHERE tenant_id = $1 AND kind IN ('contact', 'item')
+                 AND bone IN (SELECT value FROM json_each($2)))
+             WHERE place <= $3",
+            "SELECT kind, subject_id, name FROM (
+               SELECT kind, subject_id, name,
+                      row_number() OVER (PARTITION BY kind, bone ORDER BY subject_id, name) AS place
+               FROM ledger_names WHERE tenant_id = $1 AND kind IN ('contact', 'item')
+                 AND bone = ANY (ARRAY(SELECT jsonb_array_elements_text($2::jsonb)))) AS named
+             WHERE place <= $3",
+        ),
+        params![bones, SHARED],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let of = |kind: &str| {
+        let those = rows.iter().filter(|(one, ..)| one == kind);
+        those.map(|(_, id, name)| (*id, name.clone())).collect()
+    };
+    Ok(Alike { contacts: of("contact"), items: of("item") })
+}
+
+impl Alike {
+    pub(super) fn contacts(&self, tx: &mut Tx<'_>, message: &str) -> Result<Vec<Contact>> {
+        let mut found: Vec<Contact> = Vec::new();
+        for id in named(&self.contacts, message) {
+            let contact = contacts::get(tx, ContactId::from_uuid(id))?;
+            if found.len() < MOST && found.iter().all(|known| known.id != contact.id) {
+                found.push(contact);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn items(&self, tx: &mut Tx<'_>, message: &str) -> Result<Vec<Item>> {
+        let ids = named(&self.items, message);
+        ids.into_iter().take(MOST).map(|id| items::get(tx, ItemId::from_uuid(id))).collect()
+    }
 }
 
 /// Those that a message may name, each once. Of one name that is several people's, all.
-fn named(tx: &mut Tx<'_>, kind: &str, message: &str) -> Result<Vec<Uuid>> {
-    let mut known: Vec<(Uuid, String)> = Vec::new();
-    for bone in bones(message) {
-        let alike = tx.all(
-            "SELECT subject_id, name FROM ledger_names WHERE tenant_id = $1 AND kind = $2 AND bone = $3
-             ORDER BY subject_id, name LIMIT $4",
-            params![kind, bone, SHARED],
-            |row| Ok((row.get::<Uuid>(0)?, row.get::<String>(1)?)),
-        )?;
-        known.extend(alike);
-    }
+fn named(known: &[(Uuid, String)], message: &str) -> Vec<Uuid> {
     let directory = Directory::new(known.iter().map(|(_, name)| name.as_str()));
     let keys: BTreeSet<String> = words(message).map(fold::key).collect();
     let is_said = |name: &str| name.split_whitespace().all(|word| keys.contains(&fold::key(word)));
@@ -66,7 +92,7 @@ fn named(tx: &mut Tx<'_>, kind: &str, message: &str) -> Result<Vec<Uuid>> {
             }
         }
     }
-    Ok(ids)
+    ids
 }
 
 /// The bones of every word, and of each without its last: a case may be written at the end of a name.
