@@ -75,16 +75,17 @@ pub fn look(tx: &mut Tx<'_>, seen: &Seen<'_>, windows: Windows) -> Result<Option
     }
     let (from, to) = (seen.happened_at.minus(windows.amount), seen.happened_at.plus(windows.amount));
     let near = tx.all(
-        "SELECT e.id FROM ledger_entries e
+        "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+         FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
          WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4
-           AND (e.kind = $5 OR (e.flow = $6 AND e.flow <> 0))
-           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+           AND (e.kind = $5 OR (e.flow = $6 AND e.flow <> 0)) AND r.id IS NULL
          ORDER BY e.happened_at DESC, e.number DESC LIMIT 20",
         params![plan.amount, from, to, plan.kind, plan.flow],
-        |row| row.get::<LedgerEntryId>(0),
+        entry::read,
     )?;
-    for id in near {
-        let entry = entry::get(tx, id)?;
+    for entry in near {
         if is_same_party(tx, entry.contact, party)? {
             return Ok(Some(Likeness::Amount(entry)));
         }
@@ -107,18 +108,17 @@ pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
 pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
     let party = act.party().map(|party| contacts::get(tx, party)).transpose()?.map(|party| party.id);
     let plan = act.plan(party)?;
-    let mut near: Vec<Entry> = tx
-        .all(
-            "SELECT e.id FROM ledger_entries e
-             WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4 AND e.flow = $5
-               AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
-             ORDER BY e.happened_at DESC, e.number DESC LIMIT 200",
-            params![plan.amount, at.minus(around), at.plus(around), plan.flow],
-            |row| row.get::<LedgerEntryId>(0),
-        )?
-        .into_iter()
-        .map(|id| entry::get(tx, id))
-        .collect::<Result<_>>()?;
+    let mut near = tx.all(
+        "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+         FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+         WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4 AND e.flow = $5
+           AND r.id IS NULL
+         ORDER BY e.happened_at DESC, e.number DESC LIMIT 200",
+        params![plan.amount, at.minus(around), at.plus(around), plan.flow],
+        entry::read,
+    )?;
     near.sort_by_key(|entry| entry.happened_at.as_micros().abs_diff(at.as_micros()));
     Ok(near)
 }
@@ -208,14 +208,16 @@ fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
 }
 
 fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Entry>> {
-    let id = tx.optional(
-        "SELECT e.id FROM ledger_entries e WHERE e.tenant_id = $1 AND e.words_key = $2 AND e.made_at >= $3
-           AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
+    Ok(tx.optional(
+        "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
+                e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
+                r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
+         FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+         WHERE e.tenant_id = $1 AND e.words_key = $2 AND e.made_at >= $3 AND r.id IS NULL
          ORDER BY e.made_at DESC, e.number DESC LIMIT 1",
         params![key, since],
-        |row| row.get::<LedgerEntryId>(0),
-    )?;
-    id.map(|id| entry::get(tx, id)).transpose()
+        entry::read,
+    )?)
 }
 
 /// What two writings of the same words share: letters and digits, whatever stands between them.
