@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::{Finding, Said, Trial, Verdict, Writes, sample};
+use crate::error::Error;
 use crate::link::{Broken, Session};
 use crate::manifest::Manifest;
 
@@ -101,7 +102,7 @@ async fn health(session: &Session, tools: &[Said<'_>]) -> Finding {
             Err(broken) => Finding::new(
                 "healthcheck",
                 Verdict::Fail,
-                format!("its healthcheck tool does not answer: {broken:?}"),
+                format!("its healthcheck tool does not answer: {broken}"),
             ),
         };
     }
@@ -201,7 +202,7 @@ async fn unknown_tool(session: &Session) -> Finding {
         Ok(text) if has_failed(&text) => Finding::pass(CHECK, "a tool that is not there is refused"),
         Ok(_) => Finding::new(CHECK, Verdict::Fail, "it answered for a tool that is not there"),
         Err(broken) => {
-            Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}"))
+            Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken}"))
         }
     }
 }
@@ -230,7 +231,7 @@ async fn wrong_arguments(session: &Session, tools: &[Said<'_>]) -> Finding {
         Err(broken) => Finding::new(
             CHECK,
             Verdict::Fail,
-            format!("{} broke without its arguments: {broken:?}", tool.name),
+            format!("{} broke without its arguments: {broken}", tool.name),
         ),
     }
 }
@@ -254,7 +255,9 @@ async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
 }
 
 async fn steady(session: &Session, manifest: &Manifest) -> Finding {
-    match session.list().await {
+    let listed = timeout(PATIENCE, session.list()).await;
+    let slow = |_| Error::TooSlow(format!("it does not list its tools again within {} s", PATIENCE.as_secs()));
+    match listed.map_err(slow).flatten() {
         Ok(again) if again.hash == manifest.hash => {
             Finding::pass("steady", "its list of tools stays the same")
         }

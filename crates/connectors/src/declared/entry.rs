@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Origin, Url};
 
 use super::{Declaration, Given};
 use crate::openapi::{self, Source};
@@ -155,6 +155,11 @@ impl Entry {
             }
             _ => Err("say one way to reach it: command, url, openapi or inside, not several".to_owned()),
         }
+    }
+
+    /// Whose service it is, where somebody may log in there.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        Url::parse(self.url.as_deref()?).ok().map(|url| url.origin())
     }
 
     /// Whether it is nobody's but the service's own business how we are let in.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt, unfold};
+use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -14,9 +14,10 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcM
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Error as SseError, Sse, SseStream};
+use sse_stream::{Error as SseError, Sse};
 
 use super::LONGEST_MESSAGE;
+use super::events::events;
 use crate::login::{Pass, Renewed, challenge_of};
 
 /// Of an answer that is an error.
@@ -262,40 +263,6 @@ async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
         body.extend_from_slice(&piece);
     }
     Ok(body)
-}
-
-/// Its events, none longer than a message may be. The count begins anew at every blank line.
-fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let pieces = unfold((response, 0_usize, false), |(mut response, length, over)| async move {
-        if over {
-            return None;
-        }
-        match response.chunk().await {
-            Ok(Some(piece)) => {
-                let length = since_blank_line(length, &piece);
-                match length > LONGEST_MESSAGE {
-                    true => {
-                        let error = format!("an event is longer than {LONGEST_MESSAGE} bytes");
-                        Some((Err(std::io::Error::other(error)), (response, length, true)))
-                    }
-                    false => Some((Ok(piece), (response, length, false))),
-                }
-            }
-            Ok(None) => None,
-            Err(error) => Some((Err(std::io::Error::other(error.to_string())), (response, length, true))),
-        }
-    });
-    SseStream::from_bytes_stream(pieces).boxed()
-}
-
-fn since_blank_line(length: usize, piece: &Bytes) -> usize {
-    let ends = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"];
-    let last =
-        ends.iter().filter_map(|end| piece.windows(end.len()).rposition(|window| window == *end)).max();
-    match last {
-        Some(at) => piece.len() - at,
-        None => length.saturating_add(piece.len()),
-    }
 }
 
 #[cfg(test)]

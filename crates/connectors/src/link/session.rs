@@ -123,6 +123,9 @@ impl Session {
                 break;
             }
         }
+        if cursor.is_some() && tools.len() <= MOST_TOOLS {
+            return Err(Error::Invalid(format!("its list of tools has more than {MOST_PAGES} pages")));
+        }
         if tools.len() > MOST_TOOLS {
             return Err(Error::Invalid(format!("it lists more than {MOST_TOOLS} tools")));
         }
@@ -192,6 +195,17 @@ pub(crate) enum Broken {
     TooLong,
     /// It lets nobody in without a login: it was not done.
     NotIn,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { words, .. } => write!(f, "it said no: {words}"),
+            Self::Lost(words) => f.write_str(words),
+            Self::TooLong => f.write_str("it answered with more than is read"),
+            Self::NotIn => f.write_str("it wants a login"),
+        }
+    }
 }
 
 impl Broken {

@@ -24,6 +24,7 @@ async fn logins(test: &TestDb) -> Logins {
         clock: test.clock.clone(),
         random,
         ids: test.ids.clone(),
+        patience: super::super::PATIENCE,
     };
     Logins::new(parts).unwrap()
 }

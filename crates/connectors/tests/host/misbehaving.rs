@@ -109,6 +109,17 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
     shop.host.stop().await;
 }
 
+/// What was read of a list is not taken for all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_never_ends_is_no_list() {
+    let shop = beside("pages").await;
+    let standing = shop.until_state("odd", State::Degraded).await;
+    assert!(standing.why.contains("more than 200 pages"), "{}", standing.why);
+    assert_eq!(standing.tools, 0);
+    good_one_works(&shop).await;
+    shop.host.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_ends_at_once_is_restarted_so_often_and_no_more() {
     let file = format!("{}{}", odd("odd", "loop", None), odd("good", "good", None));

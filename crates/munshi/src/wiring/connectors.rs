@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use munshi_config::Config;
 use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, rows};
+use munshi_connectors::{
+    Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, login, rows,
+};
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
@@ -19,6 +21,8 @@ use super::{policy, tools, vault};
 use crate::failure;
 
 pub(crate) const CONNECTORS_FILE: &str = "connectors.toml";
+/// What the file is called in a plan.
+pub(crate) const CONNECTORS: &str = "connectors";
 
 /// All that a connector's program gets of our own environment.
 const BASICS: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"];
@@ -57,6 +61,7 @@ pub(crate) async fn logins(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> 
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        patience: login::PATIENCE,
     })?)
 }
 
@@ -112,13 +117,19 @@ pub(crate) fn taken(registry: &Registry, declared: &Declared) -> Option<String> 
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
+/// What a file that is to be applied declares.
+pub(crate) fn declared_by(change: &FileChange) -> Result<Declared> {
+    serde_json::from_value(Value::Object(change.body.clone()))
+        .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))
+}
+
 impl Companion for ConnectorsFile {
     fn file(&self) -> &'static str {
         CONNECTORS_FILE
     }
 
     fn noun(&self) -> &'static str {
-        "connectors"
+        CONNECTORS
     }
 
     fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
@@ -152,8 +163,7 @@ impl Companion for ConnectorsFile {
     }
 
     fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
-        let declared: Declared = serde_json::from_value(Value::Object(change.body.clone()))
-            .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))?;
+        let declared = declared_by(change)?;
         rows::put(tx, &declared, &by.author, &by.note, by.made_at).map_err(told)?;
         Ok(())
     }

@@ -150,15 +150,20 @@ fn a_connector_is_typed_looked_after_and_taken_away() {
     installation.run(&["connector", "add", "ledger", "--json", "--", "x"]).refused_as(2, "usage");
     installation.run(&["connector", "add", "Odd", "--", "x"]).refused(2);
     installation.run(&["connector", "accept", "odd", "--json"]).refused_as(5, "not_found");
-    installation.run(&["connector", "test", "other", "--json"]).refused_as(5, "not_found");
+    for verb in ["test", "logs", "accept", "remove"] {
+        let missing = installation.run(&["connector", verb, "other", "--json"]).refused_as(5, "not_found");
+        assert!(missing.to_string().contains("there is no connector called other"), "{verb}: {missing}");
+    }
     let tested = installation.run(&["connector", "test", "odd"]);
     assert!(tested.out.contains("munshi vault set odd.key"), "{tested:?}");
+    assert!(tested.out.starts_with("odd\n"), "no name of a server that has said none: {tested:?}");
     add(&["--replace", "--", "python3", &server, "loop"]);
     let tested = installation.run(&["connector", "test", "odd"]);
     assert_eq!(tested.code, 7, "{tested:?}");
     let logs = installation.run(&["connector", "logs", "odd"]).ok();
     assert!(logs.contains("I can't find my settings"), "{logs}");
     installation.json(&["connector", "remove", "odd"]);
+    assert!(installation.run(&["connector", "logs", "odd"]).ok().contains("my settings"), "what it said stays");
     installation.run(&["connector", "remove", "odd", "--json"]).refused_as(5, "not_found");
     assert_eq!(installation.json(&["connector", "list"])["items"], json!([]));
 }

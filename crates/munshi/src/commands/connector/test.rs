@@ -71,7 +71,10 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
 
 fn words(report: &Report, painter: Painter) -> String {
     let Report { connector, server, version, tools, undeclared, .. } = report;
-    let title = harmless(&format!("{connector}: {server} {version}, {tools} tools"));
+    let title = match server.is_empty() && version.is_empty() {
+        true => connector.to_string(),
+        false => harmless(&format!("{connector}: {server} {version}, {tools} tools")),
+    };
     let mut text = format!("{}\n", painter.bold(&title));
     for finding in &report.findings {
         text += &line(finding, painter);

@@ -41,6 +41,17 @@ impl AskPage {
     }
 }
 
+/// For somebody whom this browser is not known to be of.
+#[derive(Template)]
+#[template(path = "account/connector_prove.html")]
+struct ProvePage {
+    words: Words,
+    /// What to send in the conversation, once it was asked for.
+    code: Option<String>,
+    path: String,
+    sign_in: String,
+}
+
 pub(crate) async fn show_connector_login(
     State(app): State<App>,
     Path(token): Path<String>,
@@ -52,6 +63,14 @@ pub(crate) async fn show_connector_login(
     let path = path(&token);
     let opener = match Opener::find(&app, &asked).await? {
         Ok(opener) => opener,
+        Err(_) if opener::can_be_shown(&app, &asked).await? => {
+            let browser = opener::opened(app.api()?, &headers);
+            let code = browser.and_then(|browser| led.code_of(&browser, app.api().ok()?.clock.now()));
+            let code = code.map(|code| format!("{} {}", &code[..3], &code[3..]));
+            let sign_in = SignInFirst::then(path.clone()).address();
+            let page = ProvePage { words: Words::of(&headers), code, path, sign_in };
+            return Ok(sent(&page, StatusCode::OK));
+        }
         Err(Closed::Unknown) => return Ok(SignInFirst::then(path).into_response()),
         Err(Closed::NotTheirs) => return Err(opener::not_theirs().into()),
     };
@@ -66,7 +85,7 @@ pub(crate) async fn show_connector_login(
     Ok(sent(&page, StatusCode::OK))
 }
 
-fn path(token: &Token) -> String {
+pub(super) fn path(token: &Token) -> String {
     format!("/connectors/login/{}", token.reveal())
 }
 
