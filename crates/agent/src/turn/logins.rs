@@ -25,9 +25,8 @@ impl Turn {
         if digits_in(&words).is_none() {
             return Ok(None);
         }
-        let unit = move |tx: &mut Tx<'_>| -> Result<_> {
-            Ok(engine.dispatcher.prove_login(tx, person, &words)?)
-        };
+        let unit =
+            move |tx: &mut Tx<'_>| -> Result<_> { Ok(engine.dispatcher.prove_login(tx, person, &words)?) };
         let Some(connector) = self.engine.db.write(self.tenant, unit).await? else { return Ok(None) };
         self.is_answer = true;
         let words = self.phrase("login-proved", &slots(&connector));

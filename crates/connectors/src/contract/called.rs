@@ -80,7 +80,7 @@ async fn look(session: &Session, tools: &[Said<'_>]) -> Vec<Seen> {
             Ok(text) => text,
             Err(Broken::Refused { words, .. }) => words,
             Err(Broken::TooLong) => "x".repeat(LARGE + 1),
-            Err(Broken::Lost(_) | Broken::NotIn) => continue,
+            Err(Broken::Lost(_) | Broken::NotIn | Broken::NotSent(_)) => continue,
         };
         let is_marked = ["truncat", "nextCursor", "next_cursor", "has_more", "more results"]
             .iter()
@@ -228,11 +228,9 @@ async fn wrong_arguments(session: &Session, tools: &[Said<'_>]) -> Finding {
             Verdict::Doubtful,
             format!("{} answers without its required arguments", tool.name),
         ),
-        Err(broken) => Finding::new(
-            CHECK,
-            Verdict::Fail,
-            format!("{} broke without its arguments: {broken}", tool.name),
-        ),
+        Err(broken) => {
+            Finding::new(CHECK, Verdict::Fail, format!("{} broke without its arguments: {broken}", tool.name))
+        }
     }
 }
 
@@ -256,7 +254,8 @@ async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
 
 async fn steady(session: &Session, manifest: &Manifest) -> Finding {
     let listed = timeout(PATIENCE, session.list()).await;
-    let slow = |_| Error::TooSlow(format!("it does not list its tools again within {} s", PATIENCE.as_secs()));
+    let slow =
+        |_| Error::TooSlow(format!("it does not list its tools again within {} s", PATIENCE.as_secs()));
     match listed.map_err(slow).flatten() {
         Ok(again) if again.hash == manifest.hash => {
             Finding::pass("steady", "its list of tools stays the same")

@@ -4,26 +4,29 @@ use futures_util::stream::{BoxStream, StreamExt, unfold};
 use reqwest::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use super::LONGEST_MESSAGE;
+use super::{LONGEST_MESSAGE, words};
 
 /// Its events, none longer than a message may be.
 pub(super) fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let pieces = unfold((response, Length::default(), false), |(mut response, mut length, over)| async move {
-        if over {
-            return None;
-        }
-        match response.chunk().await {
-            Ok(Some(piece)) => match length.grow(&piece) > LONGEST_MESSAGE {
-                true => {
-                    let error = format!("an event is longer than {LONGEST_MESSAGE} bytes");
-                    Some((Err(std::io::Error::other(error)), (response, length, true)))
+    let pieces =
+        unfold((response, Length::default(), false), |(mut response, mut length, over)| async move {
+            if over {
+                return None;
+            }
+            match response.chunk().await {
+                Ok(Some(piece)) => match length.grow(&piece) > LONGEST_MESSAGE {
+                    true => {
+                        let error = format!("an event is longer than {LONGEST_MESSAGE} bytes");
+                        Some((Err(std::io::Error::other(error)), (response, length, true)))
+                    }
+                    false => Some((Ok(piece), (response, length, false))),
+                },
+                Ok(None) => None,
+                Err(error) => {
+                    Some((Err(std::io::Error::other(words::of_request(&error))), (response, length, true)))
                 }
-                false => Some((Ok(piece), (response, length, false))),
-            },
-            Ok(None) => None,
-            Err(error) => Some((Err(std::io::Error::other(error.to_string())), (response, length, true))),
-        }
-    });
+            }
+        });
     SseStream::from_bytes_stream(pieces).boxed()
 }
 

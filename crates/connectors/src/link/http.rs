@@ -18,6 +18,9 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::LONGEST_MESSAGE;
 use super::events::events;
+use super::session::NotSent;
+use super::words;
+use crate::error::Error;
 use crate::login::{Pass, Renewed, challenge_of};
 
 /// Of an answer that is an error.
@@ -48,13 +51,13 @@ impl Bounded {
         let Some(pass) = &self.pass else {
             return request(auth).send().await.map_err(|error| failed(&error));
         };
-        let shown = pass.now().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+        let shown = pass.now().await.map_err(|error| not_sent(&error))?;
         let auth = shown.as_ref().map(|shown| shown.to_string());
         let response = request(auth).send().await.map_err(|error| failed(&error))?;
         let response = match response.status() {
             StatusCode::UNAUTHORIZED => {
                 let other = pass.instead_of(shown.as_ref().map(|shown| shown.as_str())).await;
-                match other.map_err(|error| StreamableHttpError::Client(error.into()))? {
+                match other.map_err(|error| not_sent(&error))? {
                     Renewed::NotIn => response,
                     Renewed::With(other) => {
                         request(Some(other.to_string())).send().await.map_err(|error| failed(&error))?
@@ -178,15 +181,13 @@ fn shut_out(pass: &Pass, response: Response) -> Result<Response, Failed> {
     Err(StreamableHttpError::AuthRequired(AuthRequiredError::new("Bearer".to_owned())))
 }
 
-/// What the connection says, with what lay below it: where it was refused stands there.
+/// What we have to show can't be had just now: the service has done nothing.
+fn not_sent(error: &Error) -> Failed {
+    StreamableHttpError::Client(std::io::Error::other(NotSent(error.to_string())))
+}
+
 fn failed(error: &reqwest::Error) -> Failed {
-    let mut words = error.to_string();
-    let mut below = std::error::Error::source(error);
-    while let Some(cause) = below {
-        words = format!("{words}: {cause}");
-        below = cause.source();
-    }
-    StreamableHttpError::Client(std::io::Error::other(words))
+    StreamableHttpError::Client(std::io::Error::other(words::of_request(error)))
 }
 
 fn unexpected(what: String) -> Failed {

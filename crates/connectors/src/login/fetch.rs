@@ -66,7 +66,8 @@ impl Fetch {
 
     /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
     pub(super) async fn in_time<T>(&self, place: &Url, asking: impl Future<Output = Result<T>>) -> Result<T> {
-        let slow = |_| Error::TooSlow(format!("{} takes too long to say how it lets people in", self::place(place)));
+        let slow =
+            |_| Error::TooSlow(format!("{} takes too long to say how it lets people in", self::place(place)));
         tokio::time::timeout(self.patience * 2, asking).await.map_err(slow)?
     }
 
@@ -105,7 +106,8 @@ impl Fetch {
     /// What the connector itself says to somebody without a login; none where it wants none.
     pub(super) async fn challenge(&self, url: &Url) -> Result<Option<Challenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
+        let request =
+            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
         let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
         let response = request.send().await.map_err(|error| lost(url, &error))?;
         if response.status() != StatusCode::UNAUTHORIZED {

@@ -139,7 +139,10 @@ pub(super) struct Kept<T> {
 pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Kept<T>>> {
     let sql = "SELECT hash, connector, body FROM connector_logins
                WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash";
-    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.into_iter().map(kept).collect()
+    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .into_iter()
+        .map(kept)
+        .collect()
 }
 
 /// The same, held until the transaction ends.
@@ -150,7 +153,10 @@ pub(super) fn held_links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -
         "SELECT hash, connector, body FROM connector_logins
          WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash FOR UPDATE",
     );
-    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.into_iter().map(kept).collect()
+    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .into_iter()
+        .map(kept)
+        .collect()
 }
 
 fn kept<T: DeserializeOwned>((hash, connector, body): (Vec<u8>, String, Json)) -> Result<Kept<T>> {

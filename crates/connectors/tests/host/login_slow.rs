@@ -69,8 +69,12 @@ impl Mood {
             Self::Silent => (String::new(), Vec::new(), slowly),
             Self::DripsStatus => ("HTTP/1.1 200 O".to_owned(), b"K".to_vec(), slowly),
             Self::DripsHeader => (format!("{HEAD}x-long: "), b"y".to_vec(), slowly),
-            Self::DripsBody => (format!("{HEAD}content-length: 200000\r\n\r\n{{\"issuer\": \""), b"x".to_vec(), slowly),
-            Self::DripsChunks => (format!("{HEAD}transfer-encoding: chunked\r\n\r\n"), b"1\r\n \r\n".to_vec(), slowly),
+            Self::DripsBody => {
+                (format!("{HEAD}content-length: 200000\r\n\r\n{{\"issuer\": \""), b"x".to_vec(), slowly)
+            }
+            Self::DripsChunks => {
+                (format!("{HEAD}transfer-encoding: chunked\r\n\r\n"), b"1\r\n \r\n".to_vec(), slowly)
+            }
             Self::Headers => (HEAD.to_owned(), long("x-more: yes\r\n"), at_once),
             Self::Header => (format!("{HEAD}x-long: "), long("y"), at_once),
             Self::Body => (format!("{HEAD}\r\n"), long(" "), at_once),
@@ -134,7 +138,8 @@ impl Street {
         let places = houses.iter().flat_map(|(_, slow, evil)| [place(&slow.base), place(&evil.base)]);
         let allowed = Allowed::new(places);
         let entries = houses.iter().enumerate();
-        let entries = entries.map(|(at, (_, slow, evil))| format!("[far{at}]\nurl = \"{}\"\n", url(slow, evil)));
+        let entries =
+            entries.map(|(at, (_, slow, evil))| format!("[far{at}]\nurl = \"{}\"\n", url(slow, evil)));
         let file: String = entries.collect();
         let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
         let logins = Logins::new(LoginParts {
@@ -150,7 +155,10 @@ impl Street {
     }
 
     /// The same at every house at once.
-    async fn all<'s, F: Future<Output = ()>>(&'s self, act: impl Fn(ConnectorName, &'s (Mood, Slow, Evil)) -> F) {
+    async fn all<'s, F: Future<Output = ()>>(
+        &'s self,
+        act: impl Fn(ConnectorName, &'s (Mood, Slow, Evil)) -> F,
+    ) {
         let named = self.houses.iter().enumerate();
         join_all(named.map(|(at, house)| act(format!("far{at}").parse().unwrap(), house))).await;
         for (mood, slow, _) in &self.houses {

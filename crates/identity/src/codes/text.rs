@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn digits_are_found_among_words() {
-        for same in ["012345", "the code is 012 345.", "०१२-३४५ यह रहा", "कोड ௦௧௨௩௪௫"] {
+        for same in ["012345", "the code is 012 345.", "०१२-३४५ यह रहा", "कोड ௦௧௨௩௪௫"]
+        {
             assert_eq!(digits_in(same).as_deref(), Some("012345"), "{same}");
         }
         for none in ["", "yes", "12345", "1234567", "500 to Ravi, 1200 to Meena"] {

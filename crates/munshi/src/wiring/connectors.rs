@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::declared::{self, Declared};
+use munshi_connectors::declared::{self, Declared, Entry};
 use munshi_connectors::{
     Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, login, rows,
 };
@@ -14,7 +14,7 @@ use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::{Registry, Shelf, Shelves};
-use munshi_types::{Clock, Ids, SystemRandom, TenantId};
+use munshi_types::{Clock, ConnectorName, Ids, SystemRandom, TenantId};
 use serde_json::{Value, json};
 
 use super::{policy, tools, vault};
@@ -117,6 +117,17 @@ pub(crate) fn taken(registry: &Registry, declared: &Declared) -> Option<String> 
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
+/// What to know about secrets that everybody can read who reads the file or the database.
+pub(crate) fn bare(name: &ConnectorName, entry: &Entry) -> Vec<String> {
+    let words = |key: String| {
+        format!(
+            "the connector {name} has its {key} in plain letters, and it is not hidden in what is said: keep it with \
+             `munshi vault set {name}.key`, and write vault:{name}.key in its place"
+        )
+    };
+    entry.bare_secrets().into_iter().map(words).collect()
+}
+
 /// What a file that is to be applied declares.
 pub(crate) fn declared_by(change: &FileChange) -> Result<Declared> {
     serde_json::from_value(Value::Object(change.body.clone()))
@@ -150,7 +161,9 @@ impl Companion for ConnectorsFile {
         let words = |name: &String| {
             format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
         };
-        closed.map(words).collect()
+        let declared: Declared = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
+        let bare = declared.0.iter().flat_map(|(name, entry)| bare(name, entry)).collect::<Vec<_>>();
+        closed.map(words).chain(bare).collect()
     }
 
     fn connectors(&self, body: &Body) -> Option<BTreeSet<String>> {

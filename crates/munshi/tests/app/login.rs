@@ -178,7 +178,14 @@ fn an_applied_file_without_the_connector_gives_its_login_back() {
     assert!(!house.is_kept() && house.service.grants("revoked") == 3);
     apply(&far, &[]);
     log_in();
-    let added = house.installation.json(&["connector", "add", "far", "--replace", "--url", "https://elsewhere.example/mcp"]);
+    let added = house.installation.json(&[
+        "connector",
+        "add",
+        "far",
+        "--replace",
+        "--url",
+        "https://elsewhere.example/mcp",
+    ]);
     assert_eq!(added["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{added}");
     assert!(!house.is_kept() && house.service.grants("revoked") == 4);
 }
@@ -232,8 +239,10 @@ fn somebody_logs_in_at_the_running_server() {
     let mut browser = Browser::default();
     let to = browser.say_yes(&asked.open);
     assert!(asked.is_waiting(), "nobody has signed in yet");
-    let (at, seen) = browser.follow(&to, "never");
-    assert!(at.starts_with(&format!("http://{}/connectors/back?", running.address)), "{at}");
+    let back = format!("http://{}/connectors/back", running.address);
+    let (at, _) = browser.follow(&to, &format!("{back}?"));
+    let (end, seen) = browser.follow(&at, "never");
+    assert_eq!(end, back, "nothing that was brought stays in the address");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
     let token = asked.open.strip_prefix(&link).unwrap().to_owned();
     asked.logged_in();

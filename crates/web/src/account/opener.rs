@@ -116,9 +116,8 @@ async fn person(app: &App, asked: &Asked<'_>) -> Result<Option<Opener>, ApiError
 
 /// Whom a link was sent to, as long as they may let us in.
 fn member(tx: &mut Tx<'_>, to: PersonId) -> Result<Option<PersonId>, ApiError> {
-    let may = |person: &Person| {
-        person.left_at.is_none() && matches!(person.role, Some(Role::Owner | Role::Admin))
-    };
+    let may =
+        |person: &Person| person.left_at.is_none() && matches!(person.role, Some(Role::Owner | Role::Admin));
     Ok(persons::living(tx, to)?.filter(may).map(|person| person.id))
 }
 

@@ -211,7 +211,7 @@ on_both! {
         browser.get(&back).await.moved(BACK);
         let page = browser.send("GET", BACK, &[("accept-language", "hi-IN, en;q=0.5")], None).await;
         let page = page.says(200, "far में साइन इन हो गया");
-        assert!(page.contains("<html lang=\"hi\"") && page.contains("आप यह पेज बंद कर सकते हैं"), "{page}");
+        assert!(page.contains("<html lang=\"hi\"") && page.contains("चैट पर लौट सकते हैं"), "{page}");
         browser.get(&back).await.says(403, ANEW);
         house.installation.browser().get(BACK).await.says(403, NOT_BEGUN);
 

@@ -1,11 +1,13 @@
 //! A login link in a real browser, from the link to the page that says that it is done.
 
-use munshi_test_support::TestDb;
 use serde_json::json;
 
 use crate::browsers::{Served, beside};
 use crate::connector_logins::House;
+use crate::connector_proofs::Ear;
 use crate::driver::Browser;
+
+const HEADING: &str = "document.querySelector('h1')?.textContent";
 
 /// A phone's screen.
 fn as_phone(browser: &Browser) {
@@ -20,16 +22,15 @@ fn keep(browser: &Browser, url: &str, name: &str, value: &str) {
 /// That nothing is cut off or hard to press, and nothing is complained about.
 #[track_caller]
 fn is_whole(browser: &Browser) {
-    assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true), "it fits the screen");
+    assert_eq!(
+        browser.value("document.documentElement.scrollWidth <= innerWidth"),
+        json!(true),
+        "it fits the screen"
+    );
     let small = "[...document.querySelectorAll('main .button')].filter((one) => one.getBoundingClientRect().height < 40).length";
     assert_eq!(browser.value(small), json!(0), "every button is as large as a thumb");
     assert_eq!(browser.value("document.querySelectorAll('h1').length"), json!(1));
     assert_eq!(browser.complaints(), "");
-}
-
-fn shot(browser: &Browser, name: &str) {
-    let data = browser.tool("Page.captureScreenshot", &json!({}))["data"].as_str().unwrap().to_owned();
-    std::fs::write(format!("/tmp/logins_shots/{name}.b64"), data).unwrap();
 }
 
 on_both! {
@@ -53,27 +54,57 @@ on_both! {
                     browser.run(&format!("document.querySelector('.language select').value = '{language}'"), &json!([]));
                     browser.click(".language button");
                 }
-                let heading = "document.querySelector('h1')?.textContent";
-                browser.until(&format!("{heading} === '{ask}' && document.documentElement.lang === '{language}'"));
+                browser.until(&format!("{HEADING} === '{ask}' && document.documentElement.lang === '{language}'"));
                 is_whole(&browser);
-                shot(&browser, &format!("ask-{language}"));
                 assert_eq!(browser.text("document.querySelector('main .button').textContent"), going);
                 browser.click("main .button");
                 // On to the service, which consents at once, and back.
-                browser.until(&format!("{heading} === '{done}'"));
-                shot(&browser, &format!("done-{language}"));
+                browser.until(&format!("{HEADING} === '{done}'"));
                 is_whole(&browser);
                 assert_eq!(browser.text("location.pathname + location.search"), "/connectors/back", "nothing secret is left there");
                 browser.reload();
-                browser.until(&format!("{heading} === '{done}'"));
+                browser.until(&format!("{HEADING} === '{done}'"));
                 browser.go(&link);
                 browser.until("document.querySelector('h1')");
-                shot(&browser, &format!("over-{language}"));
                 let complaint = browser.complaints();
                 assert!(complaint.contains("404") && complaint.lines().count() == 1, "the link is over: {complaint}");
             })
             .await;
         }
         assert_eq!(house.service.grants("authorization_code"), 2);
+    }
+
+    /// Without an account, in a browser that nobody knows: the code is sent in the chat, and the page goes on by itself.
+    async fn somebody_without_an_account_lets_us_in(test: TestDb) {
+        let house = House::open(&test, None).await;
+        let (served, ear, owner) = (Served::of(&house.installation).await, Ear::of(&house, &test), house.installation.shop.owner);
+        let link = served.url(&house.link_for(house.shop(), Some(owner)).await);
+        let (browser, code) = beside(move || {
+            let browser = Browser::open(&link);
+            as_phone(&browser);
+            browser.run("document.querySelector('.language select').value = 'hi'", &json!([]));
+            browser.click(".language button");
+            browser.until(&format!("{HEADING} === 'क्या यह लिंक आपका है?'"));
+            is_whole(&browser);
+            browser.click("main form .button");
+            browser.until("document.querySelector('.code')");
+            is_whole(&browser);
+            // Whoever reads or tabs through it is not thrown back while it waits.
+            browser.run("document.querySelector('main a').focus(); window.mark = 1", &json!([]));
+            std::thread::sleep(std::time::Duration::from_secs(5));
+            assert_eq!(browser.value("window.mark === 1 && document.activeElement.tagName === 'A'"), json!(true));
+            let code = browser.text("document.querySelector('.code').textContent");
+            (browser, code)
+        })
+        .await;
+        assert_eq!(ear.hears(owner, &code).await.as_deref(), Some("far"));
+        beside(move || {
+            browser.until(&format!("{HEADING} === 'क्या Munshi far इस्तेमाल करे?'"));
+            browser.click("main .button");
+            browser.until(&format!("{HEADING} === 'far में साइन इन हो गया'"));
+            assert_eq!(browser.complaints(), "");
+        })
+        .await;
+        assert!(house.kept(house.shop()).await.is_some());
     }
 }

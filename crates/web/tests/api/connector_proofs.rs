@@ -18,13 +18,13 @@ use crate::support::Browser;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Hears what somebody says in their conversation, as the engine does.
-struct Ear<'h> {
+pub(crate) struct Ear<'h> {
     house: &'h House,
     host: Host,
 }
 
 impl<'h> Ear<'h> {
-    fn of(house: &'h House, test: &TestDb) -> Self {
+    pub(crate) fn of(house: &'h House, test: &TestDb) -> Self {
         let host = Host::new(Parts {
             db: test.db.clone(),
             vault: None,
@@ -44,7 +44,7 @@ impl<'h> Ear<'h> {
     }
 
     /// The connector that was spoken of, if any.
-    async fn hears(&self, person: PersonId, words: &str) -> Option<String> {
+    pub(crate) async fn hears(&self, person: PersonId, words: &str) -> Option<String> {
         let (host, words) = (self.host.clone(), words.to_owned());
         let hear = move |tx: &mut Tx<'_>| host.prove_login(tx, person, &words);
         self.house.installation.db.write(self.house.shop(), hear).await.unwrap()

@@ -11,7 +11,7 @@ use crate::commands::tenant::Of;
 use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
-use crate::wiring::connectors::{CONNECTORS_FILE, taken};
+use crate::wiring::connectors::{self, CONNECTORS_FILE, taken};
 use crate::wiring::database::Database;
 use crate::wiring::given_back::{Going, Gone};
 use crate::wiring::tools;
@@ -36,6 +36,8 @@ struct Added {
     tenant: TenantName,
     connector: ConnectorName,
     version: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     /// What became of the login of the one before it, at another place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     logins: Vec<Gone>,
@@ -44,6 +46,7 @@ struct Added {
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let Arguments { name, reach, replace, of, operator } = arguments;
     let entry = reach.entry()?;
+    let bare = connectors::bare(&name, &entry);
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
     let registry = tools::registry(context.clock.clone())?;
@@ -76,11 +79,13 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             Failure::new(Exit::AlreadyThere, format!("there is a connector called {connector}"))
                 .hint("--replace puts this one in its place")
         })?;
-        Ok(Added { tenant: tenant.name, connector, version, logins: going.give_back().await })
+        let logins = going.give_back().await;
+        Ok(Added { tenant: tenant.name, connector, version, warnings: bare, logins })
     })?;
-    context.output.answer(&added, |added, _| {
-        let Added { tenant, connector, logins, .. } = added;
-        let gone: String = logins.iter().map(|gone| gone.words.as_str()).collect();
+    context.output.answer(&added, |added, painter| {
+        let Added { tenant, connector, logins, warnings, .. } = added;
+        let warned = warnings.iter().map(|words| painter.doubtful(&format!("! {words}\n")));
+        let gone: String = logins.iter().map(|gone| gone.words.clone()).chain(warned).collect();
         format!(
             "Added the connector {connector}. A running server starts it within seconds; `munshi connector list` shows how it is.\n\
              Next: `munshi connector test {connector}`, open it in policy.toml under [connectors.{connector}], and name it in an \

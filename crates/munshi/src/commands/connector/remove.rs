@@ -44,7 +44,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         Ok::<_, Failure>((version, going.give_back().await.pop()))
     })?;
     let name = &arguments.name;
-    let shown = json!({ "connector": name, "version": version, "login": gone.as_ref().map(|gone| gone.login) });
+    let shown =
+        json!({ "connector": name, "version": version, "login": gone.as_ref().map(|gone| gone.login) });
     let words = gone.map(|gone| gone.words).unwrap_or_default();
     context.output.answer(&shown, |_, _| {
         format!(

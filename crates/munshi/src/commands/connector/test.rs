@@ -81,6 +81,7 @@ fn words(report: &Report, painter: Painter) -> String {
     }
     let failed = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
     text += &match (failed, undeclared) {
+        _ if report.findings.len() == 1 => "It was not opened, so nothing else was looked at.\n".to_owned(),
         (0, 0) => "It keeps the contract.\n".to_owned(),
         (0, count) => format!(
             "It works, but it is UNSAFE: nobody says what {count} of its tools do, so they only look.\n"

@@ -52,6 +52,20 @@ struct ProvePage {
     sign_in: String,
 }
 
+impl ProvePage {
+    fn of(api: &Inner, led: &Led, headers: &HeaderMap, path: String) -> Self {
+        let browser = opener::opened(api, headers);
+        let code = browser.and_then(|browser| led.code_of(&browser, api.clock.now()).map(apart));
+        let sign_in = SignInFirst::then(path.clone()).address();
+        Self { words: Words::of(headers), code, path, sign_in }
+    }
+}
+
+/// Three and three, as people read them out.
+fn apart(code: &str) -> String {
+    code.split_at_checked(3).map_or_else(|| code.to_owned(), |(one, other)| format!("{one} {other}"))
+}
+
 pub(crate) async fn show_connector_login(
     State(app): State<App>,
     Path(token): Path<String>,
@@ -64,12 +78,7 @@ pub(crate) async fn show_connector_login(
     let opener = match Opener::find(&app, &asked).await? {
         Ok(opener) => opener,
         Err(_) if opener::can_be_shown(&app, &asked).await? => {
-            let browser = opener::opened(app.api()?, &headers);
-            let code = browser.and_then(|browser| led.code_of(&browser, app.api().ok()?.clock.now()));
-            let code = code.map(|code| format!("{} {}", &code[..3], &code[3..]));
-            let sign_in = SignInFirst::then(path.clone()).address();
-            let page = ProvePage { words: Words::of(&headers), code, path, sign_in };
-            return Ok(sent(&page, StatusCode::OK));
+            return Ok(sent(&ProvePage::of(app.api()?, &led, &headers, path), StatusCode::OK));
         }
         Err(Closed::Unknown) => return Ok(SignInFirst::then(path).into_response()),
         Err(Closed::NotTheirs) => return Err(opener::not_theirs().into()),
