@@ -40,6 +40,12 @@ pub(crate) fn read(
             Err(Failure { retryable: effect.writes(), ..Failure::perhaps("tool_failed", words) })
         }
         Err(Broken::NotIn) => Err(not_in(connector)),
+        Err(Broken::NotSent(words)) => Err(Failure::surely(
+            "login_not_renewed",
+            format!(
+                "the login at {connector} can't be renewed just now, so nothing was asked: {words}. Say so; it can be tried again later."
+            ),
+        )),
         Err(Broken::TooLong) => Err(Failure {
             retryable: false,
             ..Failure::perhaps(

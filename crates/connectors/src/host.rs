@@ -162,11 +162,15 @@ impl Host {
             // A tenant that rests, or was put away: nothing is done for it.
             self.bring_to(gone, 0, Declared::default()).await;
         }
+        // One whose file can't be read keeps nobody else's from being taken up.
+        let mut failed = None;
         for (tenant, version) in versions {
-            self.take_up(tenant, version).await?;
+            if let Err(error) = self.take_up(tenant, version).await {
+                failed.get_or_insert(error);
+            }
         }
         self.inner.looked.send_replace(true);
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// Starts the connectors of one tenant and waits until each has started or failed to.

@@ -35,13 +35,14 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Declared)> {
     }
 }
 
-/// Puts a file in force. Gives its version. What let us into a connector that is no longer in it is forgotten.
+/// Puts a file in force. Gives its version. What let us into a connector that is no longer in it, or no longer there, is
+/// forgotten.
 pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: Timestamp) -> Result<i64> {
     let (version, known) = current(tx)?;
     if version > 0 && known == *declared {
         return Ok(version);
     }
-    for gone in known.0.keys().filter(|name| !declared.0.contains_key(*name)) {
+    for gone in known.left_behind(declared) {
         login::forget(tx, gone.as_str())?;
     }
     tx.execute(

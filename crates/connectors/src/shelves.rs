@@ -35,6 +35,15 @@ impl Shelves for Host {
         Ok(Some(login::address(base, &token)))
     }
 
+    fn prove_login(
+        &self,
+        tx: &mut Tx<'_>,
+        person: PersonId,
+        words: &str,
+    ) -> munshi_tools::Result<Option<String>> {
+        login::prove(tx, person, words, self.inner.clock.now()).map_err(told)
+    }
+
     fn offers_logins(&self) -> bool {
         self.inner.base.is_some() && self.inner.way.logins.is_some()
     }

@@ -106,6 +106,11 @@ impl Guarded {
         Browser::default().send("POST", &format!("{}/release", self.issuer), "");
     }
 
+    /// The line breaks for whoever asks for a token from now on.
+    pub fn break_lines(&self) {
+        Browser::default().send("POST", &format!("{}/break", self.issuer), "");
+    }
+
     /// Whoever comes from now on says no.
     pub fn deny(&self) {
         Browser::default().send("POST", &format!("{}/deny", self.issuer), "");

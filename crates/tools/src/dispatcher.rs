@@ -79,6 +79,12 @@ impl Dispatcher {
         self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.offer_login(tx, connector, to))
     }
 
+    /// The connector of a link that somebody opened and shows to be theirs by these words; none where they say something
+    /// else.
+    pub fn prove_login(&self, tx: &mut Tx<'_>, person: PersonId, words: &str) -> Result<Option<String>> {
+        self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.prove_login(tx, person, words))
+    }
+
     /// When we were last let in there.
     pub fn last_login(&self, tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timestamp>> {
         self.shelves.as_ref().map_or(Ok(None), |shelves| shelves.last_login(tx, connector))

@@ -23,6 +23,12 @@ pub trait Shelves: Send + Sync {
         Ok(None)
     }
 
+    /// Somebody says in their own conversation what a page shows to whoever opened a link that was sent to them: the page
+    /// knows then that it is them. Gives the connector that the link leads to; none where the words are something else.
+    fn prove_login(&self, _tx: &mut Tx<'_>, _person: PersonId, _words: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Whether such links lead anywhere.
     fn offers_logins(&self) -> bool {
         false

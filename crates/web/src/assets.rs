@@ -54,6 +54,7 @@ const WORN: &[&str] = &[file!("css/tokens.css"), file!("css/chat.css"), file!("c
 const SCRIPTS: &[(&str, &[&str])] = &[
     ("theme.js", &[file!("js/theme.js")]),
     ("start.js", &[file!("js/start.js")]),
+    ("wait.js", &[file!("js/wait.js")]),
     (
         "chat.js",
         &[

@@ -31,6 +31,7 @@ pub(crate) mod chat {
     pub(crate) mod send;
 }
 mod connector_login {
+    pub(super) mod ask_code;
     pub(super) mod describe;
     pub(super) mod finish;
     pub(super) mod show;
@@ -191,6 +192,7 @@ pub fn routes() -> Routes {
             get(connector_login::show::show_connector_login)
                 .post(connector_login::start::start_connector_login),
         )
+        .route("/connectors/login/{token}/code", post(connector_login::ask_code::ask_connector_code))
         .route("/connectors/back", get(connector_login::finish::finish_connector_login))
         .route("/connectors/client.json", get(connector_login::describe::describe_connector_client))
         .merge(api())

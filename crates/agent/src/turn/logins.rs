@@ -1,10 +1,12 @@
-//! A connector whose service wants somebody to log in: whoever may do that gets a link, in their language.
+//! A connector whose service wants somebody to log in: whoever may do that gets a link, in their language, and can show
+//! here that a browser in which they opened it is theirs.
 
+use munshi_identity::codes::digits_in;
 use munshi_identity::{Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
-use super::{Turn, voice_of};
+use super::{End, Turn, voice_of};
 use crate::engine::Inner;
 use crate::error::Result;
 use crate::runs;
@@ -12,13 +14,33 @@ use crate::telling::{self, Told};
 use crate::unanswered::conversation;
 
 impl Turn {
+    /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
+    /// where it is something else.
+    pub(super) async fn hear_login_code(&mut self) -> Result<Option<End>> {
+        if !self.snapshot.may_wait || !may(self.prepared.principal.role()) {
+            return Ok(None);
+        }
+        let (engine, person) = (self.engine.clone(), self.run.person);
+        let words = self.prepared.message.text.clone();
+        if digits_in(&words).is_none() {
+            return Ok(None);
+        }
+        let unit =
+            move |tx: &mut Tx<'_>| -> Result<_> { Ok(engine.dispatcher.prove_login(tx, person, &words)?) };
+        let Some(connector) = self.engine.db.write(self.tenant, unit).await? else { return Ok(None) };
+        self.is_answer = true;
+        let words = self.phrase("login-proved", &slots(&connector));
+        self.reply.say(&words);
+        Ok(Some(End::Replied))
+    }
+
     /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
     pub(super) async fn ask_to_log_in(&mut self) -> Result<()> {
         for connector in self.snapshot.shut() {
             let told_at =
                 self.snapshot.told_logins.iter().find(|(known, _)| *known == connector).map(|told| told.1);
             let (engine, run, person) = (self.engine.clone(), self.held.run, self.run.person);
-            let is_theirs = matches!(self.prepared.principal.role(), Some(Role::Owner | Role::Admin));
+            let is_theirs = may(self.prepared.principal.role());
             let name = connector.clone();
             let unit = move |tx: &mut Tx<'_>| -> Result<Option<Option<String>>> {
                 let last = engine.dispatcher.last_login(tx, &name)?;
@@ -33,7 +55,10 @@ impl Turn {
             };
             let Some(offered) = self.engine.db.write(self.tenant, unit).await? else { continue };
             let words = match offered {
-                Some(link) => format!("{}\n{link}", self.phrase("login-needed", &slots(&connector))),
+                Some(link) => {
+                    let words = self.phrase("login-needed", &slots(&connector));
+                    format!("{words}\n{link}\n{}", self.phrase("login-code", &[]))
+                }
                 None => self.phrase("login-asked", &slots(&connector)),
             };
             self.reply.say(&words);
@@ -44,6 +69,11 @@ impl Turn {
     }
 }
 
+/// Who lets us in: those who answer for the business.
+fn may(role: Option<Role>) -> bool {
+    matches!(role, Some(Role::Owner | Role::Admin))
+}
+
 fn slots(connector: &str) -> Vec<(String, String)> {
     vec![("name".to_owned(), connector.to_owned())]
 }
@@ -51,7 +81,6 @@ fn slots(connector: &str) -> Vec<(String, String)> {
 /// Owners and admins get a link, each in their own conversation.
 fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> Result<()> {
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
-    let may = |role: Option<Role>| matches!(role, Some(Role::Owner | Role::Admin));
     let members = persons::members(tx)?;
     let those: Vec<PersonId> = members.iter().filter(|one| may(one.role)).map(|one| one.id).collect();
     let mut met = Vec::new();
@@ -65,17 +94,14 @@ fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> R
         let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
         let voice = voice_of(session.language.as_ref(), profile);
         let fills = [("name", munshi_lang::Fill::Text(connector))];
-        let words = inner.book.say("login-needed", voice, &fills).unwrap_or_else(|error| {
-            tracing::error!(%error, "a phrase can't be said");
-            String::new()
-        });
-        telling::put(
-            tx,
-            inner,
-            &session,
-            run.id,
-            Told { text: format!("{words}\n{link}"), ..Told::default() },
-        )?;
+        let say = |name: &str| {
+            inner.book.say(name, voice, &fills).unwrap_or_else(|error| {
+                tracing::error!(%error, phrase = name, "a phrase can't be said");
+                String::new()
+            })
+        };
+        let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
+        telling::put(tx, inner, &session, run.id, Told { text, ..Told::default() })?;
     }
     Ok(())
 }

@@ -272,6 +272,9 @@ impl Turn {
             return Ok(End::Halted(halt));
         }
         if self.snapshot.exchanges.is_empty() {
+            if let Some(end) = self.hear_login_code().await? {
+                return Ok(end);
+            }
             if let Some(end) = self.consent().await? {
                 return Ok(end);
             }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::{Finding, Said, Trial, Verdict, Writes, sample};
+use crate::error::Error;
 use crate::link::{Broken, Session};
 use crate::manifest::Manifest;
 
@@ -79,7 +80,7 @@ async fn look(session: &Session, tools: &[Said<'_>]) -> Vec<Seen> {
             Ok(text) => text,
             Err(Broken::Refused { words, .. }) => words,
             Err(Broken::TooLong) => "x".repeat(LARGE + 1),
-            Err(Broken::Lost(_) | Broken::NotIn) => continue,
+            Err(Broken::Lost(_) | Broken::NotIn | Broken::NotSent(_)) => continue,
         };
         let is_marked = ["truncat", "nextCursor", "next_cursor", "has_more", "more results"]
             .iter()
@@ -101,7 +102,7 @@ async fn health(session: &Session, tools: &[Said<'_>]) -> Finding {
             Err(broken) => Finding::new(
                 "healthcheck",
                 Verdict::Fail,
-                format!("its healthcheck tool does not answer: {broken:?}"),
+                format!("its healthcheck tool does not answer: {broken}"),
             ),
         };
     }
@@ -201,7 +202,7 @@ async fn unknown_tool(session: &Session) -> Finding {
         Ok(text) if has_failed(&text) => Finding::pass(CHECK, "a tool that is not there is refused"),
         Ok(_) => Finding::new(CHECK, Verdict::Fail, "it answered for a tool that is not there"),
         Err(broken) => {
-            Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken:?}"))
+            Finding::new(CHECK, Verdict::Fail, format!("it broke over a tool that is not there: {broken}"))
         }
     }
 }
@@ -227,11 +228,9 @@ async fn wrong_arguments(session: &Session, tools: &[Said<'_>]) -> Finding {
             Verdict::Doubtful,
             format!("{} answers without its required arguments", tool.name),
         ),
-        Err(broken) => Finding::new(
-            CHECK,
-            Verdict::Fail,
-            format!("{} broke without its arguments: {broken:?}", tool.name),
-        ),
+        Err(broken) => {
+            Finding::new(CHECK, Verdict::Fail, format!("{} broke without its arguments: {broken}", tool.name))
+        }
     }
 }
 
@@ -254,7 +253,10 @@ async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
 }
 
 async fn steady(session: &Session, manifest: &Manifest) -> Finding {
-    match session.list().await {
+    let listed = timeout(PATIENCE, session.list()).await;
+    let slow =
+        |_| Error::TooSlow(format!("it does not list its tools again within {} s", PATIENCE.as_secs()));
+    match listed.map_err(slow).flatten() {
         Ok(again) if again.hash == manifest.hash => {
             Finding::pass("steady", "its list of tools stays the same")
         }

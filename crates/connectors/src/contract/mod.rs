@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::declared::{Declaration, Entry};
+use crate::error::Error;
 use crate::link::address::Allowed;
 use crate::link::logs::Log;
 use crate::link::{Greeting, Inside, Opened, Opening, Way};
@@ -216,10 +217,7 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     let Opened { session, manifest, took } = match opening.open().await {
         Ok((opened, _)) => opened,
         Err(error) => {
-            let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
-            let advice =
-                "run the command by hand and see what it says; `munshi connector logs` has its errors";
-            report.findings.push(finding.advised(advice));
+            report.findings.push(not_opened(&trial.entry, &error));
             return report;
         }
     };
@@ -234,6 +232,17 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     session.close(ENDING).await;
     report.findings.push(ends(begun.elapsed()));
     report
+}
+
+fn not_opened(entry: &Entry, error: &Error) -> Finding {
+    let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
+    match (error, entry.command.is_empty()) {
+        // These say themselves what to do.
+        (Error::WantsLogin(_) | Error::Invalid(_), _) => finding,
+        (_, false) => finding
+            .advised("run the command by hand and see what it says; `munshi connector logs` has its errors"),
+        (_, true) => finding.advised("see that the address is right, and that it answers from this machine"),
+    }
 }
 
 fn initialize(took: Duration) -> Finding {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Origin, Url};
 
 use super::{Declaration, Given};
 use crate::openapi::{self, Source};
@@ -155,6 +155,25 @@ impl Entry {
             }
             _ => Err("say one way to reach it: command, url, openapi or inside, not several".to_owned()),
         }
+    }
+
+    /// What opens a door and stands there for everybody to read, by its key: it belongs into the vault.
+    pub fn bare_secrets(&self) -> Vec<String> {
+        let is_bare = |given: &&Given| matches!(given, Given::Plain(_));
+        let own = [("token", &self.token), ("client.secret", &self.client.secret)];
+        let own = own.into_iter().filter(|(_, given)| given.as_ref().filter(is_bare).is_some());
+        let logins = self.logins.iter().filter(|(_, given)| is_bare(given));
+        let is_shown = |name: &str| name.eq_ignore_ascii_case("authorization");
+        let headers = self.headers.iter().filter(|(name, given)| is_bare(given) && is_shown(name));
+        own.map(|(key, _)| key.to_owned())
+            .chain(logins.map(|(name, _)| format!("logins.{name}")))
+            .chain(headers.map(|(name, _)| format!("headers.{name}")))
+            .collect()
+    }
+
+    /// Whose service it is, where somebody may log in there.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        Url::parse(self.url.as_deref()?).ok().map(|url| url.origin())
     }
 
     /// Whether it is nobody's but the service's own business how we are let in.

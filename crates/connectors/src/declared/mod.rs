@@ -24,3 +24,13 @@ pub use given::Given;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Declared(pub BTreeMap<ConnectorName, Entry>);
+
+impl Declared {
+    /// The connectors whose login is of no use once `next` is in force: those that are gone, and those that are elsewhere.
+    pub fn left_behind(&self, next: &Self) -> Vec<ConnectorName> {
+        let stays = |name: &ConnectorName, entry: &Entry| {
+            next.0.get(name).is_some_and(|next| next.origin() == entry.origin())
+        };
+        self.0.iter().filter(|(name, entry)| !stays(name, entry)).map(|(name, _)| name.clone()).collect()
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt, unfold};
+use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -14,9 +14,13 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcM
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Error as SseError, Sse, SseStream};
+use sse_stream::{Error as SseError, Sse};
 
 use super::LONGEST_MESSAGE;
+use super::events::events;
+use super::session::NotSent;
+use super::words;
+use crate::error::Error;
 use crate::login::{Pass, Renewed, challenge_of};
 
 /// Of an answer that is an error.
@@ -47,13 +51,13 @@ impl Bounded {
         let Some(pass) = &self.pass else {
             return request(auth).send().await.map_err(|error| failed(&error));
         };
-        let shown = pass.now().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
+        let shown = pass.now().await.map_err(|error| not_sent(&error))?;
         let auth = shown.as_ref().map(|shown| shown.to_string());
         let response = request(auth).send().await.map_err(|error| failed(&error))?;
         let response = match response.status() {
             StatusCode::UNAUTHORIZED => {
                 let other = pass.instead_of(shown.as_ref().map(|shown| shown.as_str())).await;
-                match other.map_err(|error| StreamableHttpError::Client(error.into()))? {
+                match other.map_err(|error| not_sent(&error))? {
                     Renewed::NotIn => response,
                     Renewed::With(other) => {
                         request(Some(other.to_string())).send().await.map_err(|error| failed(&error))?
@@ -177,15 +181,13 @@ fn shut_out(pass: &Pass, response: Response) -> Result<Response, Failed> {
     Err(StreamableHttpError::AuthRequired(AuthRequiredError::new("Bearer".to_owned())))
 }
 
-/// What the connection says, with what lay below it: where it was refused stands there.
+/// What we have to show can't be had just now: the service has done nothing.
+fn not_sent(error: &Error) -> Failed {
+    StreamableHttpError::Client(std::io::Error::other(NotSent(error.to_string())))
+}
+
 fn failed(error: &reqwest::Error) -> Failed {
-    let mut words = error.to_string();
-    let mut below = std::error::Error::source(error);
-    while let Some(cause) = below {
-        words = format!("{words}: {cause}");
-        below = cause.source();
-    }
-    StreamableHttpError::Client(std::io::Error::other(words))
+    StreamableHttpError::Client(std::io::Error::other(words::of_request(error)))
 }
 
 fn unexpected(what: String) -> Failed {
@@ -262,40 +264,6 @@ async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, Failed> {
         body.extend_from_slice(&piece);
     }
     Ok(body)
-}
-
-/// Its events, none longer than a message may be. The count begins anew at every blank line.
-fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let pieces = unfold((response, 0_usize, false), |(mut response, length, over)| async move {
-        if over {
-            return None;
-        }
-        match response.chunk().await {
-            Ok(Some(piece)) => {
-                let length = since_blank_line(length, &piece);
-                match length > LONGEST_MESSAGE {
-                    true => {
-                        let error = format!("an event is longer than {LONGEST_MESSAGE} bytes");
-                        Some((Err(std::io::Error::other(error)), (response, length, true)))
-                    }
-                    false => Some((Ok(piece), (response, length, false))),
-                }
-            }
-            Ok(None) => None,
-            Err(error) => Some((Err(std::io::Error::other(error.to_string())), (response, length, true))),
-        }
-    });
-    SseStream::from_bytes_stream(pieces).boxed()
-}
-
-fn since_blank_line(length: usize, piece: &Bytes) -> usize {
-    let ends = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"];
-    let last =
-        ends.iter().filter_map(|end| piece.windows(end.len()).rposition(|window| window == *end)).max();
-    match last {
-        Some(at) => piece.len() - at,
-        None => length.saturating_add(piece.len()),
-    }
 }
 
 #[cfg(test)]

@@ -2,18 +2,20 @@
 //!
 //! # Layout
 //! - [`Link`]: the handle of its tools; `session`: one connection that speaks the protocol
-//! - `child`: a process of our own; `http`: Streamable HTTP; `address`, `clients`: where it may lead; [`Inside`]: in the process
-//! - `reading`: noticing answers that are too long; `logs`: what it says beside
+//! - `child`: a process of our own; `http`, `events`: Streamable HTTP; `address`, `clients`: where it may lead; [`Inside`]: in the process
+//! - `reading`: noticing answers that are too long; `logs`: what it says beside; `words`: what went wrong
 
 pub(crate) mod address;
 mod child;
 mod clients;
+mod events;
 mod http;
 mod inside;
 pub(crate) mod logs;
 mod open;
 mod reading;
 mod session;
+mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

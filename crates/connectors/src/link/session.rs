@@ -10,13 +10,14 @@ use rmcp::model::{
 };
 use rmcp::service::{ClientInitializeError, NotificationContext, RunningService};
 use rmcp::transport::DynamicTransportError;
-use rmcp::transport::streamable_http_client::AuthRequiredError;
+use rmcp::transport::streamable_http_client::{AuthRequiredError, StreamableHttpError};
 use rmcp::{ClientHandler, ClientLifecycleMode, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::time::timeout;
 
 use super::child::Running;
+use super::words;
 use crate::error::{Error, Result};
 use crate::manifest::{MOST_TOOLS, Manifest};
 
@@ -123,6 +124,9 @@ impl Session {
                 break;
             }
         }
+        if cursor.is_some() && tools.len() <= MOST_TOOLS {
+            return Err(Error::Invalid(format!("its list of tools has more than {MOST_PAGES} pages")));
+        }
         if tools.len() > MOST_TOOLS {
             return Err(Error::Invalid(format!("it lists more than {MOST_TOOLS} tools")));
         }
@@ -192,6 +196,24 @@ pub(crate) enum Broken {
     TooLong,
     /// It lets nobody in without a login: it was not done.
     NotIn,
+    /// What lets us in can't be had just now: it was not done.
+    NotSent(String),
+}
+
+/// Why nothing was sent, or what was sent was turned away: what lets us in could not be had.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotSent(pub(super) String);
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { words, .. } => write!(f, "it said no: {words}"),
+            Self::Lost(words) | Self::NotSent(words) => f.write_str(words),
+            Self::TooLong => f.write_str("it answered with more than is read"),
+            Self::NotIn => f.write_str("it wants a login"),
+        }
+    }
 }
 
 impl Broken {
@@ -201,27 +223,40 @@ impl Broken {
                 Self::Refused { code: error.code.0, words: error.message.to_string() }
             }
             ServiceError::TransportSend(error) if is_shut(&error) => Self::NotIn,
-            other => Self::Lost(other.to_string()),
+            ServiceError::TransportSend(error) if let Some(why) = not_sent(&error) => Self::NotSent(why),
+            other => Self::Lost(words::of_call(&other)),
         }
     }
 }
 
+type Http = StreamableHttpError<std::io::Error>;
+
+/// An error and what lies below it, also where it does not say so itself: what our client said, and what that was made of.
+fn causes(error: &DynamicTransportError) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let first = error.error.as_ref() as &(dyn std::error::Error + 'static);
+    std::iter::successors(Some(first), |current| {
+        if let Some(StreamableHttpError::Client(error)) = current.downcast_ref::<Http>() {
+            return Some(error as &(dyn std::error::Error + 'static));
+        }
+        let made_of = current.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        made_of.map(|inner| inner as &(dyn std::error::Error + 'static)).or_else(|| current.source())
+    })
+}
+
 /// Whether the other side wants a login.
 fn is_shut(error: &DynamicTransportError) -> bool {
-    let mut error = Some(error.error.as_ref() as &(dyn std::error::Error + 'static));
-    while let Some(current) = error {
-        if current.is::<AuthRequiredError>() {
-            return true;
-        }
-        error = current.source();
-    }
-    false
+    causes(error).any(<dyn std::error::Error>::is::<AuthRequiredError>)
+}
+
+/// Why nothing was sent, where it is known that nothing was.
+fn not_sent(error: &DynamicTransportError) -> Option<String> {
+    causes(error).find_map(|cause| Some(cause.downcast_ref::<NotSent>()?.to_string()))
 }
 
 fn unshaken(error: &ClientInitializeError) -> Error {
     match error.is_authorization_required() {
         true => wants_login(),
-        false => Error::Unreachable(format!("it does not shake hands: {error}")),
+        false => Error::Unreachable(format!("it does not shake hands: {}", words::of_greeting(error))),
     }
 }
 
@@ -235,5 +270,5 @@ fn unreachable_by(error: &ServiceError) -> Error {
     if matches!(error, ServiceError::TransportSend(error) if is_shut(error)) {
         return wants_login();
     }
-    Error::Unreachable(format!("it does not say what it can do: {error}"))
+    Error::Unreachable(format!("it does not say what it can do: {}", words::of_call(error)))
 }

@@ -125,8 +125,8 @@ impl Logins {
                     no => Asked::Failed(Error::NoLogin(format!("{} said no: {no}", code.found.issuer))),
                 });
             }
-            // A line that broke is no answer.
-            Err(Error::Unreachable(_)) => return Err(Asked::NotYet),
+            // A line that broke is no answer, nor is one that never ends.
+            Err(Error::Unreachable(_) | Error::TooSlow(_)) => return Err(Asked::NotYet),
             Err(error) => return Err(Asked::Failed(error)),
         };
         self.keep(code.tenant, &code.connector, &kept, (&code.by, None)).await.map_err(Asked::Failed)?;

@@ -65,6 +65,10 @@ struct Server {
 
 /// Looks for the way in, with what the service said last.
 pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+    fetch.in_time(connector, find(fetch, connector, said)).await
+}
+
+async fn find(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
     // What we are given will be shown there, where nobody may read along.
     let connector = &fetch.address(connector.as_str())?;
     let asked = fetch.challenge(connector).await?;

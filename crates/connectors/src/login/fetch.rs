@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::link::Clients;
 use crate::link::address::Allowed;
 
-const LIMIT: Duration = Duration::from_secs(15);
 const LARGEST: usize = 256 * 1024;
 const FORM: &str = "application/x-www-form-urlencoded";
 const JSON: &str = "application/json";
@@ -22,6 +21,8 @@ const JSON: &str = "application/json";
 #[derive(Clone)]
 pub(super) struct Fetch {
     clients: Clients,
+    /// For one answer, from the first letter to the last.
+    patience: Duration,
 }
 
 /// What a form was answered with.
@@ -59,8 +60,15 @@ impl Answered {
 }
 
 impl Fetch {
-    pub(super) fn new(allowed: Allowed) -> Result<Self> {
-        Ok(Self { clients: Clients::new(allowed)? })
+    pub(super) fn new(allowed: Allowed, patience: Duration) -> Result<Self> {
+        Ok(Self { clients: Clients::new(allowed)?, patience })
+    }
+
+    /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
+    pub(super) async fn in_time<T>(&self, place: &Url, asking: impl Future<Output = Result<T>>) -> Result<T> {
+        let slow =
+            |_| Error::TooSlow(format!("{} takes too long to say how it lets people in", self::place(place)));
+        tokio::time::timeout(self.patience * 2, asking).await.map_err(slow)?
     }
 
     /// An address that may be asked: nobody reads along, and it does not lead into our own network.
@@ -82,7 +90,7 @@ impl Fetch {
 
     /// A document; none where there is none at this address.
     pub(super) async fn document(&self, url: &Url) -> Result<Option<Value>> {
-        let request = self.clients.to(url).get(url.clone()).header(ACCEPT, JSON).timeout(LIMIT);
+        let request = self.clients.to(url).get(url.clone()).header(ACCEPT, JSON).timeout(self.patience);
         let response = request.send().await.map_err(|error| lost(url, &error))?;
         if !response.status().is_success() {
             return match response.status().is_server_error() {
@@ -98,7 +106,8 @@ impl Fetch {
     /// What the connector itself says to somebody without a login; none where it wants none.
     pub(super) async fn challenge(&self, url: &Url) -> Result<Option<Challenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(LIMIT);
+        let request =
+            self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
         let request = request.header(ACCEPT, "application/json, text/event-stream").body(ping);
         let response = request.send().await.map_err(|error| lost(url, &error))?;
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -128,7 +137,7 @@ impl Fetch {
     }
 
     async fn sent(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<Answered> {
-        let response = request.timeout(LIMIT).send().await.map_err(|error| lost(url, &error))?;
+        let response = request.timeout(self.patience).send().await.map_err(|error| lost(url, &error))?;
         let status = response.status();
         let body = read(url, response).await?;
         let body = serde_json::from_slice(&body).unwrap_or_default();
@@ -163,6 +172,9 @@ fn place(url: &Url) -> String {
 }
 
 fn lost(url: &Url, error: &reqwest::Error) -> Error {
+    if error.is_timeout() {
+        return Error::TooSlow(format!("{} did not answer in time", place(url)));
+    }
     let mut words = format!("{} was not reached", place(url));
     let mut below = std::error::Error::source(error);
     while let Some(cause) = below {

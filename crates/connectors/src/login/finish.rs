@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::rows::CONNECTORS;
 
 /// What somebody brought back, as it stood in the address.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Returned {
     pub state: String,
@@ -50,6 +50,18 @@ impl Logins {
         let find = move |tx: &mut PlatformTx<'_>| rows::find::<Way>(tx, (Kind::State, &state), now);
         let found = self.0.db.platform(CONNECTORS).read(find).await?.ok_or_else(unknown)?;
         Ok(Returning { tenant: found.tenant, who: found.body.who })
+    }
+
+    /// What became of a login that this browser began and came back from; none where it has not let us in. So a page that
+    /// says so can be loaded again.
+    pub async fn ended(&self, token: &Token) -> Result<Option<Ended>> {
+        let (state, now) = (token.derived(STATE), self.0.clock.now());
+        let find = move |tx: &mut PlatformTx<'_>| rows::find_used::<Way>(tx, (Kind::State, &state), now);
+        let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
+        let rows::Found { tenant, connector, body: way } = found;
+        let Some(link) = way.link else { return Ok(None) };
+        let is_in = self.0.db.read(tenant, move |tx| rows::is_used(tx, &link)).await?;
+        Ok(is_in.then_some(Ended { tenant, connector }))
     }
 
     /// Ends a login with what whoever began it brought back. The state is used up before anything else: whatever comes of

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::challenge::Challenge;
 use super::flow::{Back, Beginning, Begun};
+use super::proof::Waiting;
 use super::rows::{self, Kind};
 use super::{LINK_LIFE, Logins, Who};
 use crate::error::{Error, Result};
@@ -23,19 +24,24 @@ pub struct Led {
     pub server: String,
     /// Whom it was sent to; nobody where an operator asked for it.
     pub to: Option<PersonId>,
-    hash: Vec<u8>,
+    pub(super) hash: Vec<u8>,
+    pub(super) waiting: Vec<Waiting>,
     by: Actor,
     said: Challenge,
 }
 
+/// What is kept of a link.
 #[derive(Serialize, Deserialize)]
-struct Body {
+pub(super) struct Body {
     /// Who asked for it.
     by: Actor,
     #[serde(default)]
-    to: Option<PersonId>,
+    pub(super) to: Option<PersonId>,
     #[serde(default)]
     said: Challenge,
+    /// Browsers in which it was opened by somebody who has not shown yet who they are, or has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) waiting: Vec<Waiting>,
 }
 
 /// Makes a link for somebody; gives what it ends with. It is good for one login, within a day.
@@ -47,7 +53,7 @@ pub(crate) fn offer(
     (random, now): (&dyn munshi_types::Random, Timestamp),
 ) -> Result<Token> {
     let token = Token::random(random);
-    let body = Body { by, to, said };
+    let body = Body { by, to, said, waiting: Vec::new() };
     rows::put(tx, (Kind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
     Ok(token)
 }
@@ -74,14 +80,14 @@ impl Logins {
         let (text, now) = (token.reveal().to_owned(), self.0.clock.now());
         let find = move |tx: &mut PlatformTx<'_>| rows::find::<Body>(tx, (Kind::Link, &text), now);
         let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
-        let rows::Found { tenant, connector, body: Body { by, to, said } } = found;
+        let rows::Found { tenant, connector, body: Body { by, to, said, waiting } } = found;
         let server = match self.entry(tenant, &connector).await {
             Ok((_, url)) => url.origin().ascii_serialization(),
             // Nobody logs in there any more.
             Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), by, said }))
+        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), waiting, by, said }))
     }
 
     /// Begins the login that a link leads to, for somebody who may: whoever asks has seen to that.

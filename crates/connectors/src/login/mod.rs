@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //! - [`Logins`]: `flow`, `finish`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
-//!   person there; [`Who`]: whose login it is; `forget`: giving one back
+//!   person there; `proof`: how a browser shows whose it is; [`Who`]: whose login it is; `forget`: giving one back
 //! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
 //! - `pass`: what opens the door for one connection; `renewal`: renewing it before it ends; `kept`, `hidden`: as the vault
 //!   keeps it; `rows`: logins on their way
@@ -24,6 +24,7 @@ mod hidden;
 mod kept;
 mod links;
 mod pass;
+mod proof;
 mod renewal;
 mod rows;
 mod who;
@@ -33,12 +34,14 @@ pub(crate) use fetch::challenge_of;
 pub(crate) use kept::{forget, last_at};
 pub(crate) use links::{address, offer};
 pub(crate) use pass::{Pass, Renewed};
+pub(crate) use proof::prove;
 
 pub use device::Code;
 pub use finish::{Ended, Returned, Returning};
 pub use flow::{Back, Begun};
 pub use forget::{GivenBack, LastLogin};
 pub use links::Led;
+pub use proof::PROOF_LIFE;
 pub use who::Who;
 
 use std::sync::Arc;
@@ -55,6 +58,9 @@ use crate::link::address::Allowed;
 
 /// How long somebody may take between going there and coming back.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
+/// How long a service may take to answer one question of a login. Finding the way in takes a few of them, and has twice as
+/// long for all.
+pub const PATIENCE: Duration = Duration::from_secs(15);
 /// How long a link leads there, and how long a run waits for it.
 pub const LINK_LIFE: Duration = Duration::from_secs(24 * 3600);
 
@@ -66,6 +72,8 @@ pub struct LoginParts {
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     pub ids: Ids,
+    /// How long a service has for an answer: [`PATIENCE`].
+    pub patience: Duration,
 }
 
 /// Logs us in. Clones share everything.
@@ -85,8 +93,8 @@ struct Inner {
 
 impl Logins {
     pub fn new(parts: LoginParts) -> Result<Self> {
-        let LoginParts { db, vault, allowed, clock, random, ids } = parts;
-        let fetch = Fetch::new(allowed)?;
+        let LoginParts { db, vault, allowed, clock, random, ids, patience } = parts;
+        let fetch = Fetch::new(allowed, patience)?;
         Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch, tasks: TaskTracker::new() })))
     }
 

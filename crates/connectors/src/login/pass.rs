@@ -23,6 +23,8 @@ const FRESH: Duration = Duration::from_secs(5);
 /// An answer may still hold one from before.
 const MOST_USED: usize = 12;
 const PAUSE: Duration = Duration::from_millis(200);
+/// Whoever could not be asked to renew it is asked again after this: no call waits for them twice.
+const AGAIN: Duration = Duration::from_secs(10);
 
 /// One connector's login, as a connection uses it.
 pub(crate) struct Pass {
@@ -63,6 +65,17 @@ struct Held {
     kept: Option<Kept>,
     /// A renewal of this was refused: it is not tried again.
     refused: Option<Zeroizing<String>>,
+    /// When a renewal last came to nothing, and why.
+    failed: Option<(Timestamp, Error)>,
+}
+
+impl Held {
+    /// Whether it is time to renew it: a while before its end, and not in the first half of a short life.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let Some(kept) = &self.kept else { return false };
+        let life = kept.expires_at.zip(self.set_at).map(|(end, begun)| end.since(begun));
+        kept.ends_within(life.map_or(EARLY, |life| EARLY.min(life / 2)), now)
+    }
 }
 
 /// What came of asking for another one.
@@ -94,7 +107,7 @@ impl Pass {
         } else {
             self.look_again(&mut held, now).await;
         }
-        if held.kept.as_ref().is_some_and(|kept| kept.ends_within(EARLY, now)) {
+        if held.is_due(now) {
             // What can't be renewed is used to its end, and then refused.
             if let Err(error) = self.renew(&mut held).await {
                 tracing::warn!(connector = %self.connector, %error, "a login could not be renewed yet");
@@ -155,16 +168,25 @@ impl Pass {
             if held.refused == kept.refresh {
                 return Ok(());
             }
+            let now = self.logins.0.clock.now();
+            if let Some((at, error)) = held.failed.as_ref().filter(|(at, _)| now < at.plus(AGAIN)) {
+                tracing::debug!(connector = %self.connector, %at, "a renewal failed just now, and is not tried again yet");
+                return Err(error.clone());
+            }
             let before = kept.access.clone();
             let renewal =
                 Renewal { tenant: self.tenant, connector: self.connector.clone(), access: before.clone() };
-            match self.logins.renew(renewal).await? {
-                Came::Done => return self.read(held).await,
-                Came::Refused(refresh) => {
+            match self.logins.renew(renewal).await {
+                Ok(Came::Done) => return self.read(held).await,
+                Ok(Came::Refused(refresh)) => {
                     held.refused = Some(refresh);
                     return Ok(());
                 }
-                Came::Elsewhere => {}
+                Ok(Came::Elsewhere) => {}
+                Err(error) => {
+                    held.failed = Some((self.logins.0.clock.now(), error.clone()));
+                    return Err(error);
+                }
             }
             tokio::time::sleep(PAUSE).await;
             waited += PAUSE;

@@ -24,6 +24,7 @@ async fn logins(test: &TestDb) -> Logins {
         clock: test.clock.clone(),
         random,
         ids: test.ids.clone(),
+        patience: super::super::PATIENCE,
     };
     Logins::new(parts).unwrap()
 }
@@ -55,6 +56,30 @@ on_both_engines! {
         munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS,
         crate::MIGRATIONS,
     ];
+
+    /// One that is good for half a minute is used for a while before the next is asked for; and whoever could not be asked
+    /// keeps no second call waiting.
+    async fn a_short_login_is_not_renewed_with_every_call(test: TestDb) {
+        let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
+        let ends = test.clock.now().plus(Duration::from_secs(30));
+        let short = Kept { refresh: Some(Zeroizing::new("r".to_owned())), expires_at: Some(ends), ..kept("short") };
+        let short = Kept { token: "https://127.0.0.1:9/token".to_owned(), ..short };
+        let by = Actor::new(ActorKind::Operator, "farid");
+        assert!(logins.keep(tenant, "far", &short, (&by, None)).await.unwrap());
+        let pass = Pass::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
+        let tried_at = async || pass.held.lock().await.failed.as_ref().map(|(at, _)| *at);
+        assert!(pass.now().await.unwrap().is_some());
+        assert_eq!(tried_at().await, None);
+        test.clock.advance(Duration::from_secs(16));
+        let first = test.clock.now();
+        for _ in 0..2 {
+            assert!(pass.now().await.unwrap().is_some(), "it is good to its end");
+            assert_eq!(tried_at().await, Some(first));
+            test.clock.advance(Duration::from_secs(6));
+        }
+        assert!(pass.instead_of(Some("short")).await.is_err());
+        assert_eq!(tried_at().await, Some(test.clock.now()), "and then once more");
+    }
 
     /// Whoever logs in as somebody else is not kept waiting until the first login ends.
     async fn a_newer_login_is_shown_though_the_older_is_still_good(test: TestDb) {

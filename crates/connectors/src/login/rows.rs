@@ -76,7 +76,25 @@ pub(super) fn find<T: DeserializeOwned>(
     Ok(Some(Found { tenant, connector, body: body.read()? }))
 }
 
-/// The same where it is theirs who come with it, and it is good no more: of two who come, one gets it.
+/// One that was used, and whose time is not over.
+pub(super) fn find_used<T: DeserializeOwned>(
+    tx: &mut PlatformTx<'_>,
+    (kind, text): (Kind, &str),
+    now: Timestamp,
+) -> Result<Option<Found<T>>> {
+    let found = tx.optional(
+        across_tenants(
+            "SELECT l.tenant_id, l.connector, l.body FROM connector_logins l JOIN tenants t ON t.id = l.tenant_id
+             WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NOT NULL AND l.expires_at > $3 AND t.status = 'active'",
+        ),
+        params![hash(text), kind.as_str(), now],
+        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<Json>(2)?)),
+    )?;
+    let Some((tenant, connector, body)) = found else { return Ok(None) };
+    Ok(Some(Found { tenant, connector, body: body.read()? }))
+}
+
+/// The same as [`find`] where it is theirs who come with it, and it is good no more: of two who come, one gets it.
 pub(super) fn use_up<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
     (kind, text): (Kind, &str),
@@ -108,6 +126,49 @@ pub(super) fn last_in_vain<T: DeserializeOwned>(
         |row| row.get::<Json>(0),
     )?;
     Ok(found.map(|body| body.read()).transpose()?)
+}
+
+/// A link, as it is kept.
+pub(super) struct Kept<T> {
+    pub(super) hash: Vec<u8>,
+    pub(super) connector: String,
+    pub(super) body: T,
+}
+
+/// The tenant's links whose time is not over, used or not.
+pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Kept<T>>> {
+    let sql = "SELECT hash, connector, body FROM connector_logins
+               WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash";
+    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .into_iter()
+        .map(kept)
+        .collect()
+}
+
+/// The same, held until the transaction ends.
+pub(super) fn held_links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Kept<T>>> {
+    let sql = (
+        "SELECT hash, connector, body FROM connector_logins
+         WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash",
+        "SELECT hash, connector, body FROM connector_logins
+         WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash FOR UPDATE",
+    );
+    tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .into_iter()
+        .map(kept)
+        .collect()
+}
+
+fn kept<T: DeserializeOwned>((hash, connector, body): (Vec<u8>, String, Json)) -> Result<Kept<T>> {
+    Ok(Kept { hash, connector, body: body.read()? })
+}
+
+pub(super) fn set_body(tx: &mut Tx<'_>, hash: &[u8], body: &impl Serialize) -> Result<()> {
+    tx.execute(
+        "UPDATE connector_logins SET body = $3 WHERE tenant_id = $1 AND hash = $2 AND kind = 'link'",
+        params![hash.to_vec(), Json::of(body)?],
+    )?;
+    Ok(())
 }
 
 /// Uses up the link that a login was begun with, if it had one. False where it led to another login before.

@@ -35,6 +35,33 @@ on_both_engines! {
         assert_eq!(states, [], "a node that has stopped says nothing any more");
     }
 
+    /// A file that a later version wrote, or a hand that was wrong: it is another tenant's, and theirs alone.
+    async fn a_file_that_nobody_can_read_stops_no_others(test: TestDb) {
+        let odder = odd("odd", "good", None);
+        let shop = Shop::open(test, &odder).await;
+        let (before, after) = (shop.test.tenant("another").await, shop.test.tenant("third").await);
+        for tenant in [before, after] {
+            let spoil = |tx: &mut munshi_store::Tx<'_>| {
+                let body = munshi_store::Json::of(&json!({ "odd": 7 }))?;
+                tx.execute(
+                    "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)
+                     VALUES ($1, 1, $2, 'test', '', $3)",
+                    munshi_store::params![body, munshi_types::Timestamp::EPOCH],
+                )
+            };
+            shop.test.db.write(tenant, spoil).await.unwrap();
+        }
+        assert!(shop.host.look().await.is_err(), "it is said all the same");
+        for _ in 0..600 {
+            if shop.host.standings(shop.tenant).values().any(|standing| standing.state == State::Ready) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(shop.standing("odd").state, State::Ready);
+        shop.host.stop().await;
+    }
+
     async fn a_child_gets_what_was_named_and_nothing_else(test: TestDb) {
         let file = format!(
             "{}environment = {{ API_KEY = \"vault:odd.key\", MODE = \"quiet\" }}\n",

@@ -79,6 +79,20 @@ munshi_test_support::on_both_engines! {
         node.host.stop().await;
     }
 
+    /// The service turned a write away, and a new token can't be had: it was surely not done, and nobody is asked whether.
+    async fn what_was_turned_away_was_not_done(test: TestDb) {
+        let guarded = Guarded::open(test).await;
+        guarded.log_in().await;
+        guarded.service.forget();
+        guarded.service.break_lines();
+        let said = guarded.said("never").await;
+        assert_eq!((&said["ok"], &said["code"]), (&false.into(), &"login_not_renewed".into()), "{said}");
+        assert!(guarded.service.notes().is_empty());
+        let unknown = guarded.shop.events().await.into_iter().filter(|(event, _)| event == "act.unknown").count();
+        assert_eq!(unknown, 0);
+        guarded.shop.host.stop().await;
+    }
+
     /// Whoever logs in while an older login is being renewed is not put out by what comes of that.
     async fn a_newer_login_is_not_overwritten(test: TestDb) {
         let guarded = Guarded::open(test).await;

@@ -20,8 +20,8 @@ type Answers = Arc<Mutex<BTreeMap<String, VecDeque<String>>>>;
 
 /// Answers as it is told to, and notes what it was asked, and when.
 #[derive(Clone)]
-struct Evil {
-    base: String,
+pub(crate) struct Evil {
+    pub(crate) base: String,
     answers: Answers,
     asked: Arc<Mutex<Vec<(Instant, String)>>>,
 }
@@ -35,7 +35,7 @@ fn answer(status: &str, more: &str, body: &str) -> String {
 
 impl Evil {
     /// A whole service that lets people in, itself.
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let evil = Self { base, answers: Answers::default(), asked: Arc::default() };
@@ -85,18 +85,18 @@ impl Evil {
         self.answers.lock().unwrap().insert(path.to_owned(), answers.into_iter().collect());
     }
 
-    fn json(&self, path: &str, body: &Value) {
+    pub(crate) fn json(&self, path: &str, body: &Value) {
         self.raw(path, [answer("200 OK", "", &body.to_string())]);
     }
 
     /// What it says to somebody without a login.
-    fn says_where(&self, place: &str) {
+    pub(crate) fn says_where(&self, place: &str) {
         let where_to = format!("www-authenticate: Bearer resource_metadata=\"{place}\"\r\n");
         self.raw("/mcp", [answer("401 Unauthorized", &where_to, "")]);
     }
 
     /// What it says of itself, but for this.
-    fn describes(&self, but: &Value) {
+    pub(crate) fn describes(&self, but: &Value) {
         let at = |path: &str| format!("{}{path}", self.base);
         let mut about = json!({
             "issuer": self.base, "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"),

@@ -9,6 +9,7 @@ mod http;
 mod login;
 mod login_held;
 mod login_hostile;
+mod login_slow;
 mod misbehaving;
 mod openapi;
 mod real;

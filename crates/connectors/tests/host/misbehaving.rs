@@ -97,15 +97,31 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
     let standing = shop.until_state("odd", State::Degraded).await;
     assert!(standing.why.contains("within 1 s"), "{}", standing.why);
     assert_eq!(shop.host.count()["degraded"], 1);
-    let states = {
+    // It is said here first, and in the store a moment later.
+    let is_written = async || {
         let now = shop.test.clock.now();
-        shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap()
+        let states =
+            shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap();
+        let is_there =
+            states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded);
+        is_there && shop.events().await.iter().any(|(event, _)| event == "connector.degraded")
     };
-    assert!(
-        states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded),
-        "{states:?}"
-    );
-    assert!(shop.events().await.iter().any(|(event, _)| event == "connector.degraded"));
+    let begun = Instant::now();
+    while !is_written().await {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the store and the audit never hear of it");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    shop.host.stop().await;
+}
+
+/// What was read of a list is not taken for all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_never_ends_is_no_list() {
+    let shop = beside("pages").await;
+    let standing = shop.until_state("odd", State::Degraded).await;
+    assert!(standing.why.contains("more than 200 pages"), "{}", standing.why);
+    assert_eq!(standing.tools, 0);
+    good_one_works(&shop).await;
     shop.host.stop().await;
 }
 

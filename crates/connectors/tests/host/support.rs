@@ -106,6 +106,7 @@ impl Node {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             ids: ids.clone(),
+            patience: munshi_connectors::login::PATIENCE,
         })
         .unwrap();
         let registry = Arc::new(Registry::default());

@@ -53,12 +53,23 @@ async fn what_breaks_the_contract_is_named() {
     let gone = contract::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", Writes::Never)).await;
     assert_eq!(gone.findings.len(), 1);
     assert_eq!(verdict(&gone, "initialize"), Verdict::Fail);
+    let away = contract::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", Writes::Never)).await;
+    let detail = &away.findings[0].detail;
+    assert!(detail.contains("it can't be reached: ") && !detail.contains("::"), "in words: {detail}");
+    let advice = away.findings[0].advice.clone().unwrap();
+    assert!(
+        advice.contains("the address is right") && !advice.contains("command"),
+        "there is none: {advice}"
+    );
     let file = odd("odd", "ill", None) + "[odd.tools.book]\ntry = { text = \"a room\" }\n";
     let ill = contract::test(&shop.trial(&file, Writes::Tried)).await;
     assert_eq!(verdict(&ill, "healthcheck"), Verdict::Fail);
     assert_eq!(verdict(&ill, "idempotency"), Verdict::Doubtful, "to fail twice alike shows nothing");
     let crash = contract::test(&shop.trial(&odd("odd", "crash", None), Writes::Never)).await;
     assert_eq!(verdict(&crash, "unknown_tool"), Verdict::Fail, "{crash:#?}");
+    let marks = ["(\"", "{ ", "::"];
+    let unreadable = |finding: &&contract::Finding| marks.iter().any(|mark| finding.detail.contains(mark));
+    assert_eq!(crash.findings.iter().find(unreadable), None, "words for people alone");
 }
 
 #[tokio::test(flavor = "multi_thread")]

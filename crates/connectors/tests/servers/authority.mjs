@@ -4,6 +4,7 @@
 //   GET  /count    how often which grant was made: { "authorization_code": 1, … }
 //   POST /forget   every token and grant is gone, as when somebody revokes them
 //   POST /deny     whoever comes from now on says no
+//   POST /break    the line breaks for whoever asks for a token from now on
 //   POST /hold     the next answer with a token is made, and kept back until
 //   POST /release  lets it go; GET /held says whether one is kept back
 import http from "node:http";
@@ -21,6 +22,7 @@ console.info = console.warn = console.error;
 
 let kept = new Map();
 let denies = false;
+let breaks = false;
 let holds = false;
 let held = [];
 const count = {};
@@ -99,6 +101,11 @@ const server = http.createServer(async (request, response) => {
   } else if (request.url === "/forget") {
     kept = new Map([...kept].filter(([key]) => key.startsWith("Client:")));
     response.end("forgotten");
+  } else if (request.url === "/break") {
+    breaks = true;
+    response.end("from now on");
+  } else if (request.url === "/token" && breaks) {
+    request.socket.destroy();
   } else if (request.url === "/hold") {
     holds = true;
     response.end("the next");

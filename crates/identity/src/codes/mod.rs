@@ -9,7 +9,7 @@ mod text;
 
 pub use answer::{Answer, Attempt, Proven, answer};
 pub use ask::{Asked, NewCode, Wish, ask, sweep};
-pub use text::{CodeKey, CodeText};
+pub use text::{CodeKey, CodeText, digits_in};
 
 use std::time::Duration;
 

@@ -55,6 +55,13 @@ impl CodeText {
     }
 }
 
+/// The six digits in somebody's words, in any of our scripts and whatever stands around them; none where there are more or
+/// fewer.
+pub fn digits_in(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter_map(digit).take(DIGITS + 1).collect();
+    (digits.len() == DIGITS).then_some(digits)
+}
+
 fn digit(letter: char) -> Option<char> {
     let value =
         ZEROS.iter().find_map(|zero| u32::from(letter).checked_sub(u32::from(*zero)).filter(|v| *v < 10));
@@ -148,6 +155,17 @@ mod tests {
             assert!(CodeText::read(other).is_none(), "{other}");
         }
         assert_eq!(format!("{:?}", CodeText::read("012345")), "Some(CodeText)");
+    }
+
+    #[test]
+    fn digits_are_found_among_words() {
+        for same in ["012345", "the code is 012 345.", "०१२-३४५ यह रहा", "कोड ௦௧௨௩௪௫"]
+        {
+            assert_eq!(digits_in(same).as_deref(), Some("012345"), "{same}");
+        }
+        for none in ["", "yes", "12345", "1234567", "500 to Ravi, 1200 to Meena"] {
+            assert_eq!(digits_in(none), None, "{none}");
+        }
     }
 
     #[test]

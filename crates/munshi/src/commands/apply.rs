@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Painter;
 use crate::output::shown::count;
 use crate::wiring::database::Database;
+use crate::wiring::given_back::{self, Going};
 use crate::wiring::installed::installed;
 use crate::wiring::{policy, tiers};
 
@@ -55,13 +56,16 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             return Err(Failure::usage(what).hint("leave --zone out; nothing was changed"));
         }
         // Shown before it is done: whoever is overtaken sees what they meant to change.
-        let planned = Planned { plans: plans.clone(), applied: true };
+        let mut planned = Planned { plans: plans.clone(), applied: true, logins: Vec::new() };
         if !context.output.is_json() {
             context.output.answer(&planned, diff::words)?;
         }
+        let away = given_back::taken_away(&db, &plans).await?;
+        let going = Going::of((context, &config), &db, &away).await?;
         let zone = arguments.zone.unwrap_or_default();
         let ids = Ids::system();
         munshi_tiers::apply(&db, plans, zone, by, &ids, tiers::tell(ids.clone())).await?;
+        planned.logins = going.give_back().await;
         Ok(planned)
     })?;
     context.output.answer(&plans, words)
@@ -71,7 +75,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 fn words(planned: &Planned, _painter: Painter) -> String {
     let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
     if changes > 0 {
-        format!("Applied {}.\n", count(changes as u64, "change"))
+        let logins: String = planned.logins.iter().map(|gone| gone.words.as_str()).collect();
+        format!("Applied {}.\n{logins}", count(changes as u64, "change"))
     } else if planned.plans.iter().any(|plan| plan.is_new) {
         "Made the tenant; there were no tiers to apply.\n".to_owned()
     } else {

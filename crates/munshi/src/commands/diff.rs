@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Painter;
 use crate::wiring::database::Database;
+use crate::wiring::given_back::Gone;
 use crate::wiring::installed::installed;
 use crate::wiring::policy;
 
@@ -35,6 +36,9 @@ pub(super) struct Planned {
     pub(super) plans: Vec<Plan>,
     /// Whether what the plans say was done.
     pub(super) applied: bool,
+    /// What became of the logins at connectors that were taken away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) logins: Vec<Gone>,
 }
 
 pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
@@ -44,7 +48,7 @@ pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
         let db = database.open().await?;
         folder.plan(&db, &installed(&config)?, &policy::companions()?).await
     })?;
-    context.output.answer(&Planned { plans, applied: false }, words)
+    context.output.answer(&Planned { plans, applied: false, logins: Vec::new() }, words)
 }
 
 impl Folder {

@@ -6,19 +6,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, rows};
+use munshi_connectors::declared::{self, Declared, Entry};
+use munshi_connectors::{
+    Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, login, rows,
+};
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::{Registry, Shelf, Shelves};
-use munshi_types::{Clock, Ids, SystemRandom, TenantId};
+use munshi_types::{Clock, ConnectorName, Ids, SystemRandom, TenantId};
 use serde_json::{Value, json};
 
 use super::{policy, tools, vault};
 use crate::failure;
 
 pub(crate) const CONNECTORS_FILE: &str = "connectors.toml";
+/// What the file is called in a plan.
+pub(crate) const CONNECTORS: &str = "connectors";
 
 /// All that a connector's program gets of our own environment.
 const BASICS: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"];
@@ -57,6 +61,7 @@ pub(crate) async fn logins(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> 
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        patience: login::PATIENCE,
     })?)
 }
 
@@ -112,13 +117,30 @@ pub(crate) fn taken(registry: &Registry, declared: &Declared) -> Option<String> 
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
+/// What to know about secrets that everybody can read who reads the file or the database.
+pub(crate) fn bare(name: &ConnectorName, entry: &Entry) -> Vec<String> {
+    let words = |key: String| {
+        format!(
+            "the connector {name} has its {key} in plain letters, and it is not hidden in what is said: keep it with \
+             `munshi vault set {name}.key`, and write vault:{name}.key in its place"
+        )
+    };
+    entry.bare_secrets().into_iter().map(words).collect()
+}
+
+/// What a file that is to be applied declares.
+pub(crate) fn declared_by(change: &FileChange) -> Result<Declared> {
+    serde_json::from_value(Value::Object(change.body.clone()))
+        .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))
+}
+
 impl Companion for ConnectorsFile {
     fn file(&self) -> &'static str {
         CONNECTORS_FILE
     }
 
     fn noun(&self) -> &'static str {
-        "connectors"
+        CONNECTORS
     }
 
     fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
@@ -139,7 +161,9 @@ impl Companion for ConnectorsFile {
         let words = |name: &String| {
             format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
         };
-        closed.map(words).collect()
+        let declared: Declared = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
+        let bare = declared.0.iter().flat_map(|(name, entry)| bare(name, entry)).collect::<Vec<_>>();
+        closed.map(words).chain(bare).collect()
     }
 
     fn connectors(&self, body: &Body) -> Option<BTreeSet<String>> {
@@ -152,8 +176,7 @@ impl Companion for ConnectorsFile {
     }
 
     fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
-        let declared: Declared = serde_json::from_value(Value::Object(change.body.clone()))
-            .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))?;
+        let declared = declared_by(change)?;
         rows::put(tx, &declared, &by.author, &by.note, by.made_at).map_err(told)?;
         Ok(())
     }

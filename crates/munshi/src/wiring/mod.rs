@@ -7,7 +7,7 @@
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
-//! - [`connectors`]: other people's tools, and the file that declares them
+//! - [`connectors`]: other people's tools, and the file that declares them; [`given_back`]: logins of those taken away
 //! - [`packs`]: the packs there are; [`ready`]: the tenants that come in the binary; [`founding`]: one of them, made here;
 //!   [`engine`]: what answers
 //! - [`tools`]: the tools there are, and what calls them; [`policy`]: the file that says what they may
@@ -28,6 +28,7 @@ pub(crate) mod engine;
 pub(crate) mod folder;
 pub(crate) mod founding;
 pub(crate) mod gateway;
+pub(crate) mod given_back;
 mod housekeeping;
 pub(crate) mod installed;
 pub(crate) mod lock;

@@ -146,19 +146,35 @@ fn a_connector_is_typed_looked_after_and_taken_away() {
     };
     let added = add(&["--env", "KEY=vault:odd.key", "--", "python3", &server, "loop"]);
     assert_eq!((&added["connector"], &added["version"]), (&json!("odd"), &json!(1)));
+    assert_eq!(added["warnings"], Value::Null, "a secret in the vault is where it belongs");
     installation.run(&["connector", "add", "odd", "--json", "--", "x"]).refused_as(6, "already_there");
     installation.run(&["connector", "add", "ledger", "--json", "--", "x"]).refused_as(2, "usage");
     installation.run(&["connector", "add", "Odd", "--", "x"]).refused(2);
+    let unsaid = installation.run(&["connector", "add", "unsaid", "--json"]).refused_as(2, "usage");
+    assert!(unsaid["error"]["hint"].as_str().unwrap().contains("--url"), "as it is typed: {unsaid}");
+    let plain =
+        ["connector", "add", "plain", "--url", "https://books.example/mcp", "--token", "hunter2-hunter2"];
+    let plain = installation.run(&plain).ok();
+    assert!(plain.contains("munshi vault set plain.key") && !plain.contains("hunter2"), "{plain}");
+    installation.json(&["connector", "remove", "plain"]);
     installation.run(&["connector", "accept", "odd", "--json"]).refused_as(5, "not_found");
-    installation.run(&["connector", "test", "other", "--json"]).refused_as(5, "not_found");
+    for verb in ["test", "logs", "accept", "remove"] {
+        let missing = installation.run(&["connector", verb, "other", "--json"]).refused_as(5, "not_found");
+        assert!(missing.to_string().contains("there is no connector called other"), "{verb}: {missing}");
+    }
     let tested = installation.run(&["connector", "test", "odd"]);
     assert!(tested.out.contains("munshi vault set odd.key"), "{tested:?}");
+    assert!(tested.out.starts_with("odd\n"), "no name of a server that has said none: {tested:?}");
     add(&["--replace", "--", "python3", &server, "loop"]);
     let tested = installation.run(&["connector", "test", "odd"]);
     assert_eq!(tested.code, 7, "{tested:?}");
     let logs = installation.run(&["connector", "logs", "odd"]).ok();
     assert!(logs.contains("I can't find my settings"), "{logs}");
     installation.json(&["connector", "remove", "odd"]);
+    assert!(
+        installation.run(&["connector", "logs", "odd"]).ok().contains("my settings"),
+        "what it said stays"
+    );
     installation.run(&["connector", "remove", "odd", "--json"]).refused_as(5, "not_found");
     assert_eq!(installation.json(&["connector", "list"])["items"], json!([]));
 }

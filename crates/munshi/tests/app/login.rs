@@ -139,6 +139,57 @@ fn somebody_logs_in_with_a_code_on_postgres() {
     with_a_code(Engine::Postgres);
 }
 
+/// Whichever way a connector is taken away, its service hears that nobody uses the login any more.
+#[test]
+fn an_applied_file_without_the_connector_gives_its_login_back() {
+    let house = house(Engine::Sqlite, Codes::Given);
+    let folder = house.installation.folder().join("shop");
+    std::fs::create_dir(&folder).unwrap();
+    let apply = |file: &str, more: &[&str]| {
+        std::fs::write(folder.join("connectors.toml"), file).unwrap();
+        let ran = house.installation.run(&[&["apply", folder.to_str().unwrap()], more].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+        ran.out
+    };
+    let log_in = || {
+        let asked = house.ask(&["--device"]);
+        Browser::default().type_code(&asked.open, asked.code.as_str().unwrap());
+        asked.logged_in();
+    };
+    log_in();
+    let far = format!("[far]\nurl = \"{}\"\n", house.service.url);
+    apply(&format!("{far}timeout_seconds = 30\n"), &[]);
+    assert!(house.is_kept() && house.service.grants("revoked") == 0, "it is still there");
+    let said = apply("[other]\ncommand = [\"python3\"]\n", &[]);
+    assert!(said.contains("The login at far is forgotten here, and revoked at its service."), "{said}");
+    assert!(!house.is_kept());
+    assert_eq!(house.service.grants("revoked"), 1);
+
+    apply(&far, &[]);
+    log_in();
+    let said: Value = serde_json::from_str(&apply("", &["--json"])).unwrap();
+    assert_eq!(said["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{said}");
+    assert_eq!(house.service.grants("revoked"), 2);
+
+    // One of the same name at another place is another.
+    apply(&far, &[]);
+    log_in();
+    apply("[far]\nurl = \"https://elsewhere.example/mcp\"\n", &[]);
+    assert!(!house.is_kept() && house.service.grants("revoked") == 3);
+    apply(&far, &[]);
+    log_in();
+    let added = house.installation.json(&[
+        "connector",
+        "add",
+        "far",
+        "--replace",
+        "--url",
+        "https://elsewhere.example/mcp",
+    ]);
+    assert_eq!(added["logins"], json!([{ "connector": "far", "login": "revoked" }]), "{added}");
+    assert!(!house.is_kept() && house.service.grants("revoked") == 4);
+}
+
 /// No server runs, and there are no codes: the browser comes back to the command. Others who come there change nothing.
 #[test]
 fn somebody_logs_in_in_a_browser_on_this_machine() {
@@ -188,8 +239,10 @@ fn somebody_logs_in_at_the_running_server() {
     let mut browser = Browser::default();
     let to = browser.say_yes(&asked.open);
     assert!(asked.is_waiting(), "nobody has signed in yet");
-    let (at, seen) = browser.follow(&to, "never");
-    assert!(at.starts_with(&format!("http://{}/connectors/back?", running.address)), "{at}");
+    let back = format!("http://{}/connectors/back", running.address);
+    let (at, _) = browser.follow(&to, &format!("{back}?"));
+    let (end, seen) = browser.follow(&at, "never");
+    assert_eq!(end, back, "nothing that was brought stays in the address");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
     let token = asked.open.strip_prefix(&link).unwrap().to_owned();
     asked.logged_in();

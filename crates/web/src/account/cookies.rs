@@ -14,6 +14,8 @@ pub(crate) const BROWSER: &str = "munshi_browser";
 pub(crate) const LANGUAGE: &str = "munshi_language";
 /// On the way to a connector's service and back.
 pub(crate) const CONNECTOR: &str = "munshi_connector";
+/// Whoever opened a link to a connector's service, and shows in a conversation that it is theirs.
+pub(crate) const OPENED: &str = "munshi_opened";
 /// On the way to another service and back.
 pub(crate) const ELSEWHERE: &str = "munshi_elsewhere";
 

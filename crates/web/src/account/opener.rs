@@ -4,11 +4,13 @@
 use axum::http::{Extensions, HeaderMap};
 use munshi_connectors::login::Who;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{Role, Token, persons};
+use munshi_identity::{Person, Role, Token, persons};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{PersonId, TenantId};
 
+use super::cookies::{self, OPENED};
 use super::signed_in::SignedIn;
+use crate::api::Inner;
 use crate::app::App;
 use crate::error::{ApiError, Code};
 use crate::server::Peer;
@@ -28,6 +30,8 @@ pub(crate) struct Opener {
 enum Browser {
     SignedIn(Box<SignedIn>),
     Visitor(Visitor),
+    /// Of whoever has said in their own conversation what it shows.
+    Proved(Token),
     /// Of the machine itself; its forms are known by where they come from.
     Here,
 }
@@ -50,7 +54,8 @@ pub(crate) enum Closed {
 
 impl Opener {
     /// An owner or admin of the tenant who is signed in; the very person whom the link was sent to, where they talk with
-    /// us in this browser and are an owner or admin now; or whoever sits at the machine while nobody has an account.
+    /// us in this browser or have shown in their conversation that it is theirs, and are an owner or admin now; or whoever
+    /// sits at the machine while nobody has an account.
     pub(crate) async fn find(app: &App, asked: &Asked<'_>) -> Result<Result<Self, Closed>, ApiError> {
         let api = app.api()?;
         let signed_in = SignedIn::find(api, asked.headers).await?;
@@ -78,6 +83,7 @@ impl Opener {
         match &self.browser {
             Browser::SignedIn(who) => who.form_token(),
             Browser::Visitor(token) => token.form(),
+            Browser::Proved(token) => token.derived(FORM),
             Browser::Here => link.derived(FORM),
         }
     }
@@ -85,20 +91,46 @@ impl Opener {
 
 async fn person(app: &App, asked: &Asked<'_>) -> Result<Option<Opener>, ApiError> {
     let api = app.api()?;
-    let (Some(to), Some(token)) =
-        (asked.to, Visitor::of_cookie(asked.headers, api.account.line(asked.headers)))
-    else {
+    let Some(to) = asked.to else { return Ok(None) };
+    if let Some(token) = Visitor::of_cookie(asked.headers, api.account.line(asked.headers)) {
+        let proved = Proved::Browser(token.clone());
+        let find = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
+            let Some(person) = guest::find(tx, &proved)? else { return Ok(None) };
+            Ok(member(tx, to)?.filter(|id| *id == person.id))
+        };
+        if let Some(id) = api.db.read(asked.tenant, find).await? {
+            return Ok(Some(Opener { who: Who::Person(id), browser: Browser::Visitor(token) }));
+        }
+    }
+    let (Some(token), Some(logins)) = (opened(api, asked.headers), &api.logins) else { return Ok(None) };
+    let Some(person) = logins.proved(asked.tenant, &token).await.map_err(ApiError::internal)? else {
         return Ok(None);
     };
-    let proved = Proved::Browser(token.clone());
-    let read = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
-        let Some(person) = guest::find(tx, &proved)? else { return Ok(None) };
-        let is_theirs = persons::living(tx, to)?.is_some_and(|whose| whose.id == person.id);
-        let may = matches!(person.role, Some(Role::Owner | Role::Admin));
-        Ok((is_theirs && may).then_some(person.id))
+    let find = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
+        let person = persons::living(tx, person)?.map(|person| person.id);
+        Ok(member(tx, to)?.filter(|id| Some(*id) == person))
     };
-    let found = api.db.read(asked.tenant, read).await?;
-    Ok(found.map(|id| Opener { who: Who::Person(id), browser: Browser::Visitor(token) }))
+    let found = api.db.read(asked.tenant, find).await?;
+    Ok(found.map(|id| Opener { who: Who::Person(id), browser: Browser::Proved(token) }))
+}
+
+/// Whom a link was sent to, as long as they may let us in.
+fn member(tx: &mut Tx<'_>, to: PersonId) -> Result<Option<PersonId>, ApiError> {
+    let may =
+        |person: &Person| person.left_at.is_none() && matches!(person.role, Some(Role::Owner | Role::Admin));
+    Ok(persons::living(tx, to)?.filter(may).map(|person| person.id))
+}
+
+/// Whether somebody can show in a conversation that a link is theirs.
+pub(crate) async fn can_be_shown(app: &App, asked: &Asked<'_>) -> Result<bool, ApiError> {
+    let Some(to) = asked.to else { return Ok(false) };
+    let found = app.api()?.db.read(asked.tenant, move |tx| member(tx, to)).await?;
+    Ok(found.is_some())
+}
+
+/// What a browser keeps that shows a code.
+pub(crate) fn opened(api: &Inner, headers: &HeaderMap) -> Option<Token> {
+    cookies::read(headers, OPENED, api.account.is_secure(headers)).and_then(Token::parse)
 }
 
 /// What a tenant is called, for people.

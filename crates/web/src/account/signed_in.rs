@@ -117,11 +117,16 @@ impl SignInFirst {
     pub(crate) fn then(path: String) -> Self {
         Self(path)
     }
+
+    /// Where that is.
+    pub(crate) fn address(&self) -> String {
+        format!("/account/sign-in?next={}", local::encoded(&self.0))
+    }
 }
 
 impl IntoResponse for SignInFirst {
     fn into_response(self) -> Response {
-        Redirect::to(&format!("/account/sign-in?next={}", local::encoded(&self.0))).into_response()
+        Redirect::to(&self.address()).into_response()
     }
 }
 

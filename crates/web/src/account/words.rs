@@ -111,6 +111,7 @@ mod tests {
             include_str!("../../templates/account/connector_ask.html"),
             include_str!("../../templates/account/connector_going.html"),
             include_str!("../../templates/account/connector_in.html"),
+            include_str!("../../templates/account/connector_prove.html"),
             include_str!("../../templates/account/fault.html"),
             include_str!("../../templates/account/frame.html"),
             include_str!("../../templates/account/keys.html"),

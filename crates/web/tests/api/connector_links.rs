@@ -10,9 +10,10 @@ use sha2::{Digest, Sha256};
 use crate::connector_logins::{ANEW, House, OWNERS};
 use crate::support::Browser;
 
-const NOT_THEIRS: &str = "Only an owner or admin of this business can use this link";
+pub(crate) const NOT_THEIRS: &str = "Only an owner or admin of this business can use this link";
+pub(crate) const YOURS: &str = "Is this link yours?";
 const ON_THEIR_WAY: &str = "SELECT COUNT(*) FROM connector_logins WHERE tenant_id = $1 AND kind = 'state'";
-const BY_A_PERSON: &str = "SELECT COUNT(*) FROM audit_entries
+pub(crate) const BY_A_PERSON: &str = "SELECT COUNT(*) FROM audit_entries
                            WHERE tenant_id = $1 AND event = 'connector.logged_in' AND actor_kind = 'person'";
 
 impl House {
@@ -28,7 +29,7 @@ impl House {
     }
 
     /// Somebody of the shop is this from now on.
-    async fn becomes(&self, person: PersonId, role: Option<Role>) {
+    pub(crate) async fn becomes(&self, person: PersonId, role: Option<Role>) {
         let put = move |tx: &mut Tx<'_>| -> Result<(), munshi_store::Error> {
             let known = persons::find(tx, person)?.unwrap();
             persons::put(tx, &Person { role, ..known })
@@ -79,14 +80,14 @@ on_both! {
         let house = House::open(&test, None).await;
         let (owner, staff) = (house.installation.shop.owner, house.installation.shop.staff);
         let link = house.link_for(house.shop(), Some(owner)).await;
-        let first = format!("/account/sign-in?next={}", link.replace('/', "%2F"));
         let mut browser = house.talking(owner, "o").await;
         // Others of the same conversation, even one who may answer for the business, have a link of their own.
         let mut customer = house.talking(house.installation.customer("Meena").await, "c").await;
-        customer.get(&link).await.moved(&first);
+        customer.get(&link).await.says(200, YOURS);
+        customer.post(&link, &[("form", "")]).await.says(403, NOT_THEIRS);
         let mut other = house.talking(staff, "s").await;
         house.becomes(staff, Some(Role::Admin)).await;
-        other.get(&link).await.moved(&first);
+        other.get(&link).await.says(200, YOURS);
         let form = other.get(&house.link_for(house.shop(), Some(staff)).await).await;
         let form = form.between("name=\"form\" value=\"", "\"");
         browser.post(&link, &[("form", &form)]).await.says(403, "somewhere else");
@@ -100,7 +101,7 @@ on_both! {
         browser.get(&back).await.says(403, NOT_THEIRS);
         assert!(house.kept(house.shop()).await.is_none());
         house.becomes(owner, Some(Role::Owner)).await;
-        browser.get(&back).await.says(200, "Signed in at far");
+        house.is_in(&mut browser, &back).await;
         assert_eq!(house.installation.number(house.shop(), BY_A_PERSON).await, 1);
     }
 

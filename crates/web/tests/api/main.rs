@@ -32,6 +32,8 @@ mod chat;
 mod conform;
 mod connector_links;
 mod connector_logins;
+mod connector_pages;
+mod connector_proofs;
 mod door;
 #[allow(dead_code, reason = "shared with the tests of the program")]
 #[path = "../../../munshi/tests/browser/driver.rs"]

@@ -5,6 +5,7 @@ use munshi_connectors::rows;
 use munshi_types::{ConnectorName, Ids};
 use serde_json::json;
 
+use super::missing;
 use crate::commands::tenant::Of;
 use crate::commands::vault::Operator;
 use crate::context::Context;
@@ -34,6 +35,9 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let by = arguments.operator.known_in(context, &db, tenant.id).await?;
         let asked = name.clone();
         let found = db.write(tenant.id, move |tx| -> munshi_connectors::Result<_> {
+            if !rows::current(tx)?.1.0.keys().any(|known| known.as_str() == asked) {
+                return Ok(None);
+            }
             let seen = rows::manifests(tx, &asked)?;
             let last = seen.iter().find(|seen| seen.accepted_at.is_some());
             let newest = seen.first().map(|newest| newest.tools.clone()).unwrap_or_default();
@@ -42,9 +46,9 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
                 true => seen.first().map(|newest| newest.accepted_at.is_none()),
                 false => rows::accept(tx, &asked, &by, now, &Ids::system())?,
             };
-            Ok((accepted, changed))
+            Ok(Some((accepted, changed)))
         });
-        Ok(found.await?)
+        found.await?.ok_or_else(|| missing(&arguments.name))
     })?;
     let Some(accepted) = accepted else {
         let failure = Failure::not_found(format!("the connector {name} has never shown its tools"));

@@ -1,6 +1,7 @@
 //! `munshi connector add NAME`
 
 use clap::Args;
+use munshi_connectors::declared::{Declared, Entry};
 use munshi_connectors::rows;
 use munshi_types::{ConnectorName, TenantName};
 use serde::Serialize;
@@ -10,8 +11,9 @@ use crate::commands::tenant::Of;
 use crate::commands::vault::Operator;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
-use crate::wiring::connectors::{CONNECTORS_FILE, taken};
+use crate::wiring::connectors::{self, CONNECTORS_FILE, taken};
 use crate::wiring::database::Database;
+use crate::wiring::given_back::{Going, Gone};
 use crate::wiring::tools;
 
 #[derive(Debug, Args)]
@@ -34,18 +36,30 @@ struct Added {
     tenant: TenantName,
     connector: ConnectorName,
     version: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    /// What became of the login of the one before it, at another place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logins: Vec<Gone>,
 }
 
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let Arguments { name, reach, replace, of, operator } = arguments;
     let entry = reach.entry()?;
-    let database = Database::for_one_question(&context.config()?)?;
+    let bare = connectors::bare(&name, &entry);
+    let config = context.config()?;
+    let database = Database::for_one_question(&config)?;
     let registry = tools::registry(context.clock.clone())?;
     let (connector, now) = (name.clone(), context.now());
     let added = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?;
         let by = operator.known_in(context, &db, tenant.id).await?;
+        let (_, known) = db.read(tenant.id, rows::current).await?;
+        let next = Declared([(name.clone(), entry.clone())].into());
+        let before = Declared(known.0.into_iter().filter(|(known, _)| *known == name).collect());
+        let left: Vec<_> = before.left_behind(&next).into_iter().map(|name| (tenant.id, name)).collect();
+        let going = Going::of((context, &config), &db, &left).await?;
         let version = db.write(tenant.id, move |tx| -> munshi_connectors::Result<Option<i64>> {
             let (_, mut declared) = rows::current(tx)?;
             if declared.0.contains_key(&name) && !replace {
@@ -53,7 +67,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             }
             // What was said of its tools stays.
             let tools = declared.0.remove(&name).map(|known| known.tools).unwrap_or_default();
-            declared.0.insert(name.clone(), munshi_connectors::declared::Entry { tools, ..entry });
+            declared.0.insert(name.clone(), Entry { tools, ..entry });
             if let Some(name) = taken(&registry, &declared) {
                 return Err(munshi_connectors::Error::Invalid(format!(
                     "{name} is a pack's name: choose another"
@@ -65,15 +79,18 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
             Failure::new(Exit::AlreadyThere, format!("there is a connector called {connector}"))
                 .hint("--replace puts this one in its place")
         })?;
-        Ok(Added { tenant: tenant.name, connector, version })
+        let logins = going.give_back().await;
+        Ok(Added { tenant: tenant.name, connector, version, warnings: bare, logins })
     })?;
-    context.output.answer(&added, |added, _| {
-        let Added { tenant, connector, .. } = added;
+    context.output.answer(&added, |added, painter| {
+        let Added { tenant, connector, logins, warnings, .. } = added;
+        let warned = warnings.iter().map(|words| painter.doubtful(&format!("! {words}\n")));
+        let gone: String = logins.iter().map(|gone| gone.words.clone()).chain(warned).collect();
         format!(
             "Added the connector {connector}. A running server starts it within seconds; `munshi connector list` shows how it is.\n\
              Next: `munshi connector test {connector}`, open it in policy.toml under [connectors.{connector}], and name it in an \
              agent's `connectors`.\n\
-             If {tenant} has a folder, `munshi export` writes its {CONNECTORS_FILE}; applying an older one takes this back.\n"
+             If {tenant} has a folder, `munshi export` writes its {CONNECTORS_FILE}; applying an older one takes this back.\n{gone}"
         )
     })
 }

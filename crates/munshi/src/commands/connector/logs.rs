@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use clap::Args;
-use munshi_connectors::{LOGS, folder_of};
+use munshi_connectors::{LOGS, folder_of, rows};
 use munshi_types::ConnectorName;
 use serde_json::json;
 
+use super::missing;
 use crate::commands::tenant::Of;
 use crate::context::Context;
 use crate::failure::Result;
@@ -27,9 +28,11 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
-    let tenant = context.block_on(async {
+    let (tenant, is_known) = context.block_on(async {
         let db = database.open().await?;
-        arguments.of.find(&db).await
+        let tenant = arguments.of.find(&db).await?;
+        let (_, declared) = db.read(tenant.id, rows::current).await?;
+        Ok((tenant, declared.0.contains_key(&arguments.name)))
     })?;
     let folder = folder_of(&connectors::folder(&config), tenant.id, &arguments.name);
     let mut lines: VecDeque<String> = VecDeque::new();
@@ -45,6 +48,10 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     }
     let lines = Vec::from(lines);
     let name = &arguments.name;
+    // What one that was taken away has said stays.
+    if lines.is_empty() && !is_known {
+        return Err(missing(name));
+    }
     context.output.answer(&json!({ "connector": name, "lines": lines }), |_, _| match lines.is_empty() {
         true => format!("{name} has said nothing on this machine.\n"),
         false => lines.join("\n") + "\n",

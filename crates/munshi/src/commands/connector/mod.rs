@@ -87,6 +87,12 @@ impl Reach {
     }
 
     fn entry(self) -> Result<Entry> {
+        if !self.is_given() {
+            let failure = Failure::usage("nothing says how it is reached");
+            return Err(
+                failure.hint("-- COMMAND for a program, --url for an address, --openapi for a document")
+            );
+        }
         let given = |text: String| Given::try_from(text).map_err(|error| Failure::usage(error.to_string()));
         let pairs = |list: Vec<String>| -> Result<_> {
             let pair = |text: String| match text.split_once('=') {

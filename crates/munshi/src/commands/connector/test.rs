@@ -71,13 +71,17 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
 
 fn words(report: &Report, painter: Painter) -> String {
     let Report { connector, server, version, tools, undeclared, .. } = report;
-    let title = harmless(&format!("{connector}: {server} {version}, {tools} tools"));
+    let title = match server.is_empty() && version.is_empty() {
+        true => connector.to_string(),
+        false => harmless(&format!("{connector}: {server} {version}, {tools} tools")),
+    };
     let mut text = format!("{}\n", painter.bold(&title));
     for finding in &report.findings {
         text += &line(finding, painter);
     }
     let failed = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
     text += &match (failed, undeclared) {
+        _ if report.findings.len() == 1 => "It was not opened, so nothing else was looked at.\n".to_owned(),
         (0, 0) => "It keeps the contract.\n".to_owned(),
         (0, count) => format!(
             "It works, but it is UNSAFE: nobody says what {count} of its tools do, so they only look.\n"

@@ -1,11 +1,11 @@
-//! `GET /connectors/back`: somebody comes back from a connector's service.
+//! `GET /connectors/back`: somebody comes back from a connector's service. What they bring is taken out of the address
+//! before anything is shown: a page that is loaded again says the same, and nobody reads it over their shoulder.
 
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::header::SET_COOKIE;
 use axum::http::{Extensions, HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use munshi_connectors::login::{Returned, Who};
 use munshi_identity::Token;
 
@@ -17,6 +17,8 @@ use crate::account::opener::{self, Asked, Opener};
 use crate::account::words::Words;
 use crate::app::App;
 use crate::error::{ApiError, Code};
+
+const BACK: &str = "/connectors/back";
 
 #[derive(Template)]
 #[template(path = "account/connector_in.html")]
@@ -41,6 +43,10 @@ pub(crate) async fn finish_connector_login(
     let token = cookies::read(&headers, CONNECTOR, is_secure).and_then(Token::parse).ok_or_else(elsewhere)?;
     let Query(returned) = returned.map_err(|_| elsewhere())?;
     let logins = logins(&api)?;
+    if returned == Returned::default() {
+        let ended = logins.ended(&token).await.map_err(as_fault)?.ok_or_else(elsewhere)?;
+        return Ok(sent(&Done { words: Words::of(&headers), connector: ended.connector }, StatusCode::OK));
+    }
     let returning = logins.returning(&token, &returned).await.map_err(as_fault)?;
     let to = match returning.who {
         Some(Who::Person(person)) => Some(person),
@@ -49,15 +55,12 @@ pub(crate) async fn finish_connector_login(
     // Whoever began may be nobody any more, or signed out: they are asked for once more.
     let asked = Asked { headers: &headers, extensions: &extensions, tenant: returning.tenant, to };
     let opener = Opener::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
-    let ended = logins.finish(&token, returned, Some(opener.who)).await.map_err(as_fault)?;
+    logins.finish(&token, returned, Some(opener.who)).await.map_err(as_fault)?;
     let engine = api.engine.clone();
     api.tasks.spawn(async move {
         if let Err(error) = engine.take_up_let_in().await {
             tracing::warn!(%error, "runs that waited for a login are taken up by the next sweep");
         }
     });
-    let done = Done { words: Words::of(&headers), connector: ended.connector };
-    let mut response = sent(&done, StatusCode::OK);
-    response.headers_mut().extend(cookies::forget(CONNECTOR, is_secure).map(|header| (SET_COOKIE, header)));
-    Ok(response)
+    Ok(Redirect::to(BACK).into_response())
 }

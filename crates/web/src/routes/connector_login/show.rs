@@ -41,6 +41,31 @@ impl AskPage {
     }
 }
 
+/// For somebody whom this browser is not known to be of.
+#[derive(Template)]
+#[template(path = "account/connector_prove.html")]
+struct ProvePage {
+    words: Words,
+    /// What to send in the conversation, once it was asked for.
+    code: Option<String>,
+    path: String,
+    sign_in: String,
+}
+
+impl ProvePage {
+    fn of(api: &Inner, led: &Led, headers: &HeaderMap, path: String) -> Self {
+        let browser = opener::opened(api, headers);
+        let code = browser.and_then(|browser| led.code_of(&browser, api.clock.now()).map(apart));
+        let sign_in = SignInFirst::then(path.clone()).address();
+        Self { words: Words::of(headers), code, path, sign_in }
+    }
+}
+
+/// Three and three, as people read them out.
+fn apart(code: &str) -> String {
+    code.split_at_checked(3).map_or_else(|| code.to_owned(), |(one, other)| format!("{one} {other}"))
+}
+
 pub(crate) async fn show_connector_login(
     State(app): State<App>,
     Path(token): Path<String>,
@@ -52,6 +77,9 @@ pub(crate) async fn show_connector_login(
     let path = path(&token);
     let opener = match Opener::find(&app, &asked).await? {
         Ok(opener) => opener,
+        Err(_) if opener::can_be_shown(&app, &asked).await? => {
+            return Ok(sent(&ProvePage::of(app.api()?, &led, &headers, path), StatusCode::OK));
+        }
         Err(Closed::Unknown) => return Ok(SignInFirst::then(path).into_response()),
         Err(Closed::NotTheirs) => return Err(opener::not_theirs().into()),
     };
@@ -66,7 +94,7 @@ pub(crate) async fn show_connector_login(
     Ok(sent(&page, StatusCode::OK))
 }
 
-fn path(token: &Token) -> String {
+pub(super) fn path(token: &Token) -> String {
     format!("/connectors/login/{}", token.reveal())
 }
 

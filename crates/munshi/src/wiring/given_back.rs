@@ -1,0 +1,92 @@
+//! Logins at connectors that are taken away: forgotten here with the connector, and given back at their services.
+
+use munshi_config::Config;
+use munshi_connectors::login::{GivenBack, LastLogin};
+use munshi_connectors::{Logins, rows};
+use munshi_store::{Db, PlatformTx, tenants};
+use munshi_tiers::Plan;
+use munshi_types::{ConnectorName, TenantId};
+use serde::Serialize;
+
+use super::connectors::{self, CONNECTORS};
+use crate::context::Context;
+use crate::failure::Result;
+
+/// What became of one login.
+#[derive(Debug, Serialize)]
+pub(crate) struct Gone {
+    pub(crate) connector: ConnectorName,
+    pub(crate) login: &'static str,
+    #[serde(skip)]
+    pub(crate) words: String,
+}
+
+/// Logins that are about to be forgotten. What is kept here opens the door, so it is read before and given back after.
+pub(crate) struct Going(Option<(Logins, Vec<(ConnectorName, LastLogin)>)>);
+
+impl Going {
+    /// Those of these connectors.
+    pub(crate) async fn of(
+        (context, config): (&Context, &Config),
+        db: &Db,
+        names: &[(TenantId, ConnectorName)],
+    ) -> Result<Self> {
+        if names.is_empty() {
+            return Ok(Self(None));
+        }
+        let logins = connectors::logins(config, db, &context.clock).await?;
+        let mut last = Vec::new();
+        for (tenant, name) in names {
+            last.extend(logins.last_login(*tenant, name).await?.map(|login| (name.clone(), login)));
+        }
+        Ok(Self(Some((logins, last))))
+    }
+
+    /// Tells their services, once nobody uses them any more. Whatever those say, they stay forgotten.
+    pub(crate) async fn give_back(self) -> Vec<Gone> {
+        let Some((logins, last)) = self.0 else { return Vec::new() };
+        let mut gone = Vec::new();
+        for (connector, last) in last {
+            let given = logins.give_back(&last).await;
+            let (login, words) = told(&connector, &given);
+            gone.push(Gone { connector, login, words });
+        }
+        gone
+    }
+}
+
+/// The connectors that plans take away, or elsewhere.
+pub(crate) async fn taken_away(db: &Db, plans: &[Plan]) -> Result<Vec<(TenantId, ConnectorName)>> {
+    let mut names = Vec::new();
+    for plan in plans.iter().filter(|plan| !plan.is_new) {
+        let Some(file) = plan.files.iter().find(|file| file.what == CONNECTORS) else { continue };
+        let name = plan.tenant.clone();
+        let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
+        let Some(tenant) = db.platform(tenants::TENANTS).read(find).await? else { continue };
+        let (_, declared) = db.read(tenant.id, rows::current).await?;
+        let next = connectors::declared_by(file)?;
+        names.extend(declared.left_behind(&next).into_iter().map(|name| (tenant.id, name)));
+    }
+    Ok(names)
+}
+
+/// What became of a login, in a word and in words.
+fn told(name: &ConnectorName, given: &GivenBack) -> (&'static str, String) {
+    match given {
+        GivenBack::Revoked => {
+            ("revoked", format!("The login at {name} is forgotten here, and revoked at its service.\n"))
+        }
+        GivenBack::NotTaken { at } => (
+            "forgotten",
+            format!(
+                "The login at {name} is forgotten here. {at} can't be told: end it there, where you let {name} in.\n"
+            ),
+        ),
+        GivenBack::NotHeard { at, why } => (
+            "forgotten",
+            format!(
+                "The login at {name} is forgotten here, and not revoked: {why}. End it at {at}, where you let {name} in.\n"
+            ),
+        ),
+    }
+}

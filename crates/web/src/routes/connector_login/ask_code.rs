@@ -1,0 +1,38 @@
+//! `POST /connectors/login/{token}/code`: somebody who opened a link in a browser of theirs wants to show that it was sent to
+//! them. The page shows a code from now on, which they send in their conversation.
+
+use axum::extract::{Path, State};
+use axum::http::header::SET_COOKIE;
+use axum::response::{IntoResponse, Redirect, Response};
+use munshi_connectors::login::PROOF_LIFE;
+use munshi_identity::Token;
+
+use super::show::{as_fault, led, logins, path};
+use crate::account::cookies::{self, OPENED};
+use crate::account::fault::Fault;
+use crate::account::form::{Nothing, Sent};
+use crate::account::opener::{self, Asked};
+use crate::app::App;
+use crate::server::Peer;
+use crate::visitor::guest::asked_from;
+
+pub(crate) async fn ask_connector_code(
+    State(app): State<App>,
+    Path(token): Path<String>,
+    posted: Sent<Nothing>,
+) -> Result<Response, Fault> {
+    let Sent { api, headers, extensions, .. } = posted;
+    let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
+    api.limits.visitor(peer.map(|peer| asked_from(peer, &headers, &api.visits.proxies)))?;
+    let (token, led) = led(&api, &token).await?;
+    let asked = Asked { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
+    if !opener::can_be_shown(&app, &asked).await? {
+        return Err(opener::not_theirs().into());
+    }
+    let browser = Token::random(api.random.as_ref());
+    logins(&api)?.show_code(&led, &browser).await.map_err(as_fault)?;
+    let mut response = Redirect::to(&path(&token)).into_response();
+    let kept = cookies::keep(OPENED, browser.reveal(), PROOF_LIFE, api.account.is_secure(&headers));
+    response.headers_mut().extend(kept.map(|header| (SET_COOKIE, header)));
+    Ok(response)
+}
