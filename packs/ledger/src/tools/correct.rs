@@ -16,6 +16,9 @@ use crate::error::Result as Booking;
 
 const REASON: &str = "the amount was corrected by the one who said it";
 
+/// How it is asked whether an entry should have another amount.
+pub(crate) const CORRECT_ASK: &str = "ledger-correct-ask";
+
 pub(crate) struct CorrectLast(pub(crate) Desk);
 
 impl Write for CorrectLast {
@@ -25,7 +28,7 @@ impl Write for CorrectLast {
         let before = entry::by_key(tx, call.key)?.and_then(|right| right.corrects);
         let wrong = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(wrong) => wrong,
-            None => last(tx, &call)?,
+            None => last(tx, &call, CORRECT_ASK)?,
         };
         let act = with_amount(tx, &wrong, amount)?.ok_or_else(|| {
             let what =
