@@ -24,6 +24,7 @@ use crate::books::Day;
 use crate::books::contacts::Contact;
 use crate::error::{Error, Result};
 use crate::tools::{What, Whom, amount, has_any, other_day, pair, text, whom};
+pub(crate) use change::since as since_corrected;
 pub(crate) use message::LIKE;
 use rules::Wish;
 
@@ -144,8 +145,7 @@ pub(crate) fn since(
     agreed: &[Concern],
 ) -> Result<Option<Concern>> {
     let Some(wish) = wish(tx, (asked_at, zone), what, arguments)? else { return Ok(None) };
-    let found = rules::changing(tx, &wish)?;
-    Ok(found.into_iter().find(|one| agreed.iter().all(|known| known.phrase != one.phrase)))
+    Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
 }
 
 /// Merging can't be undone.

@@ -24,7 +24,7 @@ const LETTERS: usize = 60;
 /// So far around a payment another one of the same person is asked about.
 const AROUND: Duration = Duration::from_secs(24 * 3600);
 
-/// What was written longer ago than this is named before it is taken back: the person may think of another one.
+/// What was written longer ago than this is named before it is changed: the person may think of another one.
 const FRESH: Duration = Duration::from_secs(3600);
 
 /// Which entry would be changed, in every question about it.
@@ -49,9 +49,8 @@ pub(super) fn named(
 pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene) -> Result<Vec<Concern>> {
     let Some(by) = scene.principal.person else { return Ok(Vec::new()) };
     let Some(entry) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
-    let is_fresh = entry.made_at.plus(FRESH) >= scene.now;
     let is_large = entry.amount > profile::get(tx)?.confirm_above;
-    if is_fresh && !is_large && !is_proposed_since(tx, scene, &entry)? {
+    if is_fresh(&entry, scene) && !is_large && !is_proposed_since(tx, scene, &entry)? {
         return Ok(Vec::new());
     }
     Ok(vec![taken_back(tx, scene, &entry)?])
@@ -90,23 +89,35 @@ fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> 
 pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
     let (Some(amount), Some(by)) = (amount(arguments), scene.principal.person) else { return Ok(Vec::new()) };
     let Some(wrong) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
-    let Some(what) = What::of_kind(wrong.kind) else { return Ok(Vec::new()) };
-    let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
-    let wish = Wish {
-        what,
-        amount,
-        day: None,
-        happened_at: wrong.happened_at,
-        name: None,
-        contact,
-        mode: Some("cash"),
-        instead: Some(&wrong),
-    };
+    let Some(wish) = corrected(tx, &wrong, amount)? else { return Ok(Vec::new()) };
     let mut found = rules::concerns(tx, scene, &wish)?;
-    if !found.is_empty() || is_proposed_since(tx, scene, &wrong)? {
+    if !found.is_empty() || !is_fresh(&wrong, scene) || is_proposed_since(tx, scene, &wrong)? {
         found.insert(0, instead(&wrong, amount));
     }
     Ok(found)
+}
+
+/// An entry with another amount; none of what has no amount of its own.
+fn corrected<'a>(tx: &mut Tx<'_>, wrong: &'a Entry, amount: Money) -> Result<Option<Wish<'a>>> {
+    let Some(what) = What::of_kind(wrong.kind) else { return Ok(None) };
+    let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    let (happened_at, mode) = (wrong.happened_at, Some("cash"));
+    Ok(Some(Wish { what, amount, day: None, happened_at, name: None, contact, mode, instead: Some(wrong) }))
+}
+
+/// What has come up since a correction was looked at and asked about. Whoever calls holds the books.
+pub(crate) fn since(
+    tx: &mut Tx<'_>,
+    wrong: &Entry,
+    amount: Money,
+    agreed: &[Concern],
+) -> Result<Option<Concern>> {
+    let Some(wish) = corrected(tx, wrong, amount)? else { return Ok(None) };
+    Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
+}
+
+fn is_fresh(entry: &Entry, scene: &Scene) -> bool {
+    entry.made_at.plus(FRESH) >= scene.now
 }
 
 /// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.

@@ -32,6 +32,11 @@ const TOLD_NAMED: Duration = Duration::from_secs(3 * 24 * 3600);
 /// What was sold is paid for within this, and nobody may have said how.
 const AT_ONCE: Duration = Duration::from_secs(30 * 60);
 
+/// The first that nobody has agreed to yet.
+pub(super) fn unagreed(found: Vec<Concern>, agreed: &[Concern]) -> Option<Concern> {
+    found.into_iter().find(|one| agreed.iter().all(|known| known.phrase != one.phrase))
+}
+
 /// What is to be booked, as it was asked for.
 pub(super) struct Wish<'a> {
     pub what: What,
@@ -82,8 +87,9 @@ fn amount(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
 fn over_limit(wish: &Wish<'_>) -> Result<Option<Concern>> {
     // Who is paid more than they are owed owes the rest.
     let (What::CreditGiven | What::Paid, Some(contact)) = (wish.what, &wish.contact) else { return Ok(None) };
-    // What it takes the place of is owed no longer.
-    let less = wish.instead.map_or(Money::ZERO, |instead| instead.amount);
+    // What it takes the place of is owed no longer, where it was anybody's.
+    let less = wish.instead.filter(|instead| instead.contact.is_some());
+    let less = less.map_or(Money::ZERO, |instead| instead.amount);
     let more = wish.amount.minus(less)?;
     let (Some(_), Some(limit)) = (contact.over_limit(more)?, contact.limit) else { return Ok(None) };
     Ok((more > Money::ZERO).then(|| concern("ledger-over-limit", &[("limit", limit)], Some(contact))))

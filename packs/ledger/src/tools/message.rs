@@ -69,7 +69,8 @@ fn arrived<'c>(call: &'c Call<'_>) -> Arrived<'c> {
         key: call.key,
         text: call.text("text").unwrap_or_default(),
         sender: None,
-        at: call.now,
+        // A yes may come the day after.
+        at: call.asked_at.min(call.now),
         told: messages::Told::ByPerson,
         by: call.by,
     }

@@ -75,6 +75,36 @@ on_both! {
         shop.assert_sound().await;
     }
 
+    async fn a_limit_that_was_set_before_the_yes_holds_for_a_correction(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("gave Ramesh 500 on credit").await;
+        shop.say("no it was 12000").await;
+        shop.say("Ramesh's limit is 2000").await;
+        let late = shop.say("yes").await;
+        assert!(late.contains("since you were asked"), "{late}");
+        assert_eq!(entries(&shop).await, 1);
+        test.clock.advance(2 * HOUR);
+        let asked = shop.say("no it was 450").await;
+        assert!(asked.contains("Entry 1 (“gave Ramesh 500 on credit”) would be ₹450"), "long ago, it is named first: {asked}");
+        shop.assert_sound().await;
+    }
+
+    async fn who_is_paid_more_than_they_are_owed_is_held_to_their_limit(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("gave Ramesh 1500 on credit").await;
+        shop.say("Ramesh's limit is 2000").await;
+        let asked = shop.say("paid 900 to Ramesh").await;
+        assert!(asked.contains("limit of ₹2,000"), "{asked}");
+        shop.say("no").await;
+        let paid = "Rs 900.00 debited from A/c XX4471 on 15-11-26 to VPA q77@ybl (UPI Ref No 516588123411)";
+        shop.say(paid).await;
+        shop.say("yes").await;
+        let sorted = shop.say("that payment of 900 was Ramesh's").await;
+        assert!(sorted.contains("limit of ₹2,000"), "{sorted}");
+        assert_eq!(entries(&shop).await, 2);
+        shop.assert_sound().await;
+    }
+
     async fn two_who_tell_of_it_at_once_write_it_once(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 9000 on credit").await;
