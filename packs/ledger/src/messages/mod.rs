@@ -62,6 +62,18 @@ pub enum Consent {
     },
 }
 
+impl Consent {
+    /// Whether what is asked needs no further word.
+    fn covers(self, question: &Question) -> bool {
+        let Question { payment, like, is_large, .. } = question;
+        match self {
+            Self::Open => like.is_none() && !is_large && is_sure(payment),
+            Self::Shown { like: shown } => like.as_ref().is_none_or(|like| shown == Some(like.number)),
+            Self::Given => true,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Booked(Box<Booked>),
@@ -122,14 +134,11 @@ pub fn take(
         Met::New => None,
     };
     let is_large = payment.amount > profile::get(tx)?.confirm_above;
-    let is_agreed = match consent {
-        Consent::Open => like.is_none() && !is_large && is_sure(&payment),
-        Consent::Shown { like: shown } => like.as_ref().is_none_or(|like| shown == Some(like.number)),
-        Consent::Given => true,
-    };
-    if !is_agreed {
-        return Ok(Outcome::Question(Box::new(Question { payment, party, like, is_large })));
+    let question = Question { payment, party, like, is_large };
+    if !consent.covers(&question) {
+        return Ok(Outcome::Question(Box::new(question)));
     }
+    let Question { payment, party, .. } = question;
     let said = Said {
         by: arrived.by,
         reference: payment.reference.clone(),

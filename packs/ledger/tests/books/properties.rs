@@ -230,6 +230,28 @@ impl Play {
                     }
                 }
             }
+            Step::Seen { which, mark } => {
+                if let Some(at) = pick(*which) {
+                    let (_, entry, stands) = self.model.booked[at].clone();
+                    let mark = format!("seen by {number}, {mark}");
+                    dedup::saw(tx, entry, &mark, Source::Sms, writing.now)?;
+                    assert_eq!(
+                        dedup::known(tx, &mark)?.is_some(),
+                        stands,
+                        "what was taken back may come again"
+                    );
+                }
+            }
+            Step::Merge { .. } | Step::Rename { .. } | Step::Limit { .. } => {
+                self.of_people(tx, number, step)?
+            }
+        }
+        Ok(())
+    }
+
+    /// A step that changes what is known of people.
+    fn of_people(&mut self, tx: &mut Tx<'_>, number: usize, step: &Step) -> Result<()> {
+        match step {
             Step::Merge { from, into } if from != into => {
                 let (from, into) = (usize::from(*from), usize::from(*into));
                 contacts::merge(tx, self.contacts[from], self.contacts[into])?;
@@ -265,19 +287,7 @@ impl Play {
                     None => self.model.limits.remove(&root),
                 };
             }
-            Step::Seen { which, mark } => {
-                if let Some(at) = pick(*which) {
-                    let (_, entry, stands) = self.model.booked[at].clone();
-                    let mark = format!("seen by {number}, {mark}");
-                    dedup::saw(tx, entry, &mark, Source::Sms, writing.now)?;
-                    assert_eq!(
-                        dedup::known(tx, &mark)?.is_some(),
-                        stands,
-                        "what was taken back may come again"
-                    );
-                }
-            }
-            Step::Merge { .. } => {}
+            _ => {}
         }
         Ok(())
     }
