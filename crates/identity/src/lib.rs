@@ -38,7 +38,7 @@ mod token;
 
 pub use address::{Address, AddressError, AddressKind};
 pub use error::{Error, Result, Unmergeable};
-pub use permission::{Lacking, RoleRules, Rules, may_approve, permits};
+pub use permission::{Lacking, RoleRules, Rules, has_owners_word, may_approve, permits};
 pub use persons::Person;
 pub use principal::{Principal, Standing};
 pub use role::{Role, RoleError};

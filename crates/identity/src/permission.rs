@@ -67,6 +67,15 @@ pub fn permits(
     Err(Lacking { what: format!("{role} may not {verb} {scope}"), ask: above(rules, role, scope, writes) })
 }
 
+/// Whether the principal may have done what only the owner's word allows: whoever owns or runs the business, and those to
+/// whom its very scope was opened. A pattern over many opens none of these.
+pub fn has_owners_word(who: &Principal, rules: &Rules, scope: &str) -> bool {
+    let Some(role) = who.role() else { return false };
+    let listed = rules.0.get(&role).and_then(|own| own.allow.as_ref());
+    let mut named = who.opened.iter().chain(listed.into_iter().flatten());
+    matches!(role, Role::Owner | Role::Admin) || named.any(|glob| glob.as_str() == scope)
+}
+
 /// Whether the principal may say yes to somebody else's act.
 pub fn may_approve(who: &Principal, rules: &Rules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
@@ -175,6 +184,27 @@ mod tests {
         assert!(!may_approve(&who, &rules, "ledger.sale.cancel"));
         who.closed = globs(&["ledger.*"]);
         assert!(!may(&who, &rules, "ledger.sale.add", true));
+    }
+
+    #[test]
+    fn the_owners_word_is_given_by_name_and_not_by_a_pattern() {
+        let listing = |allow: &[&str]| {
+            let staff = RoleRules { allow: Some(globs(allow)), ..RoleRules::default() };
+            Rules(BTreeMap::from([(Role::Staff, staff)]))
+        };
+        let scope = "ledger.credit.add";
+        let (none, mut staff) = (Rules::default(), member(Role::Staff));
+        assert!(has_owners_word(&member(Role::Owner), &none, scope));
+        assert!(has_owners_word(&member(Role::Admin), &none, scope));
+        assert!(!has_owners_word(&staff, &none, scope));
+        assert!(!has_owners_word(&staff, &listing(&["ledger.*", "*"]), scope));
+        assert!(has_owners_word(&staff, &listing(&["ledger.*", scope]), scope));
+        staff.opened = globs(&["ledger.credit.*"]);
+        assert!(!has_owners_word(&staff, &none, scope));
+        staff.opened = globs(&[scope]);
+        assert!(has_owners_word(&staff, &none, scope));
+        let guest = Principal::known(TenantId::PLATFORM, PersonId::from_uuid(Uuid::nil()));
+        assert!(!has_owners_word(&guest, &none, scope));
     }
 
     #[test]

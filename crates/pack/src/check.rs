@@ -1,7 +1,9 @@
 //! What a pack looks at before an act, after it, and before the reply leaves.
 
+use munshi_safety::acts::Act;
 use munshi_safety::pipeline::Concern;
 use munshi_store::{Result, Tx};
+use munshi_types::Timestamp;
 use serde_json::Value;
 
 use crate::scene::Scene;
@@ -16,6 +18,23 @@ pub trait Check: Send + Sync {
         _arguments: &Value,
     ) -> Result<Vec<Concern>> {
         Ok(Vec::new())
+    }
+
+    /// What a question about this act should name that its arguments don't say, such as which entry is the last one. It
+    /// asks nothing by itself. `since` is when it was asked for, where it waits: what came later is not meant.
+    fn named(
+        &self,
+        _tx: &mut Tx<'_>,
+        _scene: &Scene,
+        (_tool, _arguments): (&str, &Value),
+        _since: Option<Timestamp>,
+    ) -> Result<Option<Concern>> {
+        Ok(None)
+    }
+
+    /// A person has said no to an act, knowing what it rests on.
+    fn refused(&self, _tx: &mut Tx<'_>, _act: &Act, _now: Timestamp) -> Result<()> {
+        Ok(())
     }
 
     /// What does not agree after it was done. It is said to the person, never passed over.

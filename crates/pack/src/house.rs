@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use munshi_lang::{Fill, PhraseError, Phrasebook, Voice};
-use munshi_store::Migration;
+use munshi_safety::acts::{Act, HearsNo};
+use munshi_store::{Migration, Tx};
 use munshi_tools::Registry;
-use munshi_types::{Autonomy, Conduct};
+use munshi_types::{Autonomy, Conduct, Timestamp};
 
 use crate::bad::BadPack;
 use crate::check::Check;
@@ -64,6 +65,12 @@ pub struct Brought<T: ?Sized> {
 impl<T: ?Sized> Clone for Brought<T> {
     fn clone(&self) -> Self {
         Self { pack: self.pack, what: self.what.clone() }
+    }
+}
+
+impl HearsNo for House {
+    fn refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
+        self.checks.iter().try_for_each(|check| check.refused(tx, act, now))
     }
 }
 

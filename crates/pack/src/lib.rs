@@ -39,4 +39,4 @@ pub use page::{Page, Shown, ShownBody, Visit};
 pub use reader::{Reader, Reading};
 pub use ready::{ReadyFile, ReadyTenant};
 pub use room::Room;
-pub use scene::Scene;
+pub use scene::{By, Earlier, Scene};

@@ -6,6 +6,7 @@ use munshi_identity::Principal;
 use munshi_safety::pipeline::Door;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, SessionId, Timestamp, ToolName, Zone};
+use serde_json::Value;
 
 /// One turn, as far as a pack needs to know it.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Scene {
     /// What the person wrote.
     pub message: String,
     /// What was said before it by either side, the oldest first, as far as a model is told of it.
-    pub before: Arc<[String]>,
+    pub before: Arc<[Earlier]>,
     /// How things stand, as packs have told it for this turn's prompt.
     pub standing: Arc<[String]>,
     /// What the agent may call. A pack has nothing to say of an agent that has none of its tools.
@@ -28,4 +29,21 @@ pub struct Scene {
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
+}
+
+/// Something that was said before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    pub by: By,
+    pub text: String,
+    /// What tools had said when it was: what a reply tells is worth no more than these.
+    pub results: Vec<Value>,
+}
+
+/// Whose words something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Person,
+    /// The one who answers: a model's words, which nobody has to have said before.
+    Persona,
 }

@@ -27,6 +27,10 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// From how far out it may be reached.
     pub reach: Reach,
+    /// Only whoever owns or runs the business may have it done, unless they have opened its very scope to somebody. A
+    /// pattern such as `ledger.*` opens no such tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owner_only: bool,
     /// Below this it is refused; it is not even proposed.
     pub least_autonomy: Autonomy,
     /// Moves money or promises it: agreeing once never covers the next time.
@@ -258,6 +262,7 @@ impl ToolSpec {
             scope: scope.into(),
             effect: Effect::Read,
             reach: Reach::default(),
+            owner_only: false,
             least_autonomy: Autonomy::Investigate,
             money: false,
             sends: None,

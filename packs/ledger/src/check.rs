@@ -14,14 +14,18 @@ mod said;
 
 use munshi_lang::{Form, Language, Voice, format};
 use munshi_pack::{Check, Objection, Scene};
+use munshi_safety::acts::Act;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
+use munshi_types::{Timestamp, Zone};
 use serde_json::Value;
 
 use crate::books::Day;
 use crate::books::contacts::Contact;
 use crate::error::{Error, Result};
 use crate::tools::{What, Whom, amount, has_any, other_day, pair, text, whom};
+pub(crate) use change::since as since_corrected;
+pub(crate) use message::LIKE;
 use rules::Wish;
 
 pub(crate) struct Careful;
@@ -42,6 +46,20 @@ impl Check for Careful {
         }
     }
 
+    fn named(
+        &self,
+        tx: &mut Tx<'_>,
+        scene: &Scene,
+        act: (&str, &Value),
+        since: Option<Timestamp>,
+    ) -> munshi_store::Result<Option<Concern>> {
+        kept(change::named(tx, scene, act, since))
+    }
+
+    fn refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
+        kept(message::refused(tx, act, now))
+    }
+
     fn after(
         &self,
         tx: &mut Tx<'_>,
@@ -49,10 +67,7 @@ impl Check for Careful {
         _: &str,
         result: &Value,
     ) -> munshi_store::Result<Option<Objection>> {
-        after::mismatch(tx, result).map_err(|error| match error {
-            Error::Store(error) => error,
-            other => munshi_store::Error::Decode(other.to_string()),
-        })
+        kept(after::mismatch(tx, result))
     }
 
     fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
@@ -64,10 +79,19 @@ impl Check for Careful {
     }
 }
 
+/// What went wrong in the books, as the store's own.
+fn kept<T>(done: Result<T>) -> munshi_store::Result<T> {
+    done.map_err(|error| match error {
+        Error::Store(error) => error,
+        other => munshi_store::Error::Decode(other.to_string()),
+    })
+}
+
 fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Result<Vec<Concern>> {
     let mut found = match (What::of_tool(tool), tool) {
         (Some(what), _) => booking(tx, scene, what, arguments)?,
         (None, "correct_last") => change::correcting(tx, scene, arguments)?,
+        (None, "cancel_last") => return change::cancelling(tx, scene),
         (None, "sort_payment") => change::sorting(tx, scene, arguments)?,
         (None, "set_limit" | "add_contact" | "shop_details") => Vec::new(),
         // Merging is always asked about, with what each of them owes; so is a message, with what was read.
@@ -86,18 +110,42 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Re
 }
 
 fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Result<Vec<Concern>> {
-    let Some(amount) = amount(arguments) else { return Ok(Vec::new()) };
-    // A day that can't be written is refused by the tool, which says why.
-    let Ok(day) = other_day(arguments, Day::of(scene.now, &scene.zone)) else { return Ok(Vec::new()) };
+    match wish(tx, (scene.now, &scene.zone), what, arguments)? {
+        Some(wish) => rules::concerns(tx, scene, &wish),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// What a tool's arguments ask for; none where the tool will refuse it and say why.
+fn wish<'a>(
+    tx: &mut Tx<'_>,
+    (now, zone): (Timestamp, &Zone),
+    what: What,
+    arguments: &'a Value,
+) -> Result<Option<Wish<'a>>> {
+    let Some(amount) = amount(arguments) else { return Ok(None) };
+    let Ok(day) = other_day(arguments, Day::of(now, zone)) else { return Ok(None) };
     let name = text(arguments, "person");
     let contact = match name.map(|said| whom(tx, said)).transpose()? {
         Some(Whom::Known(contact)) => Some(contact),
         Some(Whom::New(_) | Whom::Several(_)) | None => None,
     };
-    let happened_at = day.map_or(scene.now, |day| day.noon(&scene.zone));
+    let happened_at = day.map_or(now, |day| day.noon(zone));
     let mode = text(arguments, "mode");
-    let wish = Wish { what, amount, day, happened_at, contact, name, mode, instead: None };
-    rules::concerns(tx, scene, &wish)
+    Ok(Some(Wish { what, amount, day, happened_at, contact, name, mode, instead: None }))
+}
+
+/// What has come up since an act was looked at and asked about: somebody else may have told of the same meanwhile, or
+/// used up the limit. Whoever calls holds the books.
+pub(crate) fn since(
+    tx: &mut Tx<'_>,
+    (asked_at, zone): (Timestamp, &Zone),
+    what: What,
+    arguments: &Value,
+    agreed: &[Concern],
+) -> Result<Option<Concern>> {
+    let Some(wish) = wish(tx, (asked_at, zone), what, arguments)? else { return Ok(None) };
+    Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
 }
 
 /// Merging can't be undone.

@@ -16,7 +16,7 @@ use super::choose::{Led, of_call};
 use super::journal::{CallJournal, body};
 use super::pause::{Delayed, Pause};
 use super::soft::Asked;
-use super::{Turn, evidence, ground};
+use super::{Turn, evidence, ground, prepare};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::runs;
@@ -216,8 +216,9 @@ impl Turn {
         let answered = match known {
             Ok(Some(answer)) => Ok(Some(answer)),
             Ok(None) => {
-                let concerns = self.concerns(called).await?;
+                let (concerns, named) = self.concerns(called).await?;
                 self.concerned.insert(called.act, concerns.clone());
+                self.prepared.named.insert(called.act, named);
                 let want = Want {
                     act: called.act,
                     name: called.tool.clone(),
@@ -300,19 +301,19 @@ impl Turn {
         }
     }
 
-    /// What packs want confirmed.
-    async fn concerns(&self, called: &Called) -> Result<Vec<Concern>> {
+    /// What packs want confirmed, and what a question should name.
+    async fn concerns(&self, called: &Called) -> Result<(Vec<Concern>, Vec<Concern>)> {
         if self.engine.house.checks.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
         let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
-        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<Vec<Concern>> {
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<Concern>, Vec<Concern>)> {
             let mut concerns = Vec::new();
             for check in &house.checks {
                 concerns.extend(check.before(tx, &scene, &tool, &arguments)?);
             }
-            Ok(concerns)
+            Ok((concerns, prepare::named(tx, (&house, &scene), (&tool, &arguments), None)?))
         };
         self.engine.db.read(self.tenant, read).await
     }

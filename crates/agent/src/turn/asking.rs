@@ -2,7 +2,7 @@
 
 use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Needs, Reason};
+use munshi_safety::pipeline::{Concern, Needs, Reason};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -78,8 +78,12 @@ impl Turn {
             .iter()
             .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
         let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
-        let said = concerns.iter().map(|concern| self.phrase(&concern.phrase, &concern.slots));
         let lead = (!is_read).then(|| self.told(approval)).flatten();
+        // What is named already is not said twice.
+        let named = self.prepared.named.get(&approval.act).filter(|_| lead.is_some());
+        let is_said = |concern: &&Concern| named.is_some_and(|named| named.contains(concern));
+        let unsaid = concerns.iter().filter(|concern| !is_said(concern));
+        let said = unsaid.map(|concern| self.phrase(&concern.phrase, &concern.slots));
         Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
     }
 
@@ -102,10 +106,15 @@ impl Turn {
         told.unwrap_or_else(|| approval.words.clone())
     }
 
+    /// In the tool's own words, and what packs name of it.
     fn told(&self, approval: &Approval) -> Option<String> {
         let tool = self.tool(&approval.tool)?;
         let arguments = self.by_name(&approval.arguments);
-        act_words::in_words(&tool.known.spec, &arguments, self.prepared.tongue.voice)
+        let words = act_words::in_words(&tool.known.spec, &arguments, self.prepared.tongue.voice);
+        let named = self.prepared.named.get(&approval.act).into_iter().flatten();
+        let named = named.map(|named| self.phrase(&named.phrase, &named.slots));
+        let lines: Vec<String> = words.into_iter().chain(named).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// The arguments with names in the place of ids that the person has never seen. One whose name is not known any more

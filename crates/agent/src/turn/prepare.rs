@@ -1,19 +1,20 @@
 //! What a turn knows before anybody thinks: who wrote, in which language, what was said before.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
-use munshi_pack::{Gathered, House, Scene};
+use munshi_pack::{By, Earlier, Gathered, House, Scene};
 use munshi_safety::approvals::{self, Approval, Kind, State};
 use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
-use munshi_safety::pipeline::{Door, Source};
+use munshi_safety::pipeline::{Concern, Door, Source};
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{Recalled, Spoken};
 use munshi_tiers::{Resolution, contract};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{ApprovalId, Id, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
+use serde_json::Value;
 
 use super::tongue::Tongue;
 use crate::brought::{self, Brought, Overlay, Resumed};
@@ -50,6 +51,8 @@ pub(crate) struct Prepared {
     pub(crate) people: People,
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
+    /// What questions about acts should name beyond what was asked for.
+    pub(crate) named: HashMap<ActId, Vec<Concern>>,
     /// Whether our last words are still on their way, or never left: nobody can have answered them.
     pub(crate) is_last_unsent: bool,
     pub(crate) plan: Plan,
@@ -78,7 +81,7 @@ pub(crate) fn read(
         channel: run.channel,
         language: None,
         message: message.text.clone(),
-        before: history.iter().map(|said| said.text.clone()).collect(),
+        before: history.iter().map(earlier).collect(),
         standing: Arc::default(),
         tools: contract::tools(&place.team.body, &place.agent.body).into(),
         now,
@@ -101,6 +104,7 @@ pub(crate) fn read(
             pending.push(asked);
         }
     }
+    let named = named_of(tx, house, &scene, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let is_last_unsent = is_asked && is_unsent(tx, history.last())?;
     let plan = budget::plan(tx, budgets)?;
@@ -119,6 +123,7 @@ pub(crate) fn read(
         gathered,
         people,
         pending,
+        named,
         is_last_unsent,
         plan,
         aside,
@@ -135,6 +140,47 @@ impl Prepared {
         self.people = met;
         Ok(())
     }
+}
+
+/// What packs name of the acts that wait in this conversation, as it was when they were asked about.
+fn named_of(
+    tx: &mut Tx<'_>,
+    house: &House,
+    scene: &Scene,
+    pending: &[Approval],
+) -> Result<HashMap<ActId, Vec<Concern>>> {
+    let own = pending.iter().filter(|one| one.session == Some(scene.session.as_uuid()));
+    let mut all = HashMap::new();
+    for one in own.filter(|one| one.kind == Kind::Act) {
+        all.insert(one.act, named(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?);
+    }
+    Ok(all)
+}
+
+/// What packs name of an act.
+pub(crate) fn named(
+    tx: &mut Tx<'_>,
+    (house, scene): (&House, &Scene),
+    act: (&str, &Value),
+    since: Option<Timestamp>,
+) -> Result<Vec<Concern>> {
+    let mut all = Vec::new();
+    for check in &house.checks {
+        all.extend(check.named(tx, scene, act, since)?);
+    }
+    Ok(all)
+}
+
+/// What was said before, as packs are told of it.
+fn earlier(said: &Message) -> Earlier {
+    let by = match said.speaker {
+        Speaker::Person => By::Person,
+        Speaker::Persona => By::Persona,
+    };
+    let events = said.marks["events"].as_array().into_iter().flatten().map(|mark| &mark["event"]);
+    let done = events.filter(|event| event["type"] == "tool_result" && event["ok"] == true);
+    let results = done.filter_map(|event| event.pointer("/result/result").cloned()).collect();
+    Earlier { by, text: said.text.clone(), results }
 }
 
 /// A message and the conversation it stands in.

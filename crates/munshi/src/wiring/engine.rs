@@ -41,7 +41,7 @@ impl Turns {
         let mut book = house.book.clone();
         munshi_tiers::guardrails::add_phrases(&mut book)
             .map_err(|error| Failure::failed(error.to_string()))?;
-        let office = Arc::new(tools::office(config, clock.clone()));
+        let office = Arc::new(tools::office(config, clock.clone()).heard_by(house.clone()));
         let registry = Arc::new(house.tools.clone());
         let logins = connectors::logins(config, db, clock).await?;
         let host = connectors::host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;

@@ -24,7 +24,7 @@ pub use begin::{Begun, begin};
 pub use consider::consider;
 pub use digest::Digest;
 pub use finish::{LOGIN_NEEDED, Outcome, finish};
-pub use office::Office;
+pub use office::{HearsNo, Office};
 pub use open::open;
 pub use permit::{Mode, Permit};
 pub use recover::{ACTS, Lapsed, Left, Recovery, lapsed, leased, recover};

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_store::{Tx, tenants};
-use munshi_types::{Ids, TenantId, TenantStatus};
+use munshi_types::{ActId, Ids, TenantId, TenantStatus, Timestamp};
 
+use super::Act;
 use crate::budget::Governor;
 
 use crate::error::Result;
@@ -17,15 +18,32 @@ const GRACE: Duration = Duration::from_secs(30);
 /// More policies are not kept at once; a tenant's comes back with its next act.
 const KEPT: usize = 1_000;
 
+/// Who is told that a person has said no to an act, in the transaction of the answer.
+pub trait HearsNo: Send + Sync {
+    fn refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()>;
+}
+
 pub struct Office {
     pub ids: Ids,
     pub governor: Governor,
+    hears: Option<Arc<dyn HearsNo>>,
     policies: Mutex<HashMap<TenantId, (i64, Arc<Policy>)>>,
 }
 
 impl Office {
     pub fn new(ids: Ids, governor: Governor) -> Self {
-        Self { ids, governor, policies: Mutex::default() }
+        Self { ids, governor, hears: None, policies: Mutex::default() }
+    }
+
+    /// With somebody who is told of every no.
+    #[must_use]
+    pub fn heard_by(self, hears: Arc<dyn HearsNo>) -> Self {
+        Self { hears: Some(hears), ..self }
+    }
+
+    pub(crate) fn tell_no(&self, tx: &mut Tx<'_>, act: ActId, now: Timestamp) -> Result<()> {
+        let (Some(hears), Some(act)) = (&self.hears, super::find(tx, act)?) else { return Ok(()) };
+        Ok(hears.refused(tx, &act, now)?)
     }
 
     /// The policy in force in this transaction. Only its number is asked for each time.

@@ -105,6 +105,9 @@ pub fn answer(
         return Ok(current.map_or(Answered::Unknown, Answered::Already));
     }
     settle(tx, &approval, said.answer, now)?;
+    if (approval.kind, said.answer) == (Kind::Act, Answer::No) {
+        office.tell_no(tx, approval.act, now)?;
+    }
     tell(tx, office, &approval, said, event, now)?;
     let current = Box::new(row::find(tx, id)?.unwrap_or(approval));
     Ok(match said.answer {

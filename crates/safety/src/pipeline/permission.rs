@@ -1,6 +1,6 @@
 //! Second: may anybody here, and may this person, in their role?
 
-use munshi_identity::{Role, permits};
+use munshi_identity::{Role, has_owners_word, permits};
 use munshi_types::TenantStatus;
 
 use super::refusal::{Code, Refusal};
@@ -15,12 +15,12 @@ pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) ->
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
     let spec = &tool.spec;
     let (who, rules) = (&ask.caller.principal, &ask.policy.roles);
-    match permits(who, rules, &draft.scope, spec.effect.writes(), spec.reach) {
-        Ok(()) => Ok(Step::On),
-        Err(lacking) => {
-            let whom = lacking.ask.map_or("the owner".to_owned(), |role| format!("somebody who is {role}"));
-            let what = format!("This person may not use this tool. Say so kindly, and that {whom} can.");
-            refuse(Refusal::new(StageName::Permission, Code::NotPermitted, what).ask(lacking.ask))
-        }
-    }
+    let ask = match permits(who, rules, &draft.scope, spec.effect.writes(), spec.reach) {
+        Ok(()) if !spec.owner_only || has_owners_word(who, rules, &draft.scope) => return Ok(Step::On),
+        Ok(()) => Some(Role::Admin),
+        Err(lacking) => lacking.ask,
+    };
+    let whom = ask.map_or("the owner".to_owned(), |role| format!("somebody who is {role}"));
+    let what = format!("This person may not use this tool. Say so kindly, and that {whom} can.");
+    refuse(Refusal::new(StageName::Permission, Code::NotPermitted, what).ask(ask))
 }

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 
 /// The longest text that is kept of what was said.
 const MOST_WORDS: usize = 2_000;
-const MOST_MARK: usize = 200;
+/// The longest reference or fingerprint.
+pub(super) const MOST_MARK: usize = 200;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// When and where something is written: the same for all entries of one transaction.

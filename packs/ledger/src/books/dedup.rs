@@ -158,12 +158,21 @@ fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Entry> {
     entry::get(tx, last)
 }
 
-/// The fingerprints an entry was seen by beside its own.
-pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<String>> {
+/// One time that a payment was seen beside the one it was booked from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    pub fingerprint: String,
+    pub source: Source,
+    pub at: Timestamp,
+}
+
+/// By what an entry was seen beside its own fingerprint.
+pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Sighting>> {
     Ok(tx.all(
-        "SELECT fingerprint FROM ledger_sightings WHERE tenant_id = $1 AND entry_id = $2 ORDER BY fingerprint",
+        "SELECT fingerprint, source, seen_at FROM ledger_sightings WHERE tenant_id = $1 AND entry_id = $2
+         ORDER BY fingerprint, source",
         params![entry],
-        |row| row.get(0),
+        |row| Ok(Sighting { fingerprint: row.get(0)?, source: row.get(1)?, at: row.get(2)? }),
     )?)
 }
 
@@ -185,8 +194,8 @@ pub fn saw(
 
 /// What an entry was seen by, the one in its place was seen by too.
 pub(super) fn hand_on(tx: &mut Tx<'_>, from: LedgerEntryId, to: LedgerEntryId, now: Timestamp) -> Result<()> {
-    for fingerprint in sightings(tx, from)? {
-        saw(tx, to, &fingerprint, Source::Sms, now)?;
+    for seen in sightings(tx, from)? {
+        saw(tx, to, &seen.fingerprint, seen.source, now)?;
     }
     Ok(())
 }

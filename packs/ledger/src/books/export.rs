@@ -8,6 +8,7 @@ use munshi_types::Money;
 use super::account::Account;
 use super::act::Posting;
 use super::contacts;
+use super::dedup;
 use super::entry::{self, Entry};
 use super::ids::{ContactId, ItemId};
 use super::items;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 pub const CONTACTS: [&str; 10] =
     ["id", "name", "customer", "supplier", "staff", "phone", "limit", "merged_into", "also", "made"];
 pub const ITEMS: [&str; 7] = ["id", "name", "unit", "price", "low_at", "also", "made"];
-pub const ENTRIES: [&str; 23] = [
+pub const ENTRIES: [&str; 24] = [
     "number",
     "id",
     "key",
@@ -42,6 +43,7 @@ pub const ENTRIES: [&str; 23] = [
     "reverses",
     "corrects",
     "reason",
+    "seen",
 ];
 
 /// Writes all contacts, merged ones too.
@@ -161,7 +163,15 @@ fn row(tx: &mut Tx<'_>, entry: &Entry, postings: &[Posting], line: Option<&Line>
         shown(entry.reverses),
         shown(entry.corrects),
         guarded(entry.reason.as_deref().unwrap_or_default()),
+        seen(tx, entry)?,
     ])
+}
+
+/// By what the payment was seen again, each on a line: when, from where, and what it is known by.
+fn seen(tx: &mut Tx<'_>, entry: &Entry) -> Result<String> {
+    let all = dedup::sightings(tx, entry.id)?;
+    let lines = all.iter().map(|seen| format!("{} {} {}", seen.at, seen.source, seen.fingerprint));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn continued(entry: &Entry, (name, id, quantity): &Line) -> Vec<String> {

@@ -28,6 +28,11 @@ pub(super) fn lock(tx: &mut Tx<'_>) -> Result<Head> {
     Ok(held(tx)?.unwrap_or(nothing))
 }
 
+/// Keeps others from writing until the transaction ends, so that what is looked at now holds when it is written.
+pub fn hold(tx: &mut Tx<'_>) -> Result<()> {
+    lock(tx).map(|_| ())
+}
+
 fn held(tx: &mut Tx<'_>) -> Result<Option<Head>> {
     Ok(tx.optional(
         (

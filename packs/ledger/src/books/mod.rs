@@ -58,6 +58,7 @@ pub use contacts::{Contact, NewContact, Roles};
 pub use correct::{Corrected, correct};
 pub use day::{Day, Days};
 pub use entry::{Cancelled, Entry};
+pub use head::hold;
 pub use ids::{ContactId, DocumentId, EntryKey, ItemId, LedgerEntryId, ReminderId};
 pub use items::{Item, NewItem};
 pub use names::Found;

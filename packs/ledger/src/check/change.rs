@@ -8,41 +8,116 @@ use munshi_pack::Scene;
 use munshi_safety::approvals;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
-use munshi_types::{Id, Money};
+use munshi_types::{Id, Money, Timestamp};
 use serde_json::Value;
 
 use super::rules::{self, Wish, concern};
 use super::voice;
-use crate::books::{Entry, Kind, contacts, dedup};
+use crate::books::{Entry, Kind, Quantity, contacts, dedup, entry, items, profile};
 use crate::error::Result;
-use crate::tools::{Unsorted, What, Whom, amount, last_of, text, unsorted, whom};
+use crate::tools::{CANCEL_ASK, CORRECT_ASK, Unsorted, What, Whom, amount, last_of, text, unsorted, whom};
 
+const CANCEL: &str = "cancel_last";
+const CORRECT: &str = "correct_last";
 /// So many letters of what was said are shown.
 const LETTERS: usize = 60;
 /// So far around a payment another one of the same person is asked about.
 const AROUND: Duration = Duration::from_secs(24 * 3600);
 
+/// What was written longer ago than this is named before it is changed: the person may think of another one.
+const FRESH: Duration = Duration::from_secs(3600);
+
+/// Which entry would be changed, in every question about it.
+pub(super) fn named(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    (tool, arguments): (&str, &Value),
+    since: Option<Timestamp>,
+) -> Result<Option<Concern>> {
+    let Some(by) = scene.principal.person.filter(|_| matches!(tool, CANCEL | CORRECT)) else {
+        return Ok(None);
+    };
+    let Some(entry) = last_of(tx, by, since)? else { return Ok(None) };
+    match (tool, amount(arguments)) {
+        (CANCEL, _) => taken_back(tx, scene, &entry).map(Some),
+        (_, Some(amount)) => Ok(Some(instead(&entry, amount))),
+        (_, None) => Ok(None),
+    }
+}
+
+/// Taking back the last entry.
+pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene) -> Result<Vec<Concern>> {
+    let Some(by) = scene.principal.person else { return Ok(Vec::new()) };
+    let Some(entry) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
+    let is_large = entry.amount > profile::get(tx)?.confirm_above;
+    if is_fresh(&entry, scene) && !is_large && !is_proposed_since(tx, scene, &entry)? {
+        return Ok(Vec::new());
+    }
+    Ok(vec![taken_back(tx, scene, &entry)?])
+}
+
+/// Who, how much, when and in which words.
+fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> {
+    let name =
+        entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.name);
+    let moved = match entry.amount {
+        Money::ZERO => entry::movements(tx, entry.id)?,
+        _ => Vec::new(),
+    };
+    let mut what: Vec<String> = name.into_iter().collect();
+    if entry.amount > Money::ZERO {
+        what.push(format::rupees(entry.amount));
+    }
+    for one in moved {
+        let item = items::get(tx, one.item)?;
+        let size = Quantity::from_thousandths(one.quantity.as_thousandths().abs());
+        what.push(format!("{size} {} {}", item.unit, item.name));
+    }
+    what.extend(Some(words(entry)).filter(|words| !words.is_empty()).map(|words| format!("“{words}”")));
+    let slots = [
+        ("number", entry.number.to_string()),
+        ("date", format::date(entry.day.to_date(), voice(scene))),
+        ("what", what.join(", ")),
+    ];
+    Ok(Concern {
+        phrase: CANCEL_ASK.to_owned(),
+        slots: slots.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+    })
+}
+
 /// Another amount in the place of the last entry.
 pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
     let (Some(amount), Some(by)) = (amount(arguments), scene.principal.person) else { return Ok(Vec::new()) };
-    let Some(wrong) = last_of(tx, by, scene.now)? else { return Ok(Vec::new()) };
-    let Some(what) = What::of_kind(wrong.kind) else { return Ok(Vec::new()) };
-    let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
-    let wish = Wish {
-        what,
-        amount,
-        day: None,
-        happened_at: wrong.happened_at,
-        name: None,
-        contact,
-        mode: Some("cash"),
-        instead: Some(&wrong),
-    };
+    let Some(wrong) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
+    let Some(wish) = corrected(tx, &wrong, amount)? else { return Ok(Vec::new()) };
     let mut found = rules::concerns(tx, scene, &wish)?;
-    if !found.is_empty() || is_proposed_since(tx, scene, &wrong)? {
+    if !found.is_empty() || !is_fresh(&wrong, scene) || is_proposed_since(tx, scene, &wrong)? {
         found.insert(0, instead(&wrong, amount));
     }
     Ok(found)
+}
+
+/// An entry with another amount; none of what has no amount of its own.
+fn corrected<'a>(tx: &mut Tx<'_>, wrong: &'a Entry, amount: Money) -> Result<Option<Wish<'a>>> {
+    let Some(what) = What::of_kind(wrong.kind) else { return Ok(None) };
+    let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
+    let (happened_at, mode) = (wrong.happened_at, Some("cash"));
+    Ok(Some(Wish { what, amount, day: None, happened_at, name: None, contact, mode, instead: Some(wrong) }))
+}
+
+/// What has come up since a correction was looked at and asked about. Whoever calls holds the books.
+pub(crate) fn since(
+    tx: &mut Tx<'_>,
+    wrong: &Entry,
+    amount: Money,
+    agreed: &[Concern],
+) -> Result<Option<Concern>> {
+    let Some(wish) = corrected(tx, wrong, amount)? else { return Ok(None) };
+    Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
+}
+
+fn is_fresh(entry: &Entry, scene: &Scene) -> bool {
+    entry.made_at.plus(FRESH) >= scene.now
 }
 
 /// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.
@@ -54,19 +129,24 @@ fn is_proposed_since(tx: &mut Tx<'_>, scene: &Scene, wrong: &Entry) -> Result<bo
 
 /// What stands there, and what would.
 fn instead(wrong: &Entry, amount: Money) -> Concern {
-    let mut words: String = wrong.words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((cut, _)) = words.char_indices().nth(LETTERS) {
-        words.truncate(cut);
-        words.push('…');
-    }
     let slots = [
         ("number", wrong.number.to_string()),
-        ("words", words),
+        ("words", words(wrong)),
         ("amount", format::rupees(amount)),
         ("old-amount", format::rupees(wrong.amount)),
     ];
     let slots = slots.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    Concern { phrase: "ledger-correct-ask".to_owned(), slots }
+    Concern { phrase: CORRECT_ASK.to_owned(), slots }
+}
+
+/// In which words an entry was said, as far as they tell which one it is.
+fn words(entry: &Entry) -> String {
+    let mut words: String = entry.words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(LETTERS) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    words
 }
 
 /// Somebody whose a payment was.

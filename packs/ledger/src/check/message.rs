@@ -2,26 +2,30 @@
 
 use munshi_lang::format;
 use munshi_pack::Scene;
+use munshi_safety::acts::Act;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
+use munshi_types::Timestamp;
 
 use super::voice;
 use crate::books::{Day, Entry, EntryKey};
 use crate::error::Result;
 use crate::messages::{self, Arrived, Looked, Question, is_sure};
 use crate::sms::{Direction, Purse};
-use crate::tools::other_side;
+use crate::tools::{number, text};
+
+const GUESS: &str = "ledger-sms-guess";
+/// That an entry may be this payment.
+pub(crate) const LIKE: &str = "ledger-sms-like";
+
+/// A message that is only looked at.
+fn arrived(text: &str, at: Timestamp) -> Arrived<'_> {
+    let key = EntryKey::of(&[b"looked at"]);
+    Arrived { key, text, sender: None, at, told: messages::Told::ByPerson, by: None }
+}
 
 pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec<Concern>> {
-    let arrived = Arrived {
-        key: EntryKey::of(&[b"looked at"]),
-        text,
-        sender: None,
-        at: scene.now,
-        told: messages::Told::ByPerson,
-        by: None,
-    };
-    Ok(match messages::look(tx, &scene.zone, &arrived)? {
+    Ok(match messages::look(tx, &scene.zone, &arrived(text, scene.now))? {
         Looked::Known(known) => vec![about("ledger-sms-seen", &known)],
         Looked::Payment(question) => asked(scene, &question),
         // The tool says why there is nothing.
@@ -29,20 +33,37 @@ pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec
     })
 }
 
+/// Whoever says no to "is this another payment?" has said that it is the one in the books: the message is known from now
+/// on. Where the reading itself was in doubt, the no may be to that.
+pub(super) fn refused(tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> Result<()> {
+    let (caller, concerns) = (&act.rests_on.caller, &act.rests_on.concerns);
+    let is_guess = concerns.iter().any(|concern| concern.phrase == GUESS);
+    let like = concerns.iter().find(|concern| concern.phrase == LIKE).and_then(number);
+    let (Some(number), Some(text), false) = (like, text(&act.arguments, "text"), is_guess) else {
+        return Ok(());
+    };
+    if act.tool == "book_sms" {
+        messages::is_known(tx, (&caller.zone, now), &arrived(text, act.began_at), number)?;
+    }
+    Ok(())
+}
+
 fn asked(scene: &Scene, question: &Question) -> Vec<Concern> {
     let payment = &question.payment;
-    let phrase = match (payment.purse, payment.direction) {
-        (Some(Purse::Cash), Direction::Debit) => "ledger-sms-cash-out",
-        (Some(Purse::Cash), Direction::Credit) => "ledger-sms-cash-in",
-        (_, Direction::Credit) => "ledger-sms-in",
-        (_, Direction::Debit) => "ledger-sms-out",
+    let name = question.party.as_ref().map(|party| &party.name).or(payment.counterparty.as_ref());
+    let phrase = match (payment.purse, payment.direction, name) {
+        (Some(Purse::Cash), Direction::Debit, _) => "ledger-sms-cash-out",
+        (Some(Purse::Cash), Direction::Credit, _) => "ledger-sms-cash-in",
+        (_, Direction::Credit, Some(_)) => "ledger-sms-in",
+        (_, Direction::Credit, None) => "ledger-sms-came",
+        (_, Direction::Debit, Some(_)) => "ledger-sms-out",
+        (_, Direction::Debit, None) => "ledger-sms-went",
     };
-    let name = question.party.as_ref().map_or_else(|| other_side(payment), |party| party.name.as_str());
-    let slots =
-        vec![("amount".to_owned(), format::rupees(payment.amount)), ("name".to_owned(), name.to_owned())];
+    let name = name.map(|name| ("name".to_owned(), name.clone()));
+    let slots = [("amount".to_owned(), format::rupees(payment.amount))].into_iter().chain(name).collect();
     let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
     if !is_sure(payment) && payment.purse.is_none() {
-        found.insert(0, Concern { phrase: "ledger-sms-guess".to_owned(), slots: Vec::new() });
+        found.insert(0, Concern { phrase: GUESS.to_owned(), slots: Vec::new() });
     }
     let today = Day::of(scene.now, &scene.zone).to_date();
     if let Some(date) = payment.date.filter(|date| *date != today) {
@@ -62,7 +83,7 @@ pub(super) fn whose(entry: &Entry, name: &str) -> Concern {
 
 /// That an entry may be the same payment.
 pub(super) fn like(entry: &Entry) -> Concern {
-    about("ledger-sms-like", entry)
+    about(LIKE, entry)
 }
 
 fn about(phrase: &str, entry: &Entry) -> Concern {

@@ -2,14 +2,15 @@
 //! be written was written.
 
 use munshi_lang::{answers, format};
-use munshi_pack::{Objection, Scene};
+use munshi_pack::{By, Objection, Scene};
 use serde_json::Value;
 
 use super::claim::{Claim, claim};
 use super::{figures, said};
 
-/// Amounts of a draft that nobody has said: not the person, no tool, and not what is known of how things stand. Where no
-/// tool was called, a bare number is looked at too: the books were not asked.
+/// Amounts of a draft that nobody has said: not the person, no tool now or before, and not what is known of how things
+/// stand. What was told before is no source by itself: it may have been wrong then. Where no tool was called, a bare number
+/// is looked at too: the books were not asked.
 pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option<Objection> {
     let mut told = figures::amounts(draft);
     if results.is_empty() {
@@ -19,8 +20,13 @@ pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option
         return None;
     }
     let mut known = said::amounts(&scene.message);
-    let lines = scene.before.iter().chain(scene.standing.iter());
-    lines.for_each(|said| known.extend(figures::numbers(said)));
+    scene.standing.iter().for_each(|line| known.extend(figures::numbers(line)));
+    for earlier in scene.before.iter() {
+        if earlier.by == By::Person {
+            known.extend(said::amounts(&earlier.text));
+        }
+        earlier.results.iter().for_each(|result| known.extend(figures::told(result)));
+    }
     results.iter().for_each(|result| known.extend(figures::told(result)));
     let strange = told.into_iter().find(|amount| !known.contains(amount))?;
     let amount = format::rupees(strange);

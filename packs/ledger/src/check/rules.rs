@@ -32,6 +32,11 @@ const TOLD_NAMED: Duration = Duration::from_secs(3 * 24 * 3600);
 /// What was sold is paid for within this, and nobody may have said how.
 const AT_ONCE: Duration = Duration::from_secs(30 * 60);
 
+/// The first that nobody has agreed to yet.
+pub(super) fn unagreed(found: Vec<Concern>, agreed: &[Concern]) -> Option<Concern> {
+    found.into_iter().find(|one| agreed.iter().all(|known| known.phrase != one.phrase))
+}
+
 /// What is to be booked, as it was asked for.
 pub(super) struct Wish<'a> {
     pub what: What,
@@ -51,9 +56,14 @@ pub(super) struct Wish<'a> {
 pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Concern>> {
     let mut found: Vec<Concern> = old_day(scene, wish).into_iter().collect();
     found.extend(amount(tx, wish)?);
-    found.extend(over_limit(wish)?);
-    found.extend(twice(tx, scene, wish)?);
+    found.extend(changing(tx, wish)?);
     Ok(found)
+}
+
+/// Those that others may bring about at any moment.
+pub(super) fn changing(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Vec<Concern>> {
+    let over = over_limit(wish)?;
+    Ok(over.into_iter().chain(twice(tx, wish)?).collect())
 }
 
 fn old_day(scene: &Scene, wish: &Wish<'_>) -> Option<Concern> {
@@ -75,16 +85,18 @@ fn amount(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
 }
 
 fn over_limit(wish: &Wish<'_>) -> Result<Option<Concern>> {
-    let (What::CreditGiven, Some(contact)) = (wish.what, &wish.contact) else { return Ok(None) };
-    // What it takes the place of is owed no longer.
-    let less = wish.instead.map_or(Money::ZERO, |instead| instead.amount);
+    // Who is paid more than they are owed owes the rest.
+    let (What::CreditGiven | What::Paid, Some(contact)) = (wish.what, &wish.contact) else { return Ok(None) };
+    // What it takes the place of is owed no longer, where it was anybody's.
+    let less = wish.instead.filter(|instead| instead.contact.is_some());
+    let less = less.map_or(Money::ZERO, |instead| instead.amount);
     let more = wish.amount.minus(less)?;
     let (Some(_), Some(limit)) = (contact.over_limit(more)?, contact.limit) else { return Ok(None) };
     Ok((more > Money::ZERO).then(|| concern("ledger-over-limit", &[("limit", limit)], Some(contact))))
 }
 
 /// That the books may have it already.
-fn twice(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Option<Concern>> {
+fn twice(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
     let amounts = [("amount", wish.amount)];
     if let Some(told) = told_by_bank(tx, wish)? {
         let is_theirs = told.contact.is_some() && wish.contact.is_some();
@@ -97,7 +109,7 @@ fn twice(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Option<Conce
             _ => message::like(&told),
         }));
     }
-    let is_again = (wish.name.is_none() || wish.contact.is_some()) && is_again(tx, scene, wish)?;
+    let is_again = (wish.name.is_none() || wish.contact.is_some()) && is_again(tx, wish)?;
     let phrase = if wish.contact.is_some() { "ask-duplicate" } else { "ledger-again" };
     Ok(is_again.then(|| concern(phrase, &amounts, wish.contact.as_ref())))
 }
@@ -117,12 +129,12 @@ fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> 
 }
 
 /// Whether the same was written a short while ago.
-fn is_again(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<bool> {
+fn is_again(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<bool> {
     let party = wish.contact.as_ref().map(|contact| contact.id);
     let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(false) };
     let window = if party.is_some() { NAMED } else { UNNAMED };
-    let (happened_at, now) = (wish.happened_at, scene.now);
-    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at, now };
+    let at = wish.happened_at;
+    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: at, now: at };
     let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
     Ok(alike.is_some_and(|alike| {
         let entry = alike.entry();

@@ -3,7 +3,7 @@
 
 use munshi_lang::names::bare as bare_name;
 use munshi_lang::{Context, Directory, answers, format, understand};
-use munshi_pack::Scene;
+use munshi_pack::{By, Earlier, Scene};
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
 use munshi_types::Money;
@@ -62,10 +62,10 @@ enum Place {
     Before,
 }
 
-/// What was said now and lately.
+/// What was said now and lately. Our own words are what a person has said only where their message answers them.
 struct Heard<'s> {
     message: &'s str,
-    before: &'s [String],
+    before: &'s [Earlier],
 }
 
 impl<'s> Heard<'s> {
@@ -78,19 +78,24 @@ impl<'s> Heard<'s> {
         if holds(self.message) {
             return Some(Place::Now);
         }
-        self.before.iter().any(|said| holds(said)).then_some(Place::Before)
+        let answered = self.before.last().filter(|_| self.answers());
+        let theirs = self.before.iter().filter(|said| said.by == By::Person).chain(answered);
+        theirs.map(|said| said.text.as_str()).any(holds).then_some(Place::Before)
     }
 
     fn amount(&self, amount: Money) -> Option<Place> {
         self.place(|said| amounts(said).contains(&amount))
     }
 
+    /// Somebody whom the books have named lately may be meant by "them" or "the second one".
     fn name(&self, name: &str) -> Option<Place> {
         let directory = Directory::new([name]);
-        self.place(|said| {
+        let holds = |said: &str| {
             !directory.find(said).is_empty()
                 || agree(Some(name), Some(&said.replace('@', " "))) != Names::Others
-        })
+        };
+        let mut results = self.before.iter().flat_map(|said| &said.results);
+        self.place(holds).or_else(|| results.any(|result| names(result, name)).then_some(Place::Before))
     }
 
     fn mark(&self, mark: &str) -> Option<Place> {
@@ -105,8 +110,19 @@ impl<'s> Heard<'s> {
 
     /// Whether choices were put before the person, and the message is short enough to pick one.
     fn picks(&self) -> bool {
-        let listed = self.before.last().is_some_and(|last| last.lines().any(|line| line.starts_with("1. ")));
+        let listed =
+            self.before.last().is_some_and(|last| last.text.lines().any(|line| line.starts_with("1. ")));
         listed && self.message.split_whitespace().count() <= PICK
+    }
+}
+
+/// Whether a result has somebody of this name, by the name alone or in a list such as "Sita ₹300".
+fn names(result: &Value, name: &str) -> bool {
+    match result {
+        Value::String(text) => !Directory::new([name]).find(text).is_empty(),
+        Value::Array(values) => values.iter().any(|value| names(value, name)),
+        Value::Object(fields) => fields.values().any(|value| names(value, name)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -56,6 +56,22 @@ pub enum Consent {
     Open,
     /// To the reading; and, where the books may have the payment already, that it is another one.
     Given,
+    /// To the reading, and that it is another payment than the entry of this number, which stood beside it.
+    Shown {
+        like: Option<i64>,
+    },
+}
+
+impl Consent {
+    /// Whether what is asked needs no further word.
+    fn covers(self, question: &Question) -> bool {
+        let Question { payment, like, is_large, .. } = question;
+        match self {
+            Self::Open => like.is_none() && !is_large && is_sure(payment),
+            Self::Shown { like: shown } => like.as_ref().is_none_or(|like| shown == Some(like.number)),
+            Self::Given => true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,9 +134,11 @@ pub fn take(
         Met::New => None,
     };
     let is_large = payment.amount > profile::get(tx)?.confirm_above;
-    if consent == Consent::Open && (like.is_some() || is_large || !is_sure(&payment)) {
-        return Ok(Outcome::Question(Box::new(Question { payment, party, like, is_large })));
+    let question = Question { payment, party, like, is_large };
+    if !consent.covers(&question) {
+        return Ok(Outcome::Question(Box::new(question)));
     }
+    let Question { payment, party, .. } = question;
     let said = Said {
         by: arrived.by,
         reference: payment.reference.clone(),
@@ -153,6 +171,20 @@ pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<Looke
     };
     let is_large = payment.amount > profile::get(tx)?.confirm_above;
     Ok(Looked::Payment(Box::new(Question { payment, party, like, is_large })))
+}
+
+/// Writes down that a message tells of the payment of an entry, as a person has said.
+pub(crate) fn is_known(
+    tx: &mut Tx<'_>,
+    (zone, now): (&Zone, Timestamp),
+    arrived: &Arrived<'_>,
+    number: i64,
+) -> Result<()> {
+    let Ok(Seen { payment, .. }) = see(tx, zone, arrived)? else { return Ok(()) };
+    match entry::by_number(tx, number)?.filter(Entry::stands) {
+        Some(entry) => dedup::saw(tx, entry.id, &payment.fingerprint(), Source::Sms, now),
+        None => Ok(()),
+    }
 }
 
 /// What [`look`] found.

@@ -101,8 +101,8 @@ impl Told {
         let seen = dedup::sightings(tx, entry.id)?;
         let has_number = entry.source == Source::Sms && entry.reference.is_some();
         Ok(Self {
-            by_number: has_number || seen.iter().any(|mark| Payment::is_by_reference(mark)),
-            by_the_rest: seen.iter().any(|mark| !Payment::is_by_reference(mark)),
+            by_number: has_number || seen.iter().any(|seen| Payment::is_by_reference(&seen.fingerprint)),
+            by_the_rest: seen.iter().any(|seen| !Payment::is_by_reference(&seen.fingerprint)),
         })
     }
 

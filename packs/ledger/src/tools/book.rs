@@ -8,7 +8,7 @@ use super::call::{Call, Desk};
 use super::person::{self, Party};
 use super::stock::lines;
 use super::told::Told;
-use crate::books::{self, Act, Days, Entry, Kind, Lent, Settled, days, entry};
+use crate::books::{self, Act, Days, Entry, Kind, Lent, Quantity, Settled, days, entry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -71,6 +71,7 @@ pub(crate) struct Book {
 impl Write for Book {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.desk.call(permit, tx)?;
+        call.nothing_since(tx, self.what)?;
         let party = call.text("person").map(|said| person::party(tx, &call, said)).transpose()?;
         let act = self.act(tx, &call, party.as_ref())?;
         let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
@@ -132,13 +133,13 @@ impl Book {
         entry: &Entry,
         party: Option<&Party>,
     ) -> Result<Told, Failure> {
-        let item = call.text("item");
+        let item = call.text("item").map(|item| how_much(call, item));
         let told = Told::default().entry(entry);
-        let told = match item {
-            Some(item) => told.with("item", item),
+        let told = match &item {
+            Some(item) => told.with("item", item.as_str()),
             None => told,
         };
-        let told = told.say(match (self.what, item) {
+        let told = told.say(match (self.what, &item) {
             (What::Sale, None) => "sale",
             (What::Sale, Some(_)) => "sale-item",
             (What::Purchase, _) => "purchase",
@@ -161,4 +162,12 @@ impl Book {
         }
         Ok(told)
     }
+}
+
+/// An item with how much of it was said, so that whoever hears it can tell whether it was heard right.
+fn how_much(call: &Call<'_>, item: &str) -> String {
+    let quantity = call.number("quantity").and_then(|number| number.parse::<Quantity>().ok());
+    let Some(quantity) = quantity else { return item.to_owned() };
+    let words = [Some(quantity.to_string()), call.text("unit").map(str::to_owned), Some(item.to_owned())];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use munshi_lang::{Fill, Form, Phrasebook, Voice, detect};
 use munshi_safety::acts::{self, Permit};
+use munshi_safety::approvals;
+use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
 use munshi_tools::Failure;
-use munshi_types::{Clock, Id, Ids, Language, Money, PersonId, Random, TenantId, Timestamp, Zone};
+use munshi_types::{ActId, Clock, Id, Ids, Language, Money, PersonId, Random, TenantId, Timestamp, Zone};
 use serde_json::Value;
 
+use super::book::What;
 use super::sort::Unsorted;
-use crate::books::{Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing};
+use crate::books::{self, Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::check;
 use crate::error::Error;
 
 /// What every tool has at hand.
@@ -32,6 +36,7 @@ pub(crate) struct Call<'c> {
     desk: &'c Desk,
     arguments: &'c Value,
     pub(crate) tenant: TenantId,
+    act: ActId,
     pub(crate) key: EntryKey,
     pub(crate) now: Timestamp,
     /// When it was first asked for, which may be long before somebody said yes to it.
@@ -39,8 +44,8 @@ pub(crate) struct Call<'c> {
     pub(crate) zone: Zone,
     pub(crate) by: Option<PersonId>,
     words: String,
-    /// A check wanted it confirmed, and a person did.
-    pub(crate) is_confirmed: bool,
+    /// What a check wanted confirmed, and a person did.
+    pub(crate) agreed: Vec<Concern>,
 }
 
 impl Desk {
@@ -52,19 +57,20 @@ impl Desk {
         let rests_on = act.map(|act| act.rests_on);
         let words = rests_on.as_ref().map(|on| on.taint.own_words.join("\n")).unwrap_or_default();
         // An act with concerns comes here only by somebody's yes.
-        let is_confirmed = rests_on.as_ref().is_some_and(|on| !on.concerns.is_empty());
+        let agreed = rests_on.as_ref().map(|on| on.concerns.clone()).unwrap_or_default();
         let caller = rests_on.map(|on| on.caller);
         Ok(Call {
             desk: self,
             arguments: permit.arguments(),
             tenant: permit.tenant(),
+            act: permit.act(),
             key: EntryKey::new(permit.act().as_uuid()),
             now,
             asked_at,
             by: caller.as_ref().and_then(|caller| caller.principal.person),
             zone: caller.map(|caller| caller.zone).unwrap_or_default(),
             words: words.chars().take(MOST_WORDS).collect(),
-            is_confirmed,
+            agreed,
         })
     }
 }
@@ -102,14 +108,46 @@ impl Call<'_> {
         }
     }
 
-    /// The day it is about, where that is another than today.
+    /// The day it is about, where that is another than today: the one that was said, or the one it was said on.
     pub(crate) fn other_day(&self) -> Result<Option<Day>, Failure> {
-        day(self.arguments, self.today())
+        let said_on = Day::of(self.asked_at, &self.zone);
+        let day = self.said_day()?.unwrap_or(said_on);
+        Ok(Some(day).filter(|day| *day != self.today()))
     }
 
-    /// When it happened: now, or at noon of the day that was said.
+    fn said_day(&self) -> Result<Option<Day>, Failure> {
+        day(self.arguments, Day::of(self.asked_at, &self.zone))
+    }
+
+    /// When it happened: at noon of the day that was said, or when it was said, however late somebody agreed to it. A
+    /// clock that was put back since makes nothing happen in the future.
     pub(crate) fn when(&self) -> Result<Timestamp, Failure> {
-        Ok(self.other_day()?.map_or(self.now, |day| day.noon(&self.zone)))
+        Ok(self.said_day()?.map_or(self.asked_at.min(self.now), |day| day.noon(&self.zone)))
+    }
+
+    /// The entry that a question named, by the phrase it was asked with.
+    pub(crate) fn agreed_to(&self, phrase: &str) -> Option<i64> {
+        self.agreed.iter().find(|concern| concern.phrase == phrase).and_then(number)
+    }
+
+    /// Whether somebody was asked before it was done.
+    pub(crate) fn has_waited(&self, tx: &mut Tx<'_>) -> Result<bool, Failure> {
+        let asked = approvals::of_act(tx, self.act);
+        Ok(asked.map_err(|error| Failure::for_now("store", error.to_string()))?.is_some())
+    }
+
+    /// Fails where the books have changed since the act was looked at so that a person would have to be asked: somebody
+    /// else told of the same, or the limit is used up. The books are held from here on.
+    pub(crate) fn nothing_since(&self, tx: &mut Tx<'_>, what: What) -> Result<(), Failure> {
+        books::hold(tx)?;
+        if entry::by_key(tx, self.key)?.is_some() {
+            return Ok(());
+        }
+        let when = (self.asked_at.min(self.now), &self.zone);
+        match check::since(tx, when, what, self.arguments, &self.agreed)? {
+            None => Ok(()),
+            Some(found) => Err(changed(&found.phrase)),
+        }
     }
 
     /// The entry as it will stand in the books.
@@ -149,6 +187,19 @@ impl Call<'_> {
     pub(crate) fn random(&self) -> &dyn Random {
         self.desk.random.as_ref()
     }
+}
+
+/// The number of an entry that a concern names.
+pub(crate) fn number(concern: &Concern) -> Option<i64> {
+    let (_, number) = concern.slots.iter().find(|(name, _)| name == "number")?;
+    number.parse().ok()
+}
+
+/// What the person agreed to is no longer what it was.
+pub(crate) fn changed(what: &str) -> Failure {
+    let detail =
+        format!("the books have changed since ({what}), and nothing was written: have it said again");
+    Failure::surely("ledger_since", detail)
 }
 
 /// The day that the arguments name, where it is not today. One to come, or too long ago, can't be written.

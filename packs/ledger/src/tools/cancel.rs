@@ -14,6 +14,9 @@ use crate::error::Result as Booking;
 /// Why, where the person said no more than that it should go.
 const REASON: &str = "taken back by the one who said it";
 
+/// How it is asked whether an entry should be taken back.
+pub(crate) const CANCEL_ASK: &str = "ledger-cancel-ask";
+
 pub(crate) struct CancelLast(pub(crate) Desk);
 
 impl Write for CancelLast {
@@ -22,7 +25,7 @@ impl Write for CancelLast {
         let before = entry::by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
         let entry = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(before) => before,
-            None => last(tx, &call)?,
+            None => last(tx, &call, CANCEL_ASK)?,
         };
         match sort::back(tx, &call, &entry)? {
             Some(told) => Ok(told.done()),
@@ -52,15 +55,21 @@ fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: LedgerEntryId) -> Result<D
     .done())
 }
 
-/// The last entry that this person made and that stands. What they wrote while a question of theirs waited is not what
-/// they spoke of.
-pub(crate) fn last(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
-    let found = call.by.map(|by| last_of(tx, by, call.asked_at)).transpose()?.flatten();
+/// The entry that a question named, or the last one that this person made and that stands. What they wrote while a
+/// question of theirs waited is not what they spoke of.
+pub(crate) fn last(tx: &mut Tx<'_>, call: &Call<'_>, asked: &str) -> Result<Entry, Failure> {
+    if let Some(number) = call.agreed_to(asked) {
+        return entry::by_number(tx, number)?.ok_or_else(nothing);
+    }
+    // Where nobody was asked nothing can have come in between, whatever a clock says.
+    let until = call.has_waited(tx)?.then_some(call.asked_at);
+    let found = call.by.map(|by| last_of(tx, by, until)).transpose()?.flatten();
     found.ok_or_else(nothing)
 }
 
-/// The last entry of somebody that was made until a moment and stands.
-pub(crate) fn last_of(tx: &mut Tx<'_>, by: PersonId, until: Timestamp) -> Booking<Option<Entry>> {
+/// The last entry of somebody that stands, made until a moment where one is given.
+pub(crate) fn last_of(tx: &mut Tx<'_>, by: PersonId, until: Option<Timestamp>) -> Booking<Option<Entry>> {
+    let until = until.unwrap_or(Timestamp::from_micros(i64::MAX));
     let id = tx.optional(
         "SELECT e.id FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.said_by = $2 AND e.made_at <= $3 AND e.reverses IS NULL

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::call::Desk;
 use super::person::{self, Whom, whom};
 use super::told::Told;
+use crate::books;
 use crate::books::contacts::{self, Contact, NewContact};
 
 pub(crate) struct AddContact(pub(crate) Desk);
@@ -17,6 +18,8 @@ impl Write for AddContact {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
         let said = call.text("person").unwrap_or_default();
+        // Two who add the same one at once add one.
+        books::hold(tx)?;
         let phone = call.text("phone").map(str::to_owned);
         let contact = match whom(tx, said)? {
             Whom::Known(contact) => {

@@ -6,15 +6,19 @@ use munshi_tools::{Done, Failure, Write};
 use munshi_types::Money;
 
 use super::book::read_back;
-use super::call::Desk;
+use super::call::{Desk, changed};
 use super::cancel::last;
 use super::told::Told;
 use crate::books::{
     self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart, entry,
 };
+use crate::check;
 use crate::error::Result as Booking;
 
 const REASON: &str = "the amount was corrected by the one who said it";
+
+/// How it is asked whether an entry should have another amount.
+pub(crate) const CORRECT_ASK: &str = "ledger-correct-ask";
 
 pub(crate) struct CorrectLast(pub(crate) Desk);
 
@@ -25,7 +29,14 @@ impl Write for CorrectLast {
         let before = entry::by_key(tx, call.key)?.and_then(|right| right.corrects);
         let wrong = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(wrong) => wrong,
-            None => last(tx, &call)?,
+            None => {
+                books::hold(tx)?;
+                let wrong = last(tx, &call, CORRECT_ASK)?;
+                if let Some(found) = check::since_corrected(tx, &wrong, amount, &call.agreed)? {
+                    return Err(changed(&found.phrase));
+                }
+                wrong
+            }
         };
         let act = with_amount(tx, &wrong, amount)?.ok_or_else(|| {
             let what =

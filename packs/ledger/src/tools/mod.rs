@@ -37,10 +37,10 @@ use munshi_types::ToolName;
 
 use book::Book;
 pub(crate) use book::What;
-pub(crate) use call::{Desk, amount, day as other_day, text};
-pub(crate) use cancel::last_of;
+pub(crate) use call::{Desk, amount, day as other_day, number, text};
+pub(crate) use cancel::{CANCEL_ASK, last_of};
+pub(crate) use correct::CORRECT_ASK;
 pub(crate) use merge::pair;
-pub(crate) use message::other_side;
 pub(crate) use person::{Whom, whom};
 pub(crate) use sort::{Unsorted, meant as unsorted};
 use stock::{Move, Way};

@@ -1,7 +1,7 @@
 //! What the tools say of themselves, from the files in `tools/`.
 //!
-//! `about`, `scope` and `reply` are the specification's own; `writes` stands alone where a tool writes; `field NAME =
-//! KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
+//! `about`, `scope` and `reply` are the specification's own; `writes` stands alone where a tool writes, and `owner` where it
+//! does so on the owner's word alone; `field NAME = KIND[, required]` is an argument. `LANGUAGE = PHRASE; PHRASE` has what people say, where braces stand for arguments,
 //! and `LANGUAGE example = SENTENCE | ITEM; …` becomes an example with that item as its argument.
 
 use munshi_types::{Autonomy, Effect, Language, Reach, ToolExample, ToolName, ToolSpec};
@@ -17,6 +17,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<ToolSpec, String> {
         if line == "writes" {
             spec.effect = Effect::Inside;
             spec.least_autonomy = Autonomy::Propose;
+            continue;
+        }
+        if line == "owner" {
+            spec.owner_only = true;
             continue;
         }
         let (head, rest) = line.split_once(" = ").ok_or_else(|| bad(line))?;

@@ -11,6 +11,7 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::Timestamp;
 
+use crate::files::{copied, picture};
 use crate::support::{Shop, rupees};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -84,6 +85,21 @@ on_both_engines! {
         assert_eq!(seen(&shop, &bank("501.00", "ramesh@ybl", "516588123401")).await, "booked", "another amount");
         assert_eq!(shop.standing().await.bank, rupees(1501));
         shop.assert_sound().await;
+    }
+
+    async fn what_was_seen_again_is_known_in_a_copy_of_the_books(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let ramesh = shop.contact("Ramesh").await;
+        shop.book(by_upi(Some(ramesh), 500)).await;
+        let message = bank("500.00", "RAMESH", "516588123401");
+        let taken = take(&shop, &message, shop.now(), Consent::Open).await;
+        assert_eq!(kind(&taken), "known", "the owner has told of it: {taken:?}");
+        let copy = copied(&shop, &Shop::open(&test).await).await;
+        shop.clock.advance(4 * 24 * 60 * MINUTE);
+        assert_eq!(seen(&shop, &message).await, "known");
+        assert_eq!(seen(&copy, &message).await, "known", "it was seen before the copy was made");
+        assert_eq!(picture(&copy).await, picture(&shop).await);
+        assert_eq!(copy.standing().await.bank, rupees(500));
     }
 
     async fn a_message_without_a_number_is_known_by_the_rest(test: TestDb) {

@@ -16,12 +16,43 @@ use crate::support::{Shop, some_key};
 /// One thing a shop does; numbers pick among what is there.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Book { kind: u8, paise: i64, party: Option<u8>, item: u8, thousandths: i64, settle: u8, hours_ago: u16 },
-    Again { which: u8 },
-    Cancel { which: u8 },
-    Correct { which: u8, paise: i64, party: u8 },
-    Merge { from: u8, into: u8 },
-    Rename { who: u8 },
+    Book {
+        kind: u8,
+        paise: i64,
+        party: Option<u8>,
+        item: u8,
+        thousandths: i64,
+        settle: u8,
+        hours_ago: u16,
+    },
+    Again {
+        which: u8,
+    },
+    Cancel {
+        which: u8,
+    },
+    Correct {
+        which: u8,
+        paise: i64,
+        party: u8,
+    },
+    Merge {
+        from: u8,
+        into: u8,
+    },
+    Rename {
+        who: u8,
+    },
+    /// How much somebody may owe; none takes the limit away.
+    Limit {
+        who: u8,
+        paise: Option<i64>,
+    },
+    /// A message tells of the payment once more.
+    Seen {
+        which: u8,
+        mark: u8,
+    },
 }
 
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -50,6 +81,8 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (any::<u8>(), 1..5_000_000i64, 0..5u8).prop_map(|(which, paise, party)| Step::Correct { which, paise, party }),
         1 => (0..5u8, 0..5u8).prop_map(|(from, into)| Step::Merge { from, into }),
         1 => (0..5u8).prop_map(|who| Step::Rename { who }),
+        2 => (0..5u8, prop::option::weighted(0.8, 0..3_000_000i64)).prop_map(|(who, paise)| Step::Limit { who, paise }),
+        1 => (any::<u8>(), 0..6u8).prop_map(|(which, mark)| Step::Seen { which, mark }),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -60,6 +93,8 @@ struct Model {
     /// By the contact at the end of merges.
     owes: BTreeMap<usize, i64>,
     leads: BTreeMap<usize, usize>,
+    /// By the contact at the end of merges.
+    limits: BTreeMap<usize, i64>,
     money: BTreeMap<Means, i64>,
     stock: BTreeMap<ItemId, i64>,
     /// Entries that were booked: what, by whom and whether they stand.
@@ -195,6 +230,28 @@ impl Play {
                     }
                 }
             }
+            Step::Seen { which, mark } => {
+                if let Some(at) = pick(*which) {
+                    let (_, entry, stands) = self.model.booked[at].clone();
+                    let mark = format!("seen by {number}, {mark}");
+                    dedup::saw(tx, entry, &mark, Source::Sms, writing.now)?;
+                    assert_eq!(
+                        dedup::known(tx, &mark)?.is_some(),
+                        stands,
+                        "what was taken back may come again"
+                    );
+                }
+            }
+            Step::Merge { .. } | Step::Rename { .. } | Step::Limit { .. } => {
+                self.of_people(tx, number, step)?
+            }
+        }
+        Ok(())
+    }
+
+    /// A step that changes what is known of people.
+    fn of_people(&mut self, tx: &mut Tx<'_>, number: usize, step: &Step) -> Result<()> {
+        match step {
             Step::Merge { from, into } if from != into => {
                 let (from, into) = (usize::from(*from), usize::from(*into));
                 contacts::merge(tx, self.contacts[from], self.contacts[into])?;
@@ -202,6 +259,11 @@ impl Play {
                 if one != other {
                     let moved = self.model.owes.remove(&one).unwrap_or_default();
                     *self.model.owes.entry(other).or_default() += moved;
+                    // Of two limits the lower holds.
+                    if let Some(limit) = self.model.limits.remove(&one) {
+                        let known = self.model.limits.entry(other).or_insert(limit);
+                        *known = limit.min(*known);
+                    }
                     for contact in 0..self.contacts.len() {
                         if self.root(contact) == one {
                             self.model.leads.insert(contact, other);
@@ -210,10 +272,22 @@ impl Play {
                 }
             }
             Step::Rename { who } => {
-                let known = NewContact { name: format!("Name {number} of many"), ..NewContact::default() };
-                contacts::change(tx, self.contacts[usize::from(*who)], &known)?;
+                let id = self.contacts[usize::from(*who)];
+                let limit = contacts::get(tx, id)?.limit;
+                let known =
+                    NewContact { name: format!("Name {number} of many"), limit, ..NewContact::default() };
+                contacts::change(tx, id, &known)?;
             }
-            Step::Merge { .. } => {}
+            Step::Limit { who, paise } => {
+                let who = usize::from(*who);
+                contacts::set_limit(tx, self.contacts[who], paise.map(Money::from_paise))?;
+                let root = self.root(who);
+                match paise {
+                    Some(paise) => self.model.limits.insert(root, *paise),
+                    None => self.model.limits.remove(&root),
+                };
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -263,6 +337,11 @@ impl Play {
         for (place, id) in self.contacts.iter().enumerate() {
             let owes = self.model.owes.get(&self.root(place)).copied().unwrap_or_default();
             assert_eq!(shop.balance(*id).await.as_paise(), owes, "contact {place}");
+            let (id, limit) = (*id, self.model.limits.get(&self.root(place)).copied().map(Money::from_paise));
+            let contact = shop.read(move |tx| contacts::get(tx, id)).await.unwrap();
+            assert_eq!(contact.limit, limit, "contact {place}");
+            let over = limit.map(|limit| owes + 1 > limit.as_paise()).unwrap_or_default();
+            assert_eq!(contact.over_limit(Money::from_paise(1)).unwrap().is_some(), over, "contact {place}");
         }
         let standing = shop.standing().await;
         let money = |means| self.model.money.get(&means).copied().unwrap_or_default();

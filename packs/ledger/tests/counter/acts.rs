@@ -146,6 +146,35 @@ on_both! {
         }
     }
 
+    async fn a_figure_that_was_made_up_is_no_source_later(test: TestDb) {
+        let turns = vec![
+            Turn::text("Ramesh owes you ₹700."),
+            Turn::text("Yes, ₹700."),
+            Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": 70_000 })),
+        ];
+        let shop = with_model(&test, turns).await;
+        assert_eq!(shop.hear(1, "what of Ramesh").await.violations, ["pack-check"]);
+        let again = shop.hear(2, "are you sure").await;
+        assert_eq!(again.violations, ["pack-check"], "what it said itself is no source: {}", again.text);
+        let written = shop.hear(3, "then write it down for Ramesh").await;
+        assert!(written.text.contains("I did not hear this from you just now: ₹700."), "{}", written.text);
+        assert_eq!(entries(&shop).await, 0);
+    }
+
+    async fn what_a_tool_has_told_may_be_told_again(test: TestDb) {
+        let credit = |paise: i64| Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": paise }));
+        let turns = vec![
+            credit(30_000), Turn::text("Written."), credit(40_000), Turn::text("Ramesh owes you ₹700 now."),
+            Turn::text("As I said: ₹700."),
+        ];
+        let shop = with_model(&test, turns).await;
+        for (number, said) in [(1, "gave Ramesh 300 on credit"), (2, "gave Ramesh 400 on credit"), (3, "say that again")] {
+            let outcome = shop.hear(number, said).await;
+            assert!(outcome.violations.is_empty(), "{said}: {}", outcome.text);
+        }
+        assert_eq!(entries(&shop).await, 2);
+    }
+
     async fn paise_are_not_told_as_rupees(test: TestDb) {
         let turns = vec![
             Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": 12_345 })),
@@ -154,6 +183,37 @@ on_both! {
         let shop = with_model(&test, turns).await;
         let outcome = shop.hear(1, "gave Ramesh 123.45 on credit").await;
         assert_eq!(outcome.violations, ["pack-check"], "{}", outcome.text);
+    }
+
+    async fn credit_is_the_owners_word_whatever_the_policy_opens(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("gave Ramesh 300 on credit").await;
+        let staff = shop.staff(&test).await;
+        for rules in ["", "[roles.staff]\nallow = [\"ledger.*\"]\n"] {
+            let text = format!("most_autonomy = \"act\"\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\nwrite = [\"ledger.*\"]\n{rules}");
+            let rules = munshi_safety::policy::parse(&text).unwrap();
+            let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::put(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
+            shop.db.write(shop.tenant, put).await.unwrap();
+            for said in [
+                "gave Birju 500 on credit", "took goods of 500 on credit from Gupta", "Ramesh's limit is 9000",
+                "my UPI id is birju@okbank",
+            ] {
+                let outcome = shop.hear_from(staff, said).await;
+                assert!(!outcome.text.contains('₹') && !outcome.text.contains("Noted"), "{said}: {}", outcome.text);
+            }
+            assert_eq!(entries(&shop).await, 1);
+        }
+        assert!(shop.hear_from(staff, "sale of 90").await.text.starts_with("Written: sale of ₹90."));
+        assert!(shop.say("gave Sita 300 on credit").await.starts_with("Written: ₹300 on credit to Sita."));
+    }
+
+    async fn a_sale_is_told_with_how_much_of_what(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let sold = shop.say("sold 2 kg sugar for 90").await;
+        assert!(sold.starts_with("Written: 2 kg sugar sold for ₹90."), "{sold}");
+        let sold = shop.say("2.5 kg cheeni 110 mein bechi").await;
+        assert!(sold.starts_with("2.5 kg cheeni ki bikri ₹110"), "{sold}");
+        shop.assert_sound().await;
     }
 
     async fn who_only_works_here_gives_no_credit_and_moves_no_money(test: TestDb) {

@@ -16,3 +16,4 @@ mod sorted;
 #[path = "../day/support.rs"]
 mod support;
 mod told;
+mod waiting;

@@ -39,6 +39,17 @@ on_both! {
         shop.assert_sound().await;
     }
 
+    async fn a_charge_of_the_bank_is_paid_to_no_account_number(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let asked = shop.say("Rs 236.00 debited from A/c XX4471 on 15-11-26 towards cheque return charges. Avl Bal Rs 12,000.00").await;
+        assert!(asked.contains("₹236") && !asked.contains("4471") && !asked.contains("went to"), "{asked}");
+        let done = shop.say("yes").await;
+        assert!(done.starts_with("Written: ₹236 ") && !done.contains("4471") && !done.contains("paid to"), "{done}");
+        let asked = shop.say("A/c XX4471 credited with Rs 90.00 on 15-11-26. Avl Bal Rs 12,090.00").await;
+        assert!(asked.contains("₹90") && !asked.contains("4471"), "{asked}");
+        shop.assert_sound().await;
+    }
+
     async fn what_is_said_after_it_is_the_owners_own_word(test: TestDb) {
         let shop = Shop::open(&test).await;
         assert!(shop.say("namaste munshi ji").await.starts_with("Namaste"));

@@ -151,10 +151,9 @@ async fn engine(
     house: House,
     model: Option<Arc<dyn Provider>>,
 ) -> (Engine, Dispatcher) {
-    let office = Arc::new(Office::new(
-        test.ids.clone(),
-        Governor::new(munshi_safety::budget::Settings::default(), test.ids.clone()),
-    ));
+    let governor = Governor::new(munshi_safety::budget::Settings::default(), test.ids.clone());
+    let office = Office::new(test.ids.clone(), governor).heard_by(Arc::new(house.clone()));
+    let office = Arc::new(office);
     let registry = Arc::new(house.tools.clone());
     let dispatcher = Dispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
     let specs =

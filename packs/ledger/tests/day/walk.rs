@@ -6,6 +6,7 @@ use std::time::Duration;
 use munshi_ledger::books::import::{Files, Mode, import};
 use munshi_ledger::books::*;
 use munshi_ledger::{Error, Result};
+use munshi_safety::acts;
 use munshi_safety::approvals::{self, State};
 use munshi_store::Tx;
 use munshi_test_support::{TestDb, on_both_engines};
@@ -35,7 +36,7 @@ enum Step {
 fn said() -> impl Strategy<Value = String> {
     let who = prop::sample::select(vec!["Ramesh", "Sunita", "Gupta", "Meena"]);
     let amount = prop_oneof![6 => 1..3_000i64, 2 => 9_990..10_020i64, 1 => 20_000..90_000i64];
-    (who, amount, 0..12u8).prop_map(|(who, amount, kind)| match kind {
+    (who, amount, 0..14u8).prop_map(|(who, amount, kind)| match kind {
         0 => format!("sale of {amount}"),
         1 | 2 => format!("gave {who} {amount} on credit"),
         3 | 4 => format!("{who} paid {amount}"),
@@ -45,6 +46,7 @@ fn said() -> impl Strategy<Value = String> {
         8 => "undo the last entry".to_owned(),
         9 => format!("{who} ko {amount} udhaar diya"),
         10 => format!("how much does {who} owe"),
+        11 | 12 => format!("{who}'s limit is {amount}"),
         _ => {
             format!("Rs.{amount}.00 credited to a/c **4471 on 15-11-26 by {who} (UPI Ref No 5165{amount:08})")
         }
@@ -111,6 +113,34 @@ async fn assert_agreed(shop: &Shop) {
                 entry.number
             );
         }
+    }
+}
+
+/// What was just written on credit to somebody and took them over their limit had a yes to just that.
+async fn assert_within_limits(shop: &Shop, before: i64) {
+    let found = read(shop, move |tx| {
+        let mut over = Vec::new();
+        let mut number = before + 1;
+        while let Some(entry) = entry::by_number(tx, number)? {
+            number += 1;
+            let lent = matches!(entry.kind, Kind::CreditGiven | Kind::PaymentMade) && entry.stands();
+            let Some(contact) = entry.contact.filter(|_| lent).map(|id| contacts::get(tx, id)).transpose()?
+            else {
+                continue;
+            };
+            if contact.limit.is_some_and(|limit| contact.balance > limit) {
+                let act = acts::find(tx, ActId::from_uuid(entry.key.as_uuid()))
+                    .map_err(|error| Error::File(error.to_string()))?;
+                over.push((entry, act));
+            }
+        }
+        Ok(over)
+    });
+    for (entry, act) in found.await {
+        // A correction to less needs no word of the limit.
+        let asked =
+            act.is_some_and(|act| act.rests_on.concerns.iter().any(|one| one.phrase == "ledger-over-limit"));
+        assert!(asked || entry.corrects.is_some(), "entry {} went over the limit unasked", entry.number);
     }
 }
 
@@ -182,6 +212,7 @@ async fn walk(test: &TestDb, seed: u8) {
             }
             Step::Later => test.clock.advance(Duration::from_secs(1_800)),
         }
+        assert_within_limits(&shop, before).await;
         let finding = read(&shop, verify).await;
         assert_eq!(finding, None, "{told:#?}");
     }

@@ -1,5 +1,7 @@
 //! `munshi approvals grant ID` and `munshi approvals refuse ID`
 
+use std::sync::Arc;
+
 use clap::Args;
 use munshi_identity::Person;
 use munshi_safety::acts::Office;
@@ -15,6 +17,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::shown::moment;
 use crate::wiring::database::Database;
+use crate::wiring::packs;
 use crate::wiring::tools::office;
 
 #[derive(Debug, Args)]
@@ -78,7 +81,8 @@ pub(super) fn refuse(context: &Context, arguments: Refuse) -> Result<()> {
 fn run(context: &Context, given: Refuse, answer: Answer, covers: Covers) -> Result<()> {
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
-    let (office, now) = (office(&config, context.clock.clone()), context.now());
+    let house = Arc::new(packs::house(context.clock.clone())?);
+    let (office, now) = (office(&config, context.clock.clone()).heard_by(house), context.now());
     let Refuse { which: Which { id, of }, person, shown, author } = given;
     let via = format!("cli:{author}");
     let typed = Typed { id, person, shown, via, answer, covers };

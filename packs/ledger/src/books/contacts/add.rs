@@ -71,6 +71,7 @@ pub fn change(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Cont
 
 /// Sets the most a contact may owe, or takes the limit away.
 pub fn set_limit(tx: &mut Tx<'_>, id: ContactId, limit: Option<Money>) -> Result<Contact> {
+    head::lock(tx)?;
     let contact = get(tx, id)?;
     let known = NewContact { name: contact.name, roles: contact.roles, phone: contact.phone, limit };
     change(tx, contact.id, &known)

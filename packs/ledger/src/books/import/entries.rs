@@ -8,9 +8,10 @@ use munshi_types::{Money, PersonId};
 use super::Report;
 use super::cells::{Cells, Table};
 use crate::books::act::{Act, Lent, Line, Opening, Settled};
-use crate::books::book::{self, NewEntry, Said, Writing};
+use crate::books::book::{self, MOST_MARK, NewEntry, Said, Writing};
 use crate::books::cancel::{self, Cancelling};
 use crate::books::contacts::{self, NewContact};
+use crate::books::dedup::{self, Sighting};
 use crate::books::ids::{ContactId, EntryKey, ItemId, LedgerEntryId};
 use crate::books::names::Found;
 use crate::books::words::{Kind, Means, Source};
@@ -33,6 +34,7 @@ struct Row {
     what: What,
     corrects: Option<LedgerEntryId>,
     made: Option<munshi_types::Timestamp>,
+    seen: Vec<Sighting>,
 }
 
 enum What {
@@ -116,7 +118,22 @@ fn read(
         what,
         corrects: cells.parsed("corrects", "id")?,
         made: cells.time("made", writing.zone)?,
+        seen: cells.words("seen").lines().map(sighting).collect::<Result<_>>()?,
     })
+}
+
+/// A payment that was seen again: when, from where, and what it is known by.
+fn sighting(line: &str) -> Result<Sighting> {
+    let bad = || {
+        Error::invalid(format!("`{line}` in `seen` is no time, source and mark: leave it as it was written"))
+    };
+    let (at, rest) = line.split_once(' ').ok_or_else(bad)?;
+    let (source, fingerprint) = rest.split_once(' ').ok_or_else(bad)?;
+    if fingerprint.is_empty() || fingerprint.chars().count() > MOST_MARK {
+        return Err(bad());
+    }
+    let at = at.parse().map_err(|_| bad())?;
+    Ok(Sighting { fingerprint: fingerprint.to_owned(), source: source.parse()?, at })
 }
 
 /// The row's own key; else one made of its text, and of how many the same stood before it.
@@ -218,10 +235,11 @@ fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Resu
 fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
     let writing = &Writing { now: row.made.unwrap_or(writing.now), ..*writing };
     let mut head = head::lock(tx)?;
-    if entry::by_key(tx, row.key)?.is_some() {
+    if let Some(known) = entry::by_key(tx, row.key)? {
+        saw(tx, known.id, &row.seen)?;
         return Ok(false);
     }
-    let id = row.id.unwrap_or_else(|| writing.ids.next());
+    let (id, seen) = (row.id.unwrap_or_else(|| writing.ids.next()), row.seen);
     match row.what {
         What::Reversal { of, reason, by } => {
             let cancelling = Cancelling { key: row.key, entry: of, reason: &reason, by };
@@ -233,7 +251,13 @@ fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
         }
     }
     head.save(tx)?;
+    saw(tx, id, &seen)?;
     Ok(true)
+}
+
+/// What the payment was seen by elsewhere, it is known by here.
+fn saw(tx: &mut Tx<'_>, entry: LedgerEntryId, seen: &[Sighting]) -> Result<()> {
+    seen.iter().try_for_each(|one| dedup::saw(tx, entry, &one.fingerprint, one.source, one.at))
 }
 
 impl Sketch {
