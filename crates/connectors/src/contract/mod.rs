@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::declared::{Declaration, Entry};
 use crate::error::Error;
 use crate::link::address::Allowed;
-use crate::link::logs::Log;
+use crate::link::logs::{self, Log};
 use crate::link::{Greeting, Inside, Opened, Opening, Way};
 use crate::login::Logins;
 use crate::manifest::{Listed, Manifest};
@@ -217,7 +217,7 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     let Opened { session, manifest, took } = match opening.open().await {
         Ok((opened, _)) => opened,
         Err(error) => {
-            report.findings.push(not_opened(&trial.entry, &error));
+            report.findings.push(not_opened(trial, &error));
             return report;
         }
     };
@@ -234,13 +234,16 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     report
 }
 
-fn not_opened(entry: &Entry, error: &Error) -> Finding {
+fn not_opened(trial: &Trial, error: &Error) -> Finding {
     let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
-    match (error, entry.command.is_empty()) {
+    match (error, trial.entry.command.is_empty()) {
         // These say themselves what to do.
         (Error::WantsLogin(_) | Error::Invalid(_), _) => finding,
-        (_, false) => finding
-            .advised("run the command by hand and see what it says; `munshi connector logs` has its errors"),
+        (_, false) => {
+            let log = trial.folder.join(logs::FILE);
+            let advice = format!("run the command by hand and see; what it said is in {}", log.display());
+            finding.advised(advice)
+        }
         (_, true) => finding.advised("see that the address is right, and that it answers from this machine"),
     }
 }

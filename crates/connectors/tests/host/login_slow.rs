@@ -142,16 +142,8 @@ impl Street {
             entries.map(|(at, (_, slow, evil))| format!("[far{at}]\nurl = \"{}\"\n", url(slow, evil)));
         let file: String = entries.collect();
         let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
-        let logins = Logins::new(LoginParts {
-            db: shop.test.db.clone(),
-            vault: shop.vault.clone(),
-            allowed,
-            clock: shop.test.clock.clone(),
-            random: Arc::new(SystemRandom),
-            ids: shop.test.ids.clone(),
-            patience: PATIENCE,
-        });
-        Self { shop, logins: logins.unwrap(), houses }
+        let logins = hasty(&shop, allowed);
+        Self { shop, logins, houses }
     }
 
     /// The same at every house at once.
@@ -180,13 +172,45 @@ impl Street {
     }
 }
 
+/// The shop's ways in, for whoever has less patience.
+fn hasty(shop: &Shop, allowed: Allowed) -> Logins {
+    let logins = Logins::new(LoginParts {
+        db: shop.test.db.clone(),
+        vault: shop.vault.clone(),
+        allowed,
+        clock: shop.test.clock.clone(),
+        random: Arc::new(SystemRandom),
+        ids: shop.test.ids.clone(),
+        patience: PATIENCE,
+    });
+    logins.unwrap()
+}
+
+/// One that answers everything, that nobody is let in, and a little less late than it may.
+fn late() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut asked = [0; 16 * 1024];
+                let _heard = stream.read(&mut asked);
+                std::thread::sleep(PATIENCE - Duration::from_millis(500));
+                let answer = "HTTP/1.1 401 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                let _gone = stream.write_all(answer.as_bytes());
+            });
+        }
+    });
+    base
+}
+
 fn place(base: &str) -> String {
     base.strip_prefix("http://").unwrap().to_owned()
 }
 
 /// That it was given up in time and in a short word.
 #[track_caller]
-fn given_up<T>(came: Result<T, Error>, begun: Instant, mood: Mood) {
+fn given_up<T>(came: Result<T, Error>, begun: Instant, mood: impl std::fmt::Debug) {
     let took = begun.elapsed();
     match came {
         Err(Error::TooSlow(words) | Error::Unreachable(words) | Error::NoLogin(words)) => {
@@ -208,6 +232,16 @@ munshi_test_support::on_both_engines! {
             let begun = Instant::now();
             given_up(street.logins.takes_codes(street.shop.tenant, &name).await, begun, *mood);
         }).await;
+    }
+
+    /// Whoever answers each of many questions in the last moment has not that long for all of them.
+    async fn many_late_answers_are_given_up_together(test: TestDb) {
+        let base = late();
+        let allowed = Allowed::new([place(&base)]);
+        let file = format!("[far]\nurl = \"{base}/a/b/mcp\"\n");
+        let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
+        let (logins, begun) = (hasty(&shop, allowed), Instant::now());
+        given_up(logins.takes_codes(shop.tenant, &"far".parse().unwrap()).await, begun, "late");
     }
 
     async fn one_that_lets_people_in_and_never_ends_is_given_up(test: TestDb) {
