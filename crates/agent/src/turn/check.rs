@@ -23,6 +23,7 @@ impl Turn {
             // Last, so that no other objection takes its place.
             let mismatches = self.mismatches().await?;
             self.raise(mismatches);
+            self.name_proposed().await?;
         }
         self.timings.check += begun.elapsed();
         Ok(())

@@ -25,6 +25,7 @@ mod soft;
 mod think;
 mod timings;
 mod tongue;
+mod unsure;
 pub(crate) mod whom;
 
 use std::collections::{HashMap, HashSet};

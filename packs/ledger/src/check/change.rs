@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use munshi_lang::format;
-use munshi_pack::Scene;
+use munshi_lang::{answers, format};
+use munshi_pack::{By, Scene};
 use munshi_safety::approvals;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
@@ -53,7 +53,16 @@ pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene) -> Result<Vec<Concern>>
     if is_fresh(&entry, scene) && !is_large && !is_proposed_since(tx, scene, &entry)? {
         return Ok(Vec::new());
     }
-    Ok(vec![taken_back(tx, scene, &entry)?])
+    let asked = taken_back(tx, scene, &entry)?;
+    Ok(if is_agreed(scene, &asked) { Vec::new() } else { vec![asked] })
+}
+
+/// Whether the message is a yes to a question that named this very entry.
+fn is_agreed(scene: &Scene, asked: &Concern) -> bool {
+    let what = asked.slots.iter().find(|(name, _)| name == "what").map(|(_, what)| what);
+    let last = scene.before.last().filter(|last| last.by == By::Persona);
+    let is_named = last.zip(what).is_some_and(|(last, what)| last.text.contains(what));
+    is_named && answers::reply(&scene.message) == answers::Reply::Yes
 }
 
 /// Who, how much, when and in which words.

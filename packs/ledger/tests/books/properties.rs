@@ -243,7 +243,7 @@ impl Play {
                 }
             }
             Step::Merge { .. } | Step::Rename { .. } | Step::Limit { .. } => {
-                self.of_people(tx, number, step)?
+                self.of_people(tx, number, step)?;
             }
         }
         Ok(())

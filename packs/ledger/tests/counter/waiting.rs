@@ -148,6 +148,17 @@ on_both! {
         shop.assert_sound().await;
     }
 
+    async fn taking_back_names_the_entry_also_where_the_wish_was_not_sure(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("Ramesh ko 500 udhaar diya").await;
+        test.clock.advance(2 * HOUR);
+        let asked = shop.say("last entry cancel karo").await;
+        assert!(asked.contains("Ramesh, ₹500, “Ramesh ko 500 udhaar diya”") && asked.contains("15 November 2026"), "{asked}");
+        let done = shop.say("haan").await;
+        assert!(done.contains("entry 1 radd") || done.starts_with("Entry 1 of ₹500 is cancelled."), "asked once: {done}");
+        shop.assert_sound().await;
+    }
+
     async fn a_clock_that_goes_back_changes_not_what_was_last(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 500 on credit").await;
