@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::clauses::clauses;
 use crate::judgement::{Judgement, Verdict};
 use crate::offline::OWN;
-use crate::palette::{Palette, Tool};
+use crate::palette::{Kind, Palette, Tool};
 use crate::plan::{LIKELY, LOOK, Plan, SURE, plan};
 use crate::reading::{Before, Reading};
 use crate::say::Mouth;
@@ -66,7 +66,8 @@ impl Turn<'_> {
     pub(crate) fn answer(&self) -> Answer {
         let open = Open::find(self.request)
             .filter(|open| open.tools.iter().all(|name| self.palette.find(name).is_some()));
-        let before = self.before(open.as_ref().and_then(Open::voice));
+        let asked = open.as_ref().filter(|open| open.wants != Want::Nothing);
+        let before = self.before(asked.and_then(Open::voice));
         let last = self.request.messages.last();
         let results: Vec<&ToolResult> =
             last.into_iter().flat_map(|message| &message.parts).filter_map(result).collect();
@@ -121,7 +122,9 @@ impl Turn<'_> {
             false => LIKELY,
         };
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
-        Answer::text(texts.join("\n"), Verdict::Tell, confidence)
+        let names = results.iter().map(|result| result.name.clone()).collect();
+        let told = Open::new(Want::Nothing, names, Map::new(), mouth.voice);
+        Answer { open: Some(told), ..Answer::text(texts.join("\n"), Verdict::Tell, confidence) }
     }
 
     /// A message that answers no open question.
@@ -144,7 +147,7 @@ impl Turn<'_> {
         {
             return answer;
         }
-        let (plan, _) = plan(Reading::new(reading.message, before), &self.palette, self.only().as_deref());
+        let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
         match plan {
             Some(plan) => self.planned(plan, reading, &mouth),
             None => self.lost(&mouth),
@@ -211,6 +214,11 @@ impl Turn<'_> {
         }
         let must = !matches!(self.request.tool_choice, ToolChoice::Auto);
         let writes = tool.spec.effect.writes();
+        // "Nahi wo 600 tha": a no is to what came before, and that was only told.
+        let is_to_before = writes && tool.wants(&Kind::Person).is_none() && reading.refuses();
+        if is_to_before && !must && self.only_told() {
+            return Answer::text(mouth.plain("offline-only-told"), Verdict::Ask, LIKELY);
+        }
         if plan.is_unreal && writes {
             return Answer::text(
                 mouth.plain("offline-not-written"),
@@ -238,6 +246,13 @@ impl Turn<'_> {
             vec![Call { tool: tool.name().to_owned(), arguments: plan.filled.arguments }],
             plan.confidence,
         )
+    }
+
+    /// Whether the turn before only told something: none of the tools it called writes.
+    fn only_told(&self) -> bool {
+        let told = Open::find(self.request).filter(|open| open.wants == Want::Nothing);
+        let is_read = |name: &String| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
+        told.is_some_and(|told| told.tools.iter().all(is_read))
     }
 
     /// The question for what is doubtful or missing, if anything is.
