@@ -67,8 +67,8 @@ impl Account<'_, '_> {
             .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
             .collect();
         // "Nahi nahi" is one word said twice.
-        let key = |at: usize| self.sight.reading.words.get(at).map(|word| word.key.as_str());
-        let is_doubled = |one: usize, other: usize| other == one + 1 && key(one) == key(other);
+        let text = |at: usize| self.sight.reading.words.get(at).map(|word| word.text.to_lowercase());
+        let is_doubled = |one: usize, other: usize| other == one + 1 && text(one) == text(other);
         let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
         said.iter().enumerate().any(|(place, one)| {
             said.iter()
