@@ -24,7 +24,7 @@ const PLAIN: f32 = 0.65;
 impl Turn<'_> {
     /// The answer where the message goes on with the open question; none where it begins something else.
     pub(crate) fn continued(&self, reading: &Reading<'_>, before: &Before, open: &Open) -> Option<Answer> {
-        let tool = self.palette.find(open.tools.first()?).filter(|_| open.wants != Want::Nothing)?;
+        let tool = self.palette.find(open.tools.first()?)?;
         if reading.is_refusal() {
             return Some(self.dropped(reading));
         }
@@ -47,7 +47,6 @@ impl Turn<'_> {
                 Some(self.field_answered(reading, open, tool, field, choices))
             }
             Want::Tool { said } => Some(self.tool_answered(reading, before, open, tool, said)),
-            Want::Nothing => None,
         }
     }
 

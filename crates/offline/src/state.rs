@@ -1,4 +1,4 @@
-//! An open question, or what was told last, carried over turns as opaque text in the assistant's message.
+//! An open question, carried over turns as opaque text in the assistant's message.
 //!
 //! The text comes back through stores and channels, so it is believed no more than a message: what can't be read, is
 //! too long, or names a tool that is not offered is as if it were not there.
@@ -37,8 +37,6 @@ pub(crate) enum Want {
     GoAhead,
     /// Which of the tools; the message that left it open.
     Tool { said: String },
-    /// Nothing: these tools were called, and what they gave was told.
-    Nothing,
 }
 
 impl Open {

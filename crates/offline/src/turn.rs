@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use munshi_lang::{Form, Phrasebook, Voice, detect};
 use munshi_llm::chat::{Output, ToolResult};
-use munshi_llm::{ChatRequest, Message, Part, Role, ToolChoice};
+use munshi_llm::{ChatRequest, Message, Part, Role, ToolCall, ToolChoice};
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
@@ -66,8 +66,7 @@ impl Turn<'_> {
     pub(crate) fn answer(&self) -> Answer {
         let open = Open::find(self.request)
             .filter(|open| open.tools.iter().all(|name| self.palette.find(name).is_some()));
-        let asked = open.as_ref().filter(|open| open.wants != Want::Nothing);
-        let before = self.before(asked.and_then(Open::voice));
+        let before = self.before(open.as_ref().and_then(Open::voice));
         let last = self.request.messages.last();
         let results: Vec<&ToolResult> =
             last.into_iter().flat_map(|message| &message.parts).filter_map(result).collect();
@@ -122,9 +121,7 @@ impl Turn<'_> {
             false => LIKELY,
         };
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
-        let names = results.iter().map(|result| result.name.clone()).collect();
-        let told = Open::new(Want::Nothing, names, Map::new(), mouth.voice);
-        Answer { open: Some(told), ..Answer::text(texts.join("\n"), Verdict::Tell, confidence) }
+        Answer::text(texts.join("\n"), Verdict::Tell, confidence)
     }
 
     /// A message that answers no open question.
@@ -248,11 +245,16 @@ impl Turn<'_> {
         )
     }
 
-    /// Whether the turn before only told something: none of the tools it called writes.
+    /// Whether the turn before only told something: it called for tools, and none of them writes.
     fn only_told(&self) -> bool {
-        let told = Open::find(self.request).filter(|open| open.wants == Want::Nothing);
-        let is_read = |name: &String| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
-        told.is_some_and(|told| told.tools.iter().all(is_read))
+        let speaks = |message: &Message| {
+            message.role == Role::User && !message.parts.iter().any(|part| result(part).is_some())
+        };
+        let before = self.request.messages.iter().rev().skip(1);
+        let turn = before.take_while(|message| !speaks(message));
+        let mut calls = turn.flat_map(|message| &message.parts).filter_map(called).peekable();
+        let is_read = |name: &str| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
+        calls.peek().is_some() && calls.all(|call| is_read(&call.name))
     }
 
     /// The question for what is doubtful or missing, if anything is.
@@ -298,6 +300,13 @@ impl Turn<'_> {
 
     pub(crate) fn asked(&self, text: String, confidence: f32, open: Open) -> Answer {
         Answer::question(text, confidence, open)
+    }
+}
+
+fn called(part: &Part) -> Option<&ToolCall> {
+    match part {
+        Part::ToolCall(call) => Some(call),
+        _ => None,
     }
 }
 
