@@ -4,17 +4,15 @@
 //! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
 //! or counted.
 
-use munshi_lang::names::is_honorific;
-use munshi_lang::{Kind as Counts, When, fold};
+use munshi_lang::{Kind as Counts, When};
 use munshi_types::Language;
 
 use crate::fill::Filled;
 use crate::palette::{Kind, Palette, Pattern, Tool};
 use crate::rank::Ranked;
 use crate::reading::{Held, Word};
-use crate::roles::{CASES, Role, ending};
+use crate::roles::{CASES, Role};
 use crate::sight::Sight;
-use crate::spans::Span;
 use crate::words::{Class, Classes, SmallWords};
 
 /// What may stand in any sentence and change nothing.
@@ -30,10 +28,8 @@ const HARMLESS: Classes = Classes::of(&[
     Class::Yes,
     Class::Hello,
     Class::Thanks,
+    Class::Place,
 ]);
-
-/// What names nobody and nothing.
-const DOUBTFUL: Classes = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
 
 /// A tool as one message asks for it.
 pub(crate) struct Account<'s, 'm> {
@@ -71,8 +67,8 @@ impl Account<'_, '_> {
             .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
             .collect();
         // "Nahi nahi" is one word said twice.
-        let key = |at: usize| self.sight.reading.words.get(at).map(|word| word.key.as_str());
-        let is_doubled = |one: usize, other: usize| other == one + 1 && key(one) == key(other);
+        let text = |at: usize| self.sight.reading.words.get(at).map(|word| word.text.to_lowercase());
+        let is_doubled = |one: usize, other: usize| other == one + 1 && text(one) == text(other);
         let entries = |at: &usize| self.sight.matches.get(*at).into_iter().flatten().map(|found| found.entry);
         said.iter().enumerate().any(|(place, one)| {
             said.iter()
@@ -117,11 +113,17 @@ impl Account<'_, '_> {
         if self.is_said(at) || self.is_choice(word) {
             return true;
         }
-        let joins = word.classes.has(Class::And) && !word.classes.meets(CASES);
+        // "Chah te 120" is on tea, and "phonepe te" by it: there it joins nothing.
+        let is_on = word.classes.has(Class::In) && self.is_number(at + 1);
+        let before = at.checked_sub(1).and_then(|at| self.sight.reading.words.get(at));
+        let is_on = is_on || (word.classes.has(Class::In) && before.is_some_and(|word| self.is_choice(word)));
+        let joins = word.classes.has(Class::And) && !word.classes.meets(CASES) && !is_on;
         // After a word of the phrase it only points: the last wali entry.
         let points = at.checked_sub(1).is_some_and(|before| self.is_said(before));
         let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at) && !points;
-        let is_open = joins || is_trade || word.classes.has(Class::Doubt);
+        // "Rice at 1350" is a price; "at most" is not.
+        let is_price = is_on && self.tool.wants(&Kind::Item).is_some() && self.filled.person.is_none();
+        let is_open = joins || is_trade || (word.classes.has(Class::Doubt) && !is_price);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
         let is_harmless = is_own && word.classes.meets(HARMLESS);
@@ -131,8 +133,12 @@ impl Account<'_, '_> {
 
     /// Whether a word stands right after a number: 500 wala is nobody's trade.
     fn is_of_number(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).and_then(|at| self.sight.reading.words.get(at));
-        before.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
+        at.checked_sub(1).is_some_and(|before| self.is_number(before))
+    }
+
+    fn is_number(&self, at: usize) -> bool {
+        let word = self.sight.reading.words.get(at);
+        word.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
     }
 
     /// Whether the speaker receives where the phrase has somebody else do so.
@@ -225,70 +231,6 @@ impl Account<'_, '_> {
         })
     }
 
-    /// Whether a span is a name and nothing else: one word, or several of which each is written as a name, or one with
-    /// its trade.
-    fn is_name(&self, span: &Span) -> bool {
-        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
-        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || self.is_trade(word);
-        // Ranks follow a name; before it they may be a word like any other.
-        let ranks = words.iter().rev().take_while(|word| is_rank(word)).count();
-        let names: Vec<&Word<'_>> = words.iter().take(words.len() - ranks).collect();
-        let is_odd = |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word);
-        let is_written = names.iter().all(|word| word.is_capital);
-        let is_alone = match names.as_slice() {
-            [] => words.len() == 1 && words.iter().any(|word| self.is_trade(word)),
-            [_] => true,
-            // The first word of a sentence is written large whatever it is; the others tell where a case says whose part it is.
-            [..] => is_written && (span.from > 0 || span.takes_part()),
-        };
-        // English writes names large and marks things as it marks people: from home.
-        let is_english = self.sight.reading.languages.first() == Some(&Language::English);
-        let is_marked = (span.takes_part() && !is_english) || ranks > 0;
-        let is_latin = names.iter().any(|word| word.text.is_ascii());
-        let is_nobody = is_nobody(&fold::key(&span.text));
-        // Marked twice, where it ends is not clear.
-        let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
-        let is_double = !span.is_fused && ends.is_some_and(|(_, role)| Some(role) == span.role());
-        is_alone
-            && !is_nobody
-            && !is_double
-            && !names.iter().any(|word| is_odd(&word))
-            && (is_marked || is_written || !is_latin)
-    }
-
-    /// Whether a word is a trade, be it with an ending.
-    fn is_trade(&self, word: &Word<'_>) -> bool {
-        let languages = &self.sight.reading.languages;
-        // The ending may have taken the place of the sign that no vowel follows.
-        let is_trade = |key: &str| {
-            let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
-            of(key) || of(key.trim_end_matches('a'))
-        };
-        word.classes.has(Class::Trade)
-            || ending(word, languages).is_some_and(|(front, _)| is_trade(&fold::key(front)))
-    }
-
-    /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
-    fn is_thing(&self, span: &Span) -> bool {
-        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
-        let is_known = |at: usize| {
-            let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
-            let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
-                word.classes.has(Class::Goods)
-                    || (word.classes.meets(CASES) && !word.classes.has(Class::Doubt))
-            });
-            is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
-        };
-        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
-        let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_doubtful);
-        let names_it = |at: usize| {
-            let word = self.sight.reading.words.get(at);
-            word.is_some_and(|word| word.classes.has(Class::Goods) || word.is_content())
-        };
-        let range = || span.from..span.to;
-        is_counted || (range().all(is_known) && range().any(names_it))
-    }
-
     /// Whether the phrase knows of no person and there is one, or another tool's phrase says all of this and more: diya
     /// may be udhaar diya. Whom the shop buys from is paid.
     fn is_half_said(&self) -> bool {
@@ -298,7 +240,7 @@ impl Account<'_, '_> {
             return true;
         }
         let words = self.sight.reading.words.get(person.from..person.to).unwrap_or_default();
-        if words.iter().any(|word| self.is_trade(word)) {
+        if words.iter().any(|word| word.is_trade) {
             return false;
         }
         let said: Vec<Vec<usize>> = (0..self.sight.reading.words.len())
@@ -323,7 +265,11 @@ impl Account<'_, '_> {
         };
         let says_more = |pattern: &Pattern| says_more(pattern) || lends(pattern);
         let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
-        others.filter(|other| other.spec.effect.writes()).any(|other| other.patterns.iter().any(says_more))
+        // A reminder is sent too, but of no amount.
+        let money = self.sight.counts(&[Counts::Money]) > 0;
+        let may_be =
+            |other: &&Tool| other.spec.effect.writes() && (!money || other.wants(&Kind::Money).is_some());
+        others.filter(may_be).any(|other| other.patterns.iter().any(says_more))
     }
 }
 
@@ -333,33 +279,4 @@ fn is_near(one: &str, other: &str) -> bool {
     one.len().abs_diff(other.len()) <= 2
         && one.chars().next() == other.chars().next()
         && tail(one) == tail(other)
-}
-
-/// Whether a word hedges, counts people or stands for them in any language, or ends as no name does in English.
-fn is_never_a_name(word: &Word<'_>) -> bool {
-    const NO_NAME: [&str; 9] = ["ly", "ers", "ors", "nts", "ment", "ing", "ion", "body", "thing"];
-    let is_english = word.text.is_ascii() && word.text.len() > 4;
-    (is_english && NO_NAME.iter().any(|tail| word.text.ends_with(tail))) || is_nobody(&word.key)
-}
-
-fn is_nobody(key: &str) -> bool {
-    SmallWords::get().anywhere(key).meets(DOUBTFUL)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_are_somebody() {
-        let names = "Ramesh Suresh Mahesh Mukesh Rajesh Anita Sunita Lata Sita Gita Geeta Asha Usha Tara Meera Mira Rani \
-            Raju Ravi Kavita Kiran Kumar Mohan Sohan Karim Salim Imran Abdul Fatima Ayesha Lakshmi Murugan Selvi Manju \
-            Manjunath Venkat Reddy Gupta Sharma Patil Shah Dutta Das Roy Bose Nair Menon Latha Suman Sumana Harpreet \
-            Gurpreet Jaspal Balwinder Simran Prakash Deepak Vijay Ajay Sanjay Anil Sunil Amit Sumit Neha Pooja Priya \
-            Rekha Radha Hari Ram Shyam Krishna Gopal Govind Mala Maya Jyoti Pinki Bablu Guddu Munna Chotu Babu Sahu \
-            Behera Nayak Mishra Pandey Yadav Singh Kaur Gill Joshi Desai Mehta Bhavesh Nilesh Hitesh Chetan Alpa Hetal \
-            Ganesh Shankar Basava Girish Naveen Joseph Thomas Mary John Peter Anthony Biju Shaji Sini Rama Ananda";
-        let taken: Vec<&str> = names.split_whitespace().filter(|name| is_nobody(&fold::key(name))).collect();
-        assert!(taken.is_empty(), "{taken:?}");
-    }
 }

@@ -46,7 +46,12 @@ impl Heard<'_> {
     /// Whether somebody else is plainly named than the question is about.
     pub(crate) fn names_another(&self, filled: &Filled) -> bool {
         let Some(span) = filled.person.as_ref().filter(|span| is_plain_name(span)) else { return false };
-        self.known(&Kind::Person).is_some_and(|then| !is_same_name(&Value::from(span.text.as_str()), then))
+        self.is_another(&Value::from(span.text.as_str())).unwrap_or(false)
+    }
+
+    /// Whether a name is somebody else's than the question is about; none where it is about nobody yet.
+    pub(crate) fn is_another(&self, name: &Value) -> Option<bool> {
+        self.known(&Kind::Person).map(|then| !is_same_name(name, then))
     }
 
     /// What the question has for the field of a kind already.
@@ -99,7 +104,7 @@ const fn is_number(field: &Field) -> bool {
 }
 
 /// Whether two names would be found as one.
-pub(crate) fn is_same_name(one: &Value, other: &Value) -> bool {
+fn is_same_name(one: &Value, other: &Value) -> bool {
     match (one.as_str(), other.as_str()) {
         (Some(one), Some(other)) => {
             names::score(one, other) >= names::SAME || names::name_key(one) == names::name_key(other)

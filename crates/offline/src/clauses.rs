@@ -1,6 +1,6 @@
 //! A message cut where it may speak of another thing.
 
-use crate::reading::{Held, Reading};
+use crate::reading::{Held, Reading, Word};
 use crate::words::Class;
 
 /// Where a message may go on to another thing, as places of words.
@@ -24,7 +24,12 @@ pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
         let words = reading.words.get(part.0..part.1).unwrap_or_default();
         words.iter().any(|word| matches!(word.held, Some(Held::Number(_))))
     };
-    if parts.iter().filter(loads).count() < 2 {
+    // A number that nothing is said of belongs to what stands beside it: "bananas sold, 240 rupees".
+    let speaks = |part: &&(usize, usize)| {
+        let words = reading.words.get(part.0..part.1).unwrap_or_default();
+        words.iter().any(Word::is_content)
+    };
+    if parts.iter().filter(loads).filter(speaks).count() < 2 {
         return vec![reading.message];
     }
     let texts = parts.iter().map(|part| reading.text(part.0, part.1).trim());

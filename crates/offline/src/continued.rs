@@ -3,7 +3,7 @@
 use munshi_lang::Kind as Counts;
 use serde_json::Value;
 
-use crate::answered::{Heard, changed, is_agreed, is_plain_answer, is_same_name, picked};
+use crate::answered::{Heard, changed, is_agreed, is_plain_answer, picked};
 use crate::fill::{Filled, fill};
 use crate::judgement::Verdict;
 use crate::palette::{Field, Kind, Tool};
@@ -28,23 +28,23 @@ impl Turn<'_> {
         if reading.is_refusal() {
             return Some(self.dropped(reading));
         }
-        if let Some(other) = self.another_subject(reading, before, open, tool) {
+        if let Some(other) = self.another_subject(reading, open, tool) {
             return Some(other);
         }
         match &open.wants {
             Want::GoAhead if reading.is_only(Class::Yes) => {
                 Some(self.call(tool, open.arguments.clone(), 0.95))
             }
-            Want::GoAhead if self.names_another(reading, before, open, tool) => {
+            Want::GoAhead if self.is_of_another(reading, open, tool) => {
                 Some(self.turned_away(reading, before, open, tool))
             }
-            Want::GoAhead => Some(self.corrected(reading, before, open, tool)),
+            Want::GoAhead => Some(self.corrected(reading, open, tool)),
             Want::Field { name, choices } => {
                 let field = tool.field(name)?;
-                if field.kind != Kind::Person && self.names_another(reading, before, open, tool) {
+                if field.kind != Kind::Person && self.is_of_another(reading, open, tool) {
                     return Some(self.turned_away(reading, before, open, tool));
                 }
-                Some(self.field_answered(reading, before, open, tool, field, choices))
+                Some(self.field_answered(reading, open, tool, field, choices))
             }
             Want::Tool { said } => Some(self.tool_answered(reading, before, open, tool, said)),
         }
@@ -52,19 +52,13 @@ impl Turn<'_> {
 
     /// Something else that is said plainly enough to drop the question for. What would have been written is named, so
     /// that nobody takes it for done.
-    fn another_subject(
-        &self,
-        reading: &Reading<'_>,
-        before: &Before,
-        open: &Open,
-        asked: &Tool,
-    ) -> Option<Answer> {
+    fn another_subject(&self, reading: &Reading<'_>, open: &Open, asked: &Tool) -> Option<Answer> {
         let mouth = self.mouth(reading.voice);
         let wants_name = matches!(&open.wants, Want::Field { name, .. } if asked.field(name).is_some_and(|field| field.kind == Kind::Person));
         if reading.is_talk(Class::Help) || (!wants_name && reading.is_talk(Class::Hello)) {
             return self.small_talk(reading, &mouth).map(|talk| self.leaving(talk, open, asked, &mouth));
         }
-        let (plan, known) = plan(Reading::new(reading.message, before), &self.palette, None);
+        let (plan, known) = plan(reading.clone(), &self.palette, None);
         let plan = plan.filter(|plan| known > 0 && !plan.is_unreal)?;
         let tool = plan.tool(&self.palette)?;
         // A no is to what was asked, and corrects that.
@@ -80,27 +74,26 @@ impl Turn<'_> {
         if !is_plain {
             return None;
         }
-        let is_left = is_other || is_anothers(tool, &plan.filled, open);
+        let heard = Heard { tool: asked, open, wanted: None };
+        let is_left =
+            is_other || heard.is_another(named(tool, &plan.filled).unwrap_or(&Value::Null)) == Some(true);
         let answer = self.planned(plan, reading, &mouth);
         Some(if is_left { self.leaving(answer, open, asked, &mouth) } else { answer })
     }
 
     /// Whether a sentence is of somebody else than the open question, however unsure it is: its number is theirs. A no
     /// corrects what was asked, and a name alone says nothing of what was done.
-    fn names_another(&self, reading: &Reading<'_>, before: &Before, open: &Open, asked: &Tool) -> bool {
-        let Some(field) = asked.wants(&Kind::Person) else { return false };
-        let then = open.arguments.get(&field.name);
-        if reading.refuses() || reading.is_only(Class::Yes) {
+    fn is_of_another(&self, reading: &Reading<'_>, open: &Open, asked: &Tool) -> bool {
+        if asked.wants(&Kind::Person).is_none() || reading.refuses() || reading.is_only(Class::Yes) {
             return false;
         }
-        let (plan, known) = plan(Reading::new(reading.message, before), &self.palette, None);
+        let (plan, known) = plan(reading.clone(), &self.palette, None);
         let is_sentence = known > 0 || !reading.numbers.is_empty();
-        let now = plan.filter(|_| is_sentence).and_then(|plan| {
-            let tool = plan.tool(&self.palette)?;
-            let named = tool.wants(&Kind::Person).and_then(|field| plan.filled.arguments.get(&field.name));
-            named.cloned().map(|name| (tool.name() != asked.name(), name))
-        });
-        now.is_some_and(|(is_other, now)| then.map_or(is_other, |then| !is_same_name(&now, then)))
+        let Some(plan) = plan.filter(|_| is_sentence) else { return false };
+        let Some(tool) = plan.tool(&self.palette) else { return false };
+        let heard = Heard { tool: asked, open, wanted: None };
+        let is_other = |name| heard.is_another(name).unwrap_or(tool.name() != asked.name());
+        named(tool, &plan.filled).is_some_and(is_other)
     }
 
     /// Reads a message on its own, and says what it leaves unwritten.
@@ -119,8 +112,8 @@ impl Turn<'_> {
     }
 
     /// "Nahi 600 tha": the same with another number or for another person, read back once more. A no without one ends it.
-    fn corrected(&self, reading: &Reading<'_>, before: &Before, open: &Open, tool: &Tool) -> Answer {
-        let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
+    fn corrected(&self, reading: &Reading<'_>, open: &Open, tool: &Tool) -> Answer {
+        let sight = Sight::new(reading.clone(), &self.palette);
         let filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, None);
         let heard = Heard { tool, open, wanted: None };
         let mut arguments = open.arguments.clone();
@@ -147,13 +140,12 @@ impl Turn<'_> {
     fn field_answered(
         &self,
         reading: &Reading<'_>,
-        before: &Before,
         open: &Open,
         tool: &Tool,
         field: &Field,
         choices: &[Value],
     ) -> Answer {
-        let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
+        let sight = Sight::new(reading.clone(), &self.palette);
         let mut filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, Some(&field.name));
         let heard = Heard { tool, open, wanted: Some(field) };
         let news = heard.news(&filled);
@@ -206,7 +198,7 @@ impl Turn<'_> {
         said: &str,
     ) -> Answer {
         let mouth = self.mouth(reading.voice);
-        let sight = Sight::new(Reading::new(reading.message, before), &self.palette);
+        let sight = Sight::new(reading.clone(), &self.palette);
         let filled = fill(&sight, &sight.spans_for(tool, &self.palette), &tool.fields, None);
         if changed(tool, &filled, open) {
             return self.leaving(self.fresh(reading, before), open, tool, &mouth);
@@ -250,11 +242,9 @@ fn says_enough(plan: &Plan, tool: &Tool, reading: &Reading<'_>) -> bool {
     }
 }
 
-/// Whether the same is said of somebody else.
-fn is_anothers(tool: &Tool, filled: &Filled, open: &Open) -> bool {
-    let Some(field) = tool.wants(&Kind::Person) else { return false };
-    let (now, then) = (filled.arguments.get(&field.name), open.arguments.get(&field.name));
-    then.is_some_and(|then| now.is_none_or(|now| !is_same_name(now, then)))
+/// Whom a message names for a tool.
+fn named<'f>(tool: &Tool, filled: &'f Filled) -> Option<&'f Value> {
+    filled.arguments.get(&tool.wants(&Kind::Person)?.name)
 }
 
 /// What an answer is worth.

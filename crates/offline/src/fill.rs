@@ -275,7 +275,20 @@ fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Span {
         (whole.text, whole.to) = (text, next.to);
         return whole;
     }
-    span.clone()
+    joined(sight, span, left).unwrap_or_else(|| span.clone())
+}
+
+/// Two things of which nothing is said apart: tea and snacks.
+fn joined(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Option<Span> {
+    let join = sight.reading.words.get(span.to)?;
+    let next = left.iter().copied().find(|next| next.from == span.to + 1)?;
+    let is_plain = |span: &Span| span.told.is_none() && !span.is_counted && !span.is_capital;
+    if !join.classes.has(Class::And) || !is_plain(span) || !is_plain(next) {
+        return None;
+    }
+    left.retain(|span| span.from != next.from);
+    let text = sight.reading.text(span.from, next.to).to_owned();
+    Some(Span { text, to: next.to, ..span.clone() })
 }
 
 /// The choice whose words were said; none when two were.

@@ -16,7 +16,7 @@
 //!   `answered`: what an answer says of it and beside it
 //! - `reading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
 //! - `counted`: numbers that count things; `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
-//!   `plan`: and how surely
+//!   `named`, `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
 //! - `say`, `tell`: words for people
 
@@ -29,6 +29,7 @@ mod fill;
 mod json;
 pub mod judgement;
 mod mood;
+mod named;
 pub mod offline;
 mod palette;
 mod plan;

@@ -5,6 +5,7 @@ use munshi_lang::Kind as Counts;
 use crate::account::Account;
 use crate::clauses::cuts;
 use crate::fill::{Filled, fill};
+use crate::mood::Mood;
 use crate::palette::{Palette, Tool};
 use crate::rank::{Ranked, rank};
 use crate::reading::{Before, Reading};
@@ -61,6 +62,7 @@ pub(crate) fn plan(
             palette.tools.iter().position(|tool| only.iter().any(|name| name == tool.name()))
         })
     };
+    ask_rather(&mut ranked, &sight, palette);
     let Some(best) = ranked.first().copied().or_else(|| named().map(Ranked::unspoken)) else {
         return (None, known);
     };
@@ -85,6 +87,22 @@ pub(crate) fn plan(
         .map(|second| second.tool);
     let is_unreal = best.is_unreal;
     (Some(Plan { tool: best.tool, filled, confidence, is_unreal, rival, is_half }), known)
+}
+
+/// A question is for a tool that answers, though one that writes has more of its words: what was sold yesterday.
+fn ask_rather(ranked: &mut Vec<Ranked>, sight: &Sight<'_>, palette: &Palette) {
+    let writes = |one: &Ranked| palette.tools.get(one.tool).is_some_and(|tool| tool.spec.effect.writes());
+    let is_asked =
+        sight.reading.mood.is(Mood::QUESTION) && sight.counts(&[Counts::Money, Counts::Quantity]) == 0;
+    if !is_asked || !ranked.first().is_some_and(|best| best.is_unreal && writes(best)) {
+        return;
+    }
+    let least = ranked.first().map_or(0.0, |best| best.score * 0.5);
+    if let Some(at) = ranked.iter().position(|one| !writes(one) && !one.is_unreal && one.score >= least) {
+        let answer = ranked.remove(at);
+        ranked.retain(|one| !(one.is_unreal && writes(one)));
+        ranked.insert(0, answer);
+    }
 }
 
 /// The message through the palette, read once more when the tools' phrases tell its language better.

@@ -8,7 +8,7 @@ use munshi_lang::Kind as Counts;
 use munshi_types::Language;
 
 use crate::mood::Mood;
-use crate::palette::{Kind, Palette, Pattern, Tool};
+use crate::palette::{Kind, Match, Palette, Pattern, Tool};
 use crate::roles::{Role, is_opposite};
 use crate::sight::{Sight, personal};
 use crate::words::Class;
@@ -79,11 +79,16 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
     for (at, found) in sight.matches.iter().enumerate() {
         let Some(best) = found.first() else { continue };
         let word = sight.reading.words.get(at);
+        if word.is_some_and(|word| word.classes.has(Class::Trade)) || is_counted_thing(sight, at) {
+            continue;
+        }
         let key = word.map_or("", |word| word.key.as_str());
         let is_goods = word.is_some_and(|word| word.classes.has(Class::Goods));
-        #[allow(clippy::cast_precision_loss, reason = "at most four")]
-        let part = 1.0 / found.len() as f32;
-        for one in found {
+        // The word itself votes, and not its other forms beside it.
+        let voters: Vec<&Match> = found.iter().filter(|one| best.is_form || !one.is_form).collect();
+        #[allow(clippy::cast_precision_loss, reason = "a few")]
+        let part = 1.0 / voters.len() as f32;
+        for one in voters {
             let Some(entry) = palette.vocabulary.entries.get(one.entry) else { continue };
             all += entry.weight * part;
             for (tool, share) in &entry.shares {
@@ -94,7 +99,8 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
                 // How it was paid, and goods of no name, are words of every tool that has a place for them.
                 let has_place = tool.chooses(key) || (is_goods && tool.wants(&Kind::Item).is_some());
-                let knows = if has_place { 1.0 } else { tool.explains(one.entry) };
+                let is_cue = entry.is_cue && one.likeness >= 0.95;
+                let knows = if has_place { 1.0 } else { tool.explains(one.entry, is_cue) };
                 *explained += entry.weight * part * knows;
             }
         }
@@ -103,6 +109,12 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
         votes.iter_mut().chain(&mut explained).for_each(|sum| *sum /= all);
     }
     (votes, explained)
+}
+
+/// Whether a word is what a quantity counts: dal is lentils there, whatever it is in another language.
+fn is_counted_thing(sight: &Sight<'_>, at: usize) -> bool {
+    let mut spans = sight.spans.iter().filter(|span| (span.from..span.to).contains(&at));
+    spans.any(|span| span.is_counted)
 }
 
 struct Fit {
@@ -115,8 +127,9 @@ struct Fit {
 
 fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
     let mut best: Option<Fit> = None;
+    let beside = words_beside(sight, palette, tool);
     for (at, pattern) in tool.patterns.iter().enumerate() {
-        let cover = cover(pattern, palette, said);
+        let cover = cover(pattern, palette, said, &beside);
         if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
             continue;
         }
@@ -128,8 +141,23 @@ fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32])
     best
 }
 
-/// How much of a pattern's words, by weight, the message has.
-fn cover(pattern: &Pattern, palette: &Palette, said: &[f32]) -> f32 {
+/// The words of a message that some phrase of a tool has, with their weights. Where somebody or
+/// something is named, other words may give them another part, and none is taken.
+fn words_beside(sight: &Sight<'_>, palette: &Palette, tool: &Tool) -> Vec<(usize, f32)> {
+    if tool.wants(&Kind::Person).is_some() || !sight.spans.is_empty() {
+        return Vec::new();
+    }
+    let found = sight.matches.iter().filter_map(|found| {
+        let is_own = |one: &&Match| one.likeness >= 0.95 && tool.has_cue(one.entry, &sight.reading.languages);
+        found.iter().find(is_own)
+    });
+    let weight = |entry: usize| palette.vocabulary.entries.get(entry).map_or(0.0, |entry| entry.weight);
+    found.map(|one| (one.entry, weight(one.entry))).collect()
+}
+
+/// How much of a pattern's words, by weight, the message has. A word of another phrase of the tool stands for one that
+/// was not said: magchi nond for shevatchi entry.
+fn cover(pattern: &Pattern, palette: &Palette, said: &[f32], beside: &[(usize, f32)]) -> f32 {
     let (mut have, mut want) = (0.0, 0.0);
     let words =
         pattern.words.iter().map(|word| (word, 1.0)).chain(pattern.named.iter().map(|word| (word, 0.8)));
@@ -138,7 +166,12 @@ fn cover(pattern: &Pattern, palette: &Palette, said: &[f32]) -> f32 {
         want += weight;
         have += weight * said.get(*word).copied().unwrap_or(0.0);
     }
-    if want > 0.0 { have / want } else { 0.0 }
+    if have <= 0.0 {
+        return 0.0;
+    }
+    let others = beside.iter().filter(|(entry, _)| !pattern.words.contains(entry));
+    let beside: f32 = others.map(|(_, weight)| weight).sum();
+    f32::max(have, (have + 0.8 * beside).min(0.95 * want)) / want
 }
 
 fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
@@ -210,9 +243,10 @@ fn place(sight: &Sight<'_>, tool: &Tool, palette: &Palette) -> f32 {
     let has = |kind: &Kind| tool.wants(kind).is_some();
     let needs = |kind: &Kind| tool.needs(kind);
     // Whose account is asked for is not the day's.
-    let is_owned = !has(&Kind::Person)
-        && !has(&Kind::Item)
-        && sight.spans_for(tool, palette).iter().any(|span| span.role() == Some(Role::Of));
+    let is_nameless = !has(&Kind::Person) && !has(&Kind::Item);
+    let spans = if is_nameless { sight.spans_for(tool, palette) } else { Vec::new() };
+    let is_owned = spans.iter().any(|span| span.role() == Some(Role::Of));
+    let is_named = !tool.spec.effect.writes() && !spans.is_empty();
     let mut fit = 1.0;
     for (is_so, factor) in [
         (money && !has(&Kind::Money), 0.55),
@@ -221,6 +255,8 @@ fn place(sight: &Sight<'_>, tool: &Tool, palette: &Palette) -> f32 {
         (quantity && !has(&Kind::Quantity), 0.7),
         (person && !has(&Kind::Person), 0.6),
         (is_owned && !person, 0.6),
+        // What names somebody or something is asked of a tool that has a place for it.
+        (is_named && !is_owned && !person, 0.8),
         (!number && needs(&Kind::Money), 0.85),
         (!quantity && !number && needs(&Kind::Quantity), 0.8),
         (sight.spans.is_empty() && needs(&Kind::Person), 0.7),

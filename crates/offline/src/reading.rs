@@ -3,10 +3,12 @@
 use jiff::civil::Date;
 use munshi_lang::names::is_honorific;
 use munshi_lang::token::{self, Token};
-use munshi_lang::{Amount, Context, DateFound, Form, Voice, detect, fold, understand};
+use munshi_lang::{Amount, Context, DateFound, Form, Understanding, Voice, detect, fold, understand};
 use munshi_types::Language;
 
 use crate::mood::{Actor, Mood, actor, mood};
+use crate::palette::bare;
+use crate::roles::is_trade;
 use crate::words::{Class, Classes, SmallWords};
 
 /// What is known before a message is read.
@@ -20,7 +22,7 @@ pub(crate) struct Before {
     pub language: Option<Language>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reading<'m> {
     pub message: &'m str,
     pub voice: Voice,
@@ -45,6 +47,8 @@ pub(crate) struct Word<'m> {
     pub held: Option<Held>,
     pub is_sign: bool,
     pub is_capital: bool,
+    /// A trade, be it with an ending.
+    pub is_trade: bool,
 }
 
 /// A word that belongs to something `lang` has read.
@@ -116,15 +120,8 @@ impl<'m> Reading<'m> {
         let tokens = token::tokens(message);
         let mut words: Vec<Word<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
         lead(&mut words, &languages);
-        for (at, number) in found.numbers.iter().enumerate() {
-            hold(&mut words, number.start, number.text.len(), Held::Number(at));
-        }
-        for (at, date) in found.dates.iter().enumerate() {
-            hold(&mut words, date.start, date.text.len(), Held::Date(at));
-        }
-        for time in &found.times {
-            hold(&mut words, time.start, time.text.len(), Held::Time);
-        }
+        hold_found(&mut words, &found);
+        own_before_number(&mut words);
         let mood = mood(&words, &tokens, &languages, &found.dates);
         let actor = actor(&words, &languages);
         Self {
@@ -215,6 +212,25 @@ impl<'m> Reading<'m> {
         }
     }
 
+    /// "Onnu parayamo" is no one thing, but please; and what asks to be told at the end is no ten.
+    pub(crate) fn release_polite(&mut self) {
+        let tells = |word: &Word<'_>| word.held.is_none() && word.classes.has(Class::Tell);
+        for at in 0..self.words.len() {
+            let is_asked = self.words.get(at + 1).is_some_and(tells);
+            let is_last = at > 0 && at + 1 == self.words.len();
+            let Some(word) = self.words.get_mut(at) else { continue };
+            let is_polite = is_asked && word.classes.has(Class::Small);
+            if let Some(Held::Number(number)) = word.held
+                && (is_polite || (is_last && word.classes.has(Class::Tell)))
+                && let Some(number) = self.numbers.get_mut(number)
+                && number.text == word.text
+            {
+                word.held = None;
+                number.kind = munshi_lang::Kind::Date;
+            }
+        }
+    }
+
     pub(crate) fn text(&self, from: usize, to: usize) -> &'m str {
         let start = self.words.get(from).map_or(0, |word| word.start);
         let end = to.checked_sub(1).and_then(|last| self.words.get(last)).map_or(start, Word::end);
@@ -251,7 +267,13 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     let words = SmallWords::get();
     // A small word of a language that is only possible may be a word that matters: diye. What asks or denies in any of
     // them is believed.
-    let likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
+    let mut likeliest = words.classes(&token.key, languages.get(..1).unwrap_or_default());
+    let stem = fold::stem(&token.key);
+    if likeliest == Classes::NONE
+        && let Some(language) = languages.first()
+    {
+        likeliest = bent(&stem, *language);
+    }
     let mut classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
     // English is mixed into all languages.
     if classes == Classes::NONE && token.text.is_ascii() {
@@ -263,12 +285,20 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
         text: token.text,
         start: token.start,
         key: token.key.clone(),
-        stem: fold::stem(&token.key),
+        stem,
         classes,
         held: None,
         is_sign,
         is_capital,
+        is_trade: classes.has(Class::Trade) || is_trade(token.text, languages),
     }
+}
+
+/// What a question's word is with something hung on it: ethrayaanu asks as ethra does.
+fn bent(stem: &str, language: Language) -> Classes {
+    let asks = Classes::of(&[Class::Question]);
+    bare(stem, language, 3)
+        .fold(Classes::NONE, |set, front| set.with(SmallWords::get().classes(&front, &[language]).only(asks)))
 }
 
 /// What begins a message marks nothing before it: Gujarati's "of" is there its "no".
@@ -280,6 +310,43 @@ fn lead(words: &mut [Word<'_>], languages: &[Language]) {
     {
         first.classes = first.classes.without(MARKS);
     }
+}
+
+/// "Bhada na 80" are the fare's 80: what is both "of" and "not" denies nothing between a thing and its number.
+fn own_before_number(words: &mut [Word<'_>]) {
+    const NO: Classes = Classes::of(&[Class::Not, Class::No]);
+    for at in 1..words.len().saturating_sub(1) {
+        let is_number = |word: &Word<'_>| matches!(word.held, Some(Held::Number(_)));
+        let is_between =
+            words.get(at - 1).is_some_and(Word::is_content) && words.get(at + 1).is_some_and(is_number);
+        if let Some(word) = words.get_mut(at).filter(|word| is_between && word.classes.has(Class::Of)) {
+            word.classes = word.classes.without(NO);
+        }
+    }
+}
+
+/// Marks the words that belong to what was read.
+fn hold_found(words: &mut [Word<'_>], found: &Understanding) {
+    for (at, number) in found.numbers.iter().enumerate() {
+        hold(words, number.start, number.text.len(), Held::Number(at));
+    }
+    for (at, date) in found.dates.iter().enumerate() {
+        if !is_marker(words, date) {
+            hold(words, date.start, date.text.len(), Held::Date(at));
+        }
+    }
+    for time in &found.times {
+        hold(words, time.start, time.text.len(), Held::Time);
+    }
+}
+
+/// "Babu traders inu": a case word behind a trade, though "innu", which is typed with two, is today.
+fn is_marker(words: &[Word<'_>], date: &DateFound) -> bool {
+    let at = words.iter().position(|word| word.start == date.start && word.text.len() == date.text.len());
+    let before = at.and_then(|at| words.get(at.checked_sub(1)?));
+    let word = at.and_then(|at| words.get(at));
+    let is_case = |word: &Word<'_>| word.classes.has(Class::To) && word.text == word.key;
+    word.is_some_and(is_case) && before.is_some_and(|before| before.is_trade || before.is_capital)
 }
 
 fn hold(words: &mut [Word<'_>], start: usize, length: usize, held: Held) {

@@ -1,5 +1,6 @@
 //! The part a name has in its sentence: by a marker beside it, an ending on it, or in English by its place.
 
+use munshi_lang::fold;
 use munshi_types::Language;
 
 use crate::reading::{Reading, Word};
@@ -42,6 +43,14 @@ fn role(class: Class) -> Option<Role> {
 /// Whether one gives where the other receives.
 pub(crate) const fn is_opposite(one: Role, other: Role) -> bool {
     matches!((one, other), (Role::To, Role::By | Role::From) | (Role::By | Role::From, Role::To))
+}
+
+/// Whether a word is a trade with an ending.
+pub(crate) fn is_trade(text: &str, languages: &[Language]) -> bool {
+    let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+    let cut = SmallWords::get().ending(text, languages, CASES);
+    // The ending may have taken the place of the sign that no vowel follows.
+    cut.map(|(front, _)| fold::key(front)).is_some_and(|key| of(&key) || of(key.trim_end_matches('a')))
 }
 
 /// The word without its case ending, and the case.

@@ -9,6 +9,7 @@ use crate::palette::{Match, Palette, Tool};
 use crate::reading::Reading;
 use crate::roles::Role;
 use crate::spans::{Known, Span, spans};
+use crate::words::{Classes, SmallWords};
 
 /// Below this a word in an Indian script is not the one of a phrase.
 const OWN_SCRIPT: f32 = 0.75;
@@ -24,6 +25,7 @@ pub(crate) struct Sight<'m> {
 impl<'m> Sight<'m> {
     pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
         reading.release(|key| palette.vocabulary.is_cue(key));
+        reading.release_polite();
         let matches: Vec<Vec<Match>> = reading
             .words
             .iter()
@@ -83,7 +85,7 @@ impl<'m> Sight<'m> {
         let exact: Vec<Languages> = self
             .matches
             .iter()
-            .filter_map(|found| found.iter().find(|found| found.likeness >= 0.75))
+            .filter_map(|found| found.iter().find(|found| found.likeness >= 0.7))
             .filter(|found| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue))
             .filter_map(|found| palette.vocabulary.entries.get(found.entry).map(|entry| entry.languages))
             .collect();
@@ -105,9 +107,25 @@ impl<'m> Sight<'m> {
             return Some(best);
         }
         let others = self.reading.languages.iter().skip(1);
+        let knows = |language: Language| self.words_of(language, palette);
         let is_told =
-            others.clone().count() > 0 && others.into_iter().all(|other| count(*other) < count(read));
+            others.clone().count() > 0 && others.into_iter().all(|other| knows(*other) < knows(read));
         is_told.then_some(read)
+    }
+
+    /// How many words are of a language, by the tools' phrases or by its grammar.
+    fn words_of(&self, language: Language, palette: &Palette) -> usize {
+        let is_cue = |one: &Match| {
+            let entry = palette.vocabulary.entries.get(one.entry);
+            one.likeness >= 0.75 && entry.is_some_and(|entry| entry.is_cue && entry.languages.has(language))
+        };
+        let small = SmallWords::get();
+        let words = self.reading.words.iter().zip(&self.matches);
+        let said = words.filter(|(word, _)| word.held.is_none() && !word.is_sign);
+        said.filter(|(word, found)| {
+            found.iter().any(is_cue) || small.classes(&word.key, &[language]) != Classes::NONE
+        })
+        .count()
     }
 
     /// How many words of it any phrase has.
@@ -122,7 +140,7 @@ impl<'m> Sight<'m> {
         known.is_some_and(|(word, found)| {
             let ends_alike = |one: &Match| {
                 let entry = palette.vocabulary.entries.get(one.entry);
-                entry.is_some_and(|entry| tail(&entry.stem) == tail(&word.stem))
+                one.is_form || entry.is_some_and(|entry| tail(&entry.stem) == tail(&word.stem))
             };
             !found.iter().any(ends_alike)
         })

@@ -89,13 +89,16 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
 
 fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
     const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If, Class::Doubt]);
+    // "Market mein": where it is. With a capital it may be a name's: Big Bazaar.
+    let is_place = |word: &Word<'_>| word.classes.has(Class::Place) && !word.is_capital;
     // "Haan Suresh ko": what answers before a name is no part of it.
     const ANSWERS: Classes = Classes::of(&[Class::Yes, Class::No]);
     let leads = |word: &Word<'_>| at == 0 && word.classes.meets(ANSWERS) && reading.words.len() > 1;
     reading.words.get(at).is_some_and(|word| {
-        let is_trade = word.classes.has(Class::Trade);
+        let is_trade = word.is_trade;
         (word.is_content() || (is_trade && word.held.is_none()))
             && !word.classes.meets(NEVER)
+            && !is_place(word)
             && !leads(word)
             && (is_trade || known(at) != Known::Cue)
     })
@@ -116,7 +119,9 @@ fn run_end(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) 
 
 /// Whether a word carries a case of its own, so that what follows is another thing.
 fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
-    let next_is_case = reading.words.get(at + 1).is_some_and(|next| next.classes.meets(CASES));
+    let next = reading.words.get(at + 1);
+    // What looks like an ending before a trade is the name's own: Khanna.
+    let next_is_case = next.is_some_and(|next| next.classes.meets(CASES) || next.is_trade);
     let ends = |word: &Word<'_>| ending(word, &reading.languages).is_some();
     known(at) != Known::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
 }
@@ -125,7 +130,7 @@ fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known)
 fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
     let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
     // The first word of a sentence is written large whatever it is.
-    reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.classes.has(Class::Trade)
+    reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.is_trade
 }
 
 fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
@@ -135,7 +140,9 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     // Bengali's word of respect is Punjabi's "of".
     let is_respect =
         |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
-    let respect = reading.words.iter().skip(to).take_while(|word| is_respect(word)).count();
+    // What says what is wanted is no respect: aaya, that it came.
+    let behind = reading.words.iter().enumerate().skip(to);
+    let respect = behind.take_while(|(at, word)| is_respect(word) && known(*at) != Known::Cue).count();
     let after = to + respect;
     let mut told = beside(reading, from, after, known);
     let mut is_fused = false;
@@ -183,7 +190,9 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
 /// The name before a marker that wants it in a case of its own: Rameshinte kayyil ninnu.
 fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
     let (front, _) = SmallWords::get().ending(word.text, languages, Classes::of(&[Class::Whose]))?;
-    (front.chars().filter(|letter| letter.is_alphabetic()).count() >= 3).then_some(front)
+    // Sunil ninnu is of Sunil, and not of Sun.
+    let least = if word.text.len() - front.len() == 2 { 5 } else { 3 };
+    (front.chars().filter(|letter| letter.is_alphabetic()).count() >= least).then_some(front)
 }
 
 /// Whether a quantity stands beside some words, a marker between them left out.

@@ -68,15 +68,18 @@ pub(crate) fn stem(front: &str, ending: &str, language: Option<Language>) -> Str
         return front.to_owned();
     }
     if let Some(name) = front.strip_suffix("த்த") {
-        return format!("{name}ம்");
+        // செல்வம் becomes செல்வத்துக்கு, and வினோத் வினோத்துக்கு.
+        let is_open = name.chars().last().is_some_and(|letter| script.signs.contains(&letter));
+        return if is_open { format!("{name}த்") } else { format!("{name}ம்") };
     }
     if let Some(name) = without_glide(front, last, script) {
         return name.to_owned();
     }
     let name = front.strip_suffix(last).unwrap_or(front);
+    let is_double = name.ends_with(script.bare);
     match FINALS.iter().find(|(plain, _)| *plain == last) {
-        Some((_, closed)) => format!("{name}{closed}"),
-        None => format!("{front}{}", script.bare),
+        Some((_, closed)) if !is_double => format!("{name}{closed}"),
+        _ => format!("{front}{}", script.bare),
     }
 }
 
@@ -91,7 +94,7 @@ fn without_glide<'f>(front: &'f str, last: char, script: &Script) -> Option<&'f 
 /// Sunithavukku, Raviyoda: a glide between two vowels. Raghav and Vijay end so themselves.
 fn in_latin(front: &str, ending: &str, language: Option<Language>) -> String {
     // In Malayalam who ends in a has -yude and -kku: Imrante and Imranu are Imran's.
-    let own_n = ["nte", "nu"].iter().any(|own| ending.eq_ignore_ascii_case(own));
+    let own_n = ["nte", "nu", "ne"].iter().any(|own| ending.eq_ignore_ascii_case(own));
     if language == Some(Language::Malayalam) && own_n && front.ends_with('a') {
         return format!("{front}n");
     }
@@ -119,6 +122,8 @@ mod tests {
             ("ரவி", "க்கு", "ரவி"),
             ("செல்வத்த", "ுக்கு", "செல்வம்"),
             ("ராகவ", "ுக்கு", "ராகவ்"),
+            ("வினோத்த", "ுக்கு", "வினோத்"),
+            ("ബില്ല", "ിന്", "ബില്ല്"),
             ("குமார", "ிடம்", "குமார்"),
             ("రమేష్\u{200C}", "కి", "రమేష్"),
             ("ರವಿಯ", "ಿಂದ", "ರವಿ"),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use munshi_lang::{Form, Phrasebook, Voice, detect};
 use munshi_llm::chat::{Output, ToolResult};
-use munshi_llm::{ChatRequest, Message, Part, Role, ToolChoice};
+use munshi_llm::{ChatRequest, Message, Part, Role, ToolCall, ToolChoice};
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
 use crate::clauses::clauses;
 use crate::judgement::{Judgement, Verdict};
 use crate::offline::OWN;
-use crate::palette::{Palette, Tool};
+use crate::palette::{Kind, Palette, Tool};
 use crate::plan::{LIKELY, LOOK, Plan, SURE, plan};
 use crate::reading::{Before, Reading};
 use crate::say::Mouth;
@@ -144,7 +144,7 @@ impl Turn<'_> {
         {
             return answer;
         }
-        let (plan, _) = plan(Reading::new(reading.message, before), &self.palette, self.only().as_deref());
+        let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
         match plan {
             Some(plan) => self.planned(plan, reading, &mouth),
             None => self.lost(&mouth),
@@ -211,6 +211,11 @@ impl Turn<'_> {
         }
         let must = !matches!(self.request.tool_choice, ToolChoice::Auto);
         let writes = tool.spec.effect.writes();
+        // "Nahi wo 600 tha": a no is to what came before, and that was only told.
+        let is_to_before = writes && tool.wants(&Kind::Person).is_none() && reading.refuses();
+        if is_to_before && !must && self.only_told() {
+            return Answer::text(mouth.plain("offline-only-told"), Verdict::Ask, LIKELY);
+        }
         if plan.is_unreal && writes {
             return Answer::text(
                 mouth.plain("offline-not-written"),
@@ -238,6 +243,18 @@ impl Turn<'_> {
             vec![Call { tool: tool.name().to_owned(), arguments: plan.filled.arguments }],
             plan.confidence,
         )
+    }
+
+    /// Whether the turn before only told something: it called for tools, and none of them writes.
+    fn only_told(&self) -> bool {
+        let speaks = |message: &Message| {
+            message.role == Role::User && !message.parts.iter().any(|part| result(part).is_some())
+        };
+        let before = self.request.messages.iter().rev().skip(1);
+        let turn = before.take_while(|message| !speaks(message));
+        let mut calls = turn.flat_map(|message| &message.parts).filter_map(called).peekable();
+        let is_read = |name: &str| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
+        calls.peek().is_some() && calls.all(|call| is_read(&call.name))
     }
 
     /// The question for what is doubtful or missing, if anything is.
@@ -283,6 +300,13 @@ impl Turn<'_> {
 
     pub(crate) fn asked(&self, text: String, confidence: f32, open: Open) -> Answer {
         Answer::question(text, confidence, open)
+    }
+}
+
+fn called(part: &Part) -> Option<&ToolCall> {
+    match part {
+        Part::ToolCall(call) => Some(call),
+        _ => None,
     }
 }
 

@@ -21,7 +21,7 @@ const FILES: [(Language, &str); 11] = [
 ];
 
 /// What a small word tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
     To,
     By,
@@ -52,6 +52,11 @@ pub(crate) enum Class {
     Be,
     Tell,
     Whose,
+    Did,
+    DidMe,
+    DidOther,
+    Bent,
+    Place,
 }
 
 impl Class {
@@ -86,6 +91,11 @@ impl Class {
             "be" => Self::Be,
             "tell" => Self::Tell,
             "whose" => Self::Whose,
+            "did" => Self::Did,
+            "did-me" => Self::DidMe,
+            "did-other" => Self::DidOther,
+            "bent" => Self::Bent,
+            "place" => Self::Place,
             _ => return None,
         })
     }
@@ -93,7 +103,7 @@ impl Class {
 
 /// A set of classes, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes(u32);
+pub(crate) struct Classes(u64);
 
 impl Classes {
     pub(crate) const NONE: Self = Self(0);
@@ -101,14 +111,14 @@ impl Classes {
     pub(crate) const fn of(classes: &[Class]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < classes.len() {
-            bits |= 1 << classes[at] as u32;
+            bits |= 1 << classes[at] as u64;
             at += 1;
         }
         Self(bits)
     }
 
     pub(crate) const fn has(self, class: Class) -> bool {
-        self.0 & (1 << class as u32) != 0
+        self.0 & (1 << class as u64) != 0
     }
 
     pub(crate) const fn meets(self, other: Self) -> bool {
@@ -128,12 +138,17 @@ impl Classes {
     }
 }
 
+/// Endings that give a word another form.
+const FORMS: Classes = Classes::of(&[Class::Did, Class::DidMe, Class::DidOther, Class::Bent]);
+
 /// All the small words, by fold and language.
 #[derive(Debug, Default)]
 pub(crate) struct SmallWords {
     words: HashMap<String, [Classes; 11]>,
     /// The longest first.
     endings: [Vec<(String, Class)>; 11],
+    /// Endings of the forms a word may have, folded; the longest first.
+    forms: [Vec<(String, Class)>; 11],
     /// Whole answers of several words, of whatever language.
     answers: Vec<(Vec<String>, Class)>,
 }
@@ -156,11 +171,16 @@ impl SmallWords {
                 }
             }
             found.endings[language.index()].sort_by_key(|(ending, _)| std::cmp::Reverse(ending.len()));
+            found.forms[language.index()].sort_by_key(|(ending, _)| std::cmp::Reverse(ending.len()));
         }
         found
     }
 
     fn add(&mut self, language: Language, class: Class, word: &str, hangs: bool) {
+        if hangs && FORMS.has(class) {
+            self.forms[language.index()].push((fold::stem(&fold::key(word)), class));
+            return;
+        }
         if hangs {
             self.endings[language.index()].push((word.to_owned(), class));
             return;
@@ -179,9 +199,12 @@ impl SmallWords {
     /// What a folded word is in any of the languages.
     pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
         let Some(all) = self.words.get(key) else { return Classes::NONE };
-        // Trades and goods have English names everywhere.
-        let english = all[Language::English.index()].only(Classes::of(&[Class::Trade, Class::Goods]));
-        languages.iter().fold(english, |set, language| set.with(all[language.index()]))
+        // Trades, goods and places have English names everywhere, and goods Hindi ones.
+        let english =
+            all[Language::English.index()].only(Classes::of(&[Class::Trade, Class::Goods, Class::Place]));
+        let hindi = all[Language::Hindi.index()].only(Classes::of(&[Class::Goods]));
+        let everywhere = english.with(hindi);
+        languages.iter().fold(everywhere, |set, language| set.with(all[language.index()]))
     }
 
     /// What a folded word is in some language, whichever.
@@ -199,6 +222,17 @@ impl SmallWords {
                 Some((at, at + words.len()))
             })
             .max_by_key(|(from, to)| to - from)
+    }
+
+    /// What a folded word is without the endings of one of these classes, each way it can be cut.
+    pub(crate) fn forms<'w>(
+        &self,
+        stem: &'w str,
+        language: Language,
+        wanted: Classes,
+    ) -> impl Iterator<Item = (&'w str, Class)> {
+        let endings = self.forms[language.index()].iter().filter(move |(_, class)| wanted.has(*class));
+        endings.filter_map(|(ending, class)| Some((stem.strip_suffix(ending.as_str())?, *class)))
     }
 
     /// The longest ending of one of these classes that a word has, and what is left of the word.

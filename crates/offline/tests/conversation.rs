@@ -162,6 +162,29 @@ async fn a_slip_is_corrected() {
     called(&corrected, "correct_last", json!({"amount": 60_000}));
 }
 
+/// What was asked about is not what was written: a no to an answer corrects no entry.
+#[tokio::test]
+async fn a_no_to_what_was_only_told_says_what_is_missing() {
+    for (asked, no, missing) in [
+        ("Ramesh ka kitna baaki hai", "nahi wo 600 tha", "kitna"),
+        ("Ramesh ka kitna baaki hai", "nahi 600 tha", "kitna"),
+        ("how much does Ramesh owe", "no it was 600", "how much"),
+        ("ரமேஷ் எவ்வளவு பாக்கி", "இல்லை 600", "எவ்வளவு"),
+    ] {
+        let mut talk = Talk::new();
+        assert_eq!(
+            call(&talk.say(asked).await).map(|(tool, _)| tool).as_deref(),
+            Some("balance_of"),
+            "{asked}"
+        );
+        talk.result("balance_of", &json!({"ok": true, "balance": 50_000, "name": "Ramesh"})).await;
+        let answer = talk.say(no).await;
+        assert_eq!(call(&answer), None, "{no}");
+        assert!(answer.text().contains(missing), "{no}: {}", answer.text());
+        assert_eq!(call(&talk.say("haan").await), None, "{no}: nothing waits for a yes");
+    }
+}
+
 #[tokio::test]
 async fn what_is_only_likely_is_confirmed_first() {
     let mut talk = Talk::new();

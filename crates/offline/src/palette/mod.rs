@@ -2,11 +2,13 @@
 
 mod cache;
 mod fields;
+mod forms;
 mod pattern;
 mod vocabulary;
 
 pub(crate) use cache::Palettes;
 pub(crate) use fields::{Choice, Field, Form, Kind, fields, names_money};
+pub(crate) use forms::bare;
 pub(crate) use pattern::{Pattern, braces, shown};
 pub(crate) use vocabulary::{Match, Vocabulary};
 
@@ -59,12 +61,14 @@ impl Tool {
         self.choices.contains(key)
     }
 
-    /// How far its phrases account for a word: a tool with a place for a thing may take it for one.
-    pub(crate) fn explains(&self, entry: usize) -> f32 {
+    /// How far its phrases account for a word: a tool with a place for a thing may take it for one, though hardly what
+    /// says what another tool does.
+    pub(crate) fn explains(&self, entry: usize, is_cue: bool) -> f32 {
         match self.cues.contains_key(&entry) || self.named.contains(&entry) {
             true => 1.0,
-            false if self.wants(&Kind::Item).is_some() => 0.4,
-            false => 0.0,
+            false if self.wants(&Kind::Item).is_none() => 0.0,
+            false if is_cue => 0.2,
+            false => 0.4,
         }
     }
 

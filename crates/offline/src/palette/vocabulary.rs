@@ -6,7 +6,9 @@ use munshi_lang::fold;
 use munshi_lang::lexicon::Languages;
 use munshi_types::Language;
 
+use super::forms::{bare, roots};
 use crate::reading::Word;
+use crate::words::Class;
 
 /// From this likeness on, a word may be another spelling of one; of few letters more must agree.
 const fn alike(letters: usize) -> f32 {
@@ -23,6 +25,8 @@ pub(crate) struct Vocabulary {
     by_stem: HashMap<String, Vec<usize>>,
     by_skeleton: HashMap<String, Vec<usize>>,
     by_gram: HashMap<[u8; 3], Vec<usize>>,
+    /// Past verbs without their endings.
+    by_root: HashMap<(Language, Class, String), Vec<usize>>,
 }
 
 #[derive(Debug)]
@@ -44,6 +48,14 @@ pub(crate) struct Entry {
 pub(crate) struct Match {
     pub entry: usize,
     pub likeness: f32,
+    /// It is another form of that very word, by the grammar of its language.
+    pub is_form: bool,
+}
+
+impl Match {
+    const fn new(entry: usize, likeness: f32) -> Self {
+        Self { entry, likeness, is_form: false }
+    }
 }
 
 impl Vocabulary {
@@ -54,6 +66,11 @@ impl Vocabulary {
             None => self.make(key),
         };
         if let Some(entry) = self.entries.get_mut(at) {
+            if is_cue && !entry.languages.has(language) {
+                for (class, root) in roots(&entry.stem, language) {
+                    self.by_root.entry((language, class, root.to_owned())).or_default().push(at);
+                }
+            }
             entry.is_cue |= is_cue;
             entry.languages = entry.languages.with(language);
         }
@@ -106,12 +123,23 @@ impl Vocabulary {
 
     /// The word itself, or else the few most like it. A word of other languages than the message's counts less.
     pub(crate) fn find(&self, word: &Word<'_>, languages: &[Language]) -> Vec<Match> {
+        let asks = word.classes.has(Class::Question);
+        let least = if asks { SHORT - 2 } else { SHORT - 1 };
+        // A name is no misspelt verb.
+        let is_whole = word.is_capital || word.stem.len() < SHORT - 1;
         let mut found = match self.by_key.get(&word.key) {
-            Some(at) => vec![Match { entry: *at, likeness: 1.0 }],
-            // A name is no misspelt verb.
-            None if word.is_capital || word.stem.len() < SHORT - 1 => Vec::new(),
-            None => self.alike(&word.stem),
+            Some(at) => vec![Match::new(*at, 1.0)],
+            None if is_whole => Vec::new(),
+            None => self.same(&word.stem),
         };
+        if found.is_empty() && !is_whole {
+            found = self.formed(&word.stem, languages, least);
+        } else if !is_whole {
+            self.add_forms(&word.stem, languages, asks, &mut found);
+        }
+        if found.is_empty() && !is_whole {
+            found = self.alike(&word.stem);
+        }
         let is_own = |entry: &Entry| {
             entry.languages.has(Language::English)
                 || languages.iter().any(|language| entry.languages.has(*language))
@@ -124,18 +152,64 @@ impl Vocabulary {
         found
     }
 
+    /// The words that are spelt otherwise and said alike.
+    fn same(&self, stem: &str) -> Vec<Match> {
+        self.by_stem.get(stem).into_iter().flatten().map(|at| Match::new(*at, 0.95)).collect()
+    }
+
+    /// Adds the past verbs, and for a question's word those, that a known one is another form of: who says it so in one
+    /// phrase may in all.
+    fn add_forms(&self, stem: &str, languages: &[Language], asks: bool, found: &mut Vec<Match>) {
+        let Some(language) = languages.first().copied() else { return };
+        let mut others = self.verbs(stem, language);
+        if asks {
+            let bare = bare(stem, language, SHORT - 2).filter_map(|front| self.by_stem.get(&front));
+            others.extend(bare.flatten().copied());
+        }
+        for at in others {
+            if !found.iter().any(|known| known.entry == at) {
+                found.push(Match { is_form: true, ..Match::new(at, 0.95) });
+            }
+        }
+    }
+
     fn alike(&self, stem: &str) -> Vec<Match> {
         let all = |places: Option<&Vec<usize>>, likeness: f32| -> Vec<Match> {
-            places.into_iter().flatten().map(|at| Match { entry: *at, likeness }).collect()
+            places.into_iter().flatten().map(|at| Match::new(*at, likeness)).collect()
         };
-        let same = all(self.by_stem.get(stem), 0.95);
-        if !same.is_empty() {
-            return same;
-        }
         let bones = fold::skeleton(stem);
         let close =
             if bones.len() >= SHORT - 1 { all(self.by_skeleton.get(&bones), 0.9) } else { Vec::new() };
         if !close.is_empty() || stem.len() < SHORT { close } else { self.near(stem) }
+    }
+
+    /// The words that one is a form of, in its likeliest language.
+    fn formed(&self, stem: &str, languages: &[Language], least: usize) -> Vec<Match> {
+        let Some(language) = languages.first().copied() else { return Vec::new() };
+        let nouns = bare(stem, language, least).filter_map(|front| self.by_stem.get(&front));
+        let nouns: Vec<usize> = nouns.flatten().copied().collect();
+        let mut places = self.verbs(stem, language);
+        places.extend(nouns);
+        // The verb may tell the language that nothing else told.
+        if places.is_empty() {
+            let long = |other: Language| self.verbs_of(stem, other, 3);
+            places.extend(Language::ALL.into_iter().flat_map(long));
+        }
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(|at| Match { is_form: true, ..Match::new(at, 0.95) }).collect()
+    }
+
+    /// The past verbs of a language that one is a form of.
+    fn verbs(&self, stem: &str, language: Language) -> Vec<usize> {
+        self.verbs_of(stem, language, 2)
+    }
+
+    fn verbs_of(&self, stem: &str, language: Language, least: usize) -> Vec<usize> {
+        let found = roots(stem, language)
+            .filter(|(_, root)| root.len() >= least)
+            .filter_map(|(class, root)| self.by_root.get(&(language, class, root.to_owned())));
+        found.flatten().copied().collect()
     }
 
     fn near(&self, stem: &str) -> Vec<Match> {
@@ -154,7 +228,7 @@ impl Vocabulary {
         };
         let mut found: Vec<Match> = shared
             .into_iter()
-            .map(|(at, shared)| Match { entry: at, likeness: likeness(at, shared) })
+            .map(|(at, shared)| Match::new(at, likeness(at, shared)))
             .filter(|found| found.likeness >= alike(stem.len()))
             .collect();
         found.sort_by(|one, other| other.likeness.total_cmp(&one.likeness).then(one.entry.cmp(&other.entry)));

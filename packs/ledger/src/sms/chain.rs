@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::clean::Shape;
-use super::counterparty::{accepted, is_advice};
+use super::counterparty::is_advice;
 use super::lexicon::Class;
+use super::name::accepted;
 use super::page::{Page, Use};
 
 /// `UPI/P2M/507812345678/SWIGGY`, `NEFT-UTR-NAME`, `NEFT Cr-IFSC-NAME`: the first piece that is a name.

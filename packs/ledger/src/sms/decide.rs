@@ -3,7 +3,7 @@
 use munshi_types::Money;
 
 use super::counterparty::counterparty;
-use super::events::{Event, State, Weight, events};
+use super::events::{Event, Weight, events};
 use super::lexicon::Class;
 use super::nothing::{has_code, is_request, reason, wants_pin};
 use super::nouns::implied;
@@ -12,6 +12,7 @@ use super::page::{Page, Role};
 use super::purse::purse;
 use super::reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
 use super::sender::{self, Origin};
+use super::state::State;
 use super::veto::veto;
 
 pub(crate) fn decide(page: &Page, sms: &Sms<'_>) -> Reading {

@@ -1,20 +1,10 @@
 //! What the message says was done, will be done or was not done to money: one event for each verb or noun of it.
 
-use super::clean::Shape;
 use super::lexicon::{Class, Mark};
 use super::nouns::noun;
 use super::page::{Page, Role, Use};
 use super::reading::Direction;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Done,
-    Future,
-    /// Denied: "not debited".
-    Undone,
-    /// "If debited".
-    Maybe,
-}
+use super::state::{State, state};
 
 /// How plainly it is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,153 +118,6 @@ fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
     // "I paid Rs 300": a person tells, not a bank.
     let told_by_person = start > 0 && matches!(page.cut.low(start - 1), "i" | "maine");
     (weak && thing) || counted || homeless || told_by_person
-}
-
-fn is_filler(page: &Page, at: usize) -> bool {
-    const FILLERS: [&str; 22] = [
-        "be",
-        "been",
-        "being",
-        "get",
-        "auto",
-        "automatically",
-        "now",
-        "also",
-        "soon",
-        "shortly",
-        "and",
-        "is",
-        "yet",
-        "the",
-        "so",
-        "already",
-        "a",
-        "your",
-        "has",
-        "it",
-        "directly",
-        "was",
-    ];
-    FILLERS.contains(&page.cut.low(at))
-        || page.is(at, Class::Success)
-        || matches!(page.cut.shape(at), Some(Shape::Sign('-' | '/')))
-}
-
-/// The words before a verb say whether it is done; in Indian languages those behind it do.
-pub(crate) fn state(page: &Page, mark: &Mark) -> State {
-    let (start, end) = (mark.tokens.start, mark.tokens.end);
-    let sentence = page.sentence(start);
-    let here = |at: &usize| page.sentence(*at) == sentence && page.used(*at) == Use::Free;
-    for at in (0..start).rev().take(7).take_while(here) {
-        match page.class(at) {
-            Some(Class::Future) => return State::Future,
-            Some(Class::Negation) => return State::Undone,
-            _ if is_filler(page, at) || page.class(at).is_some_and(Class::is_act) => {}
-            _ => break,
-        }
-    }
-    if let Some(state) = told_behind(page, mark) {
-        return state;
-    }
-    let soon = (end..end + 2)
-        .any(|at| matches!(page.cut.low(at), "within" | "shortly" | "soon" | "instantly" | "in"))
-        && (end..end + 5).any(|at| {
-            page.is(at, Class::Points) || matches!(page.cut.low(at), "shortly" | "soon" | "instantly")
-        });
-    if soon {
-        return State::Future;
-    }
-    let supposed = page
-        .of(Class::Condition)
-        .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
-        return State::Future;
-    }
-    if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
-}
-
-/// What the words behind a verb, or its ending, say of it. English says it before.
-fn told_behind(page: &Page, mark: &Mark) -> Option<State> {
-    let start = mark.tokens.start;
-    if page.cut.low(start).is_ascii() {
-        return None;
-    }
-    let here = |at: &usize| page.sentence(*at) == page.sentence(start) && page.used(*at) == Use::Free;
-    for at in (mark.tokens.end..page.len()).take(4).take_while(here) {
-        match page.class(at) {
-            Some(Class::Future) => return Some(State::Future),
-            Some(Class::Negation) => return Some(State::Undone),
-            Some(class) if class.is_act() => break,
-            _ => {}
-        }
-    }
-    is_future_ending(page.cut.low(start)).then_some(State::Future)
-}
-
-/// "Get Rs 500 credited to your card": nothing between an offer's word and the verb says that it was done.
-fn is_promised(page: &Page, at: usize) -> bool {
-    let sentence = page.sentence(at);
-    for before in (0..at).rev().take_while(|before| page.sentence(*before) == sentence) {
-        match page.cut.low(before) {
-            "has" | "have" | "been" | "is" | "was" | "are" | "successfully" | "got" => return false,
-            "get" | "earn" | "win" | "enjoy" | "avail" | "grab" | "claim" => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// "Is debited every month": no payment, but how it goes.
-fn is_habit(page: &Page, end: usize) -> bool {
-    (end..end + 3).any(|at| {
-        matches!(page.cut.low(at), "every" | "each" | "annually" | "monthly" | "yearly" | "daily" | "weekly")
-    })
-}
-
-/// "Charges are recovered if balance is available": how it is done, not that it was.
-fn is_rule(page: &Page, start: usize) -> bool {
-    let sentence = page.sentence(start);
-    let now = start.checked_sub(1).is_some_and(|at| matches!(page.cut.low(at), "are" | "is" | "be" | "gets"));
-    let supposed = page.of(Class::Condition).any(|condition| {
-        let at = condition.tokens.end;
-        let others = (at..at + 5).any(|at| {
-            page.is(at, Class::Negation)
-                || page.is(at, Class::Own)
-                || matches!(page.cut.low(at), "any" | "this")
-        });
-        condition.tokens.start > start
-            && page.sentence(condition.tokens.start) == sentence
-            && matches!(page.cut.low(condition.tokens.start), "if" | "unless" | "whenever")
-            && !others
-    });
-    now && supposed
-}
-
-/// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
-fn is_recalled(page: &Page, at: usize) -> bool {
-    const ABOUT: [&str; 8] =
-        ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
-    let sentence = page.sentence(at);
-    (0..at).any(|before| page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)))
-}
-
-/// "Did you attempt a transaction of Rs 500 at X?"
-fn is_asked(page: &Page, at: usize) -> bool {
-    let sentence = page.sentence(at);
-    let opened = (0..at).filter(|at| page.sentence(*at) == sentence).any(|at| {
-        matches!(page.cut.low(at), "did" | "do" | "have" | "are" | "was")
-            && matches!(page.cut.low(at + 1), "you" | "u" | "this" | "it")
-    });
-    let closed =
-        (at..page.len()).take_while(|at| page.sentence(*at) == sentence).any(|at| page.cut.is_sign(at, '?'));
-    opened && closed
-}
-
-/// Tamil, Malayalam and Kannada say it in the verb itself.
-fn is_future_ending(word: &str) -> bool {
-    ["படும்", "வார்கள்", "പ്പെടും", "ിക്കും", "ಲಾಗುವುದು", "ಲಾಗುತ್ತದೆ", "బడుతుంది", "బడతాయి"]
-        .iter()
-        .any(|end| word.ends_with(end))
 }
 
 fn is_you(page: &Page, at: usize) -> bool {

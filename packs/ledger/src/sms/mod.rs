@@ -8,8 +8,8 @@
 //! - [`Sms`], [`Reading`], [`Payment`], [`Nothing`]: what goes in and what comes out (`reading`, `fingerprint`)
 //! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
 //! - `find/`: links, dates, accounts, amounts, references; `page`: all of it together; `roles`: the part of each amount
-//! - `events`, `nouns`: what is said to be done; `nothing`, `veto`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
-//! - `counterparty`, `chain`, `own`: the other side and the owner's account; `purse`: money that stays the owner's; `sender`: what the sender's id tells
+//! - `events`, `nouns`, `state`: what is said to be done, and whether it was; `nothing`, `veto`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
+//! - `counterparty`, `name`, `chain`, `own`: the other side and the owner's account; `purse`: money that stays the owner's; `sender`: what the sender's id tells
 //!
 //! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/sms/`.
 
@@ -21,6 +21,7 @@ mod events;
 mod find;
 mod fingerprint;
 mod lexicon;
+mod name;
 mod nothing;
 mod notice;
 mod nouns;
@@ -30,6 +31,7 @@ mod purse;
 mod reading;
 mod roles;
 mod sender;
+mod state;
 mod veto;
 
 pub(crate) use fingerprint::bare;

@@ -1,13 +1,17 @@
 //! What is no payment, and why.
 
-use super::events::{Event, State, Weight};
+use super::events::{Event, Weight};
 use super::lexicon::Class;
 use super::page::{Page, Role, Use};
 use super::reading::Nothing;
+use super::state::State;
 
 /// A one-time code makes it nothing, whatever else it says. Advice never to share one does not.
 pub(crate) fn has_code(page: &Page) -> bool {
     let codes: Vec<usize> = (0..page.len()).filter(|at| is_code(page, *at)).collect();
+    if codes.iter().any(|code| is_told_to_use(page, *code)) {
+        return true;
+    }
     page.of(Class::Otp).filter(|otp| !is_spared(page, otp.tokens.start)).any(|otp| {
         let at = otp.tokens.start;
         let sentence = page.sentence(at);
@@ -18,6 +22,13 @@ pub(crate) fn has_code(page: &Page) -> bool {
         });
         beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
+}
+
+/// "Use 449210 to verify", "449210 is your code": a code that has no name.
+fn is_told_to_use(page: &Page, code: usize) -> bool {
+    let used = code > 0 && matches!(page.cut.low(code - 1), "use" | "enter" | "code");
+    let yours = page.cut.low(code + 1) == "is" && page.is(code + 2, Class::Own);
+    used || yours
 }
 
 /// "Without OTP/PIN".
@@ -91,10 +102,17 @@ pub(crate) fn wants_pin(page: &Page) -> bool {
 pub(crate) fn has_failed(page: &Page) -> bool {
     page.of(Class::Failed).any(|failed| {
         let sentence = page.sentence(failed.tokens.start);
-        !page.of(Class::Condition).any(|condition| {
-            condition.tokens.start < failed.tokens.start && page.sentence(condition.tokens.start) == sentence
-        })
+        !is_avoided(page, failed.tokens.start)
+            && !page.of(Class::Condition).any(|condition| {
+                condition.tokens.start < failed.tokens.start
+                    && page.sentence(condition.tokens.start) == sentence
+            })
     })
+}
+
+/// "To avoid bounce charges": it has not bounced.
+fn is_avoided(page: &Page, at: usize) -> bool {
+    (1..=3).filter_map(|back| at.checked_sub(back)).any(|before| page.cut.low(before) == "avoid")
 }
 
 /// Why nothing is booked, where nothing was done.
@@ -105,13 +123,14 @@ pub(crate) fn reason(page: &Page, events: &[Event]) -> Nothing {
     let amounts = !page.amounts.is_empty();
     let only = |role: Role| amounts && page.amounts.iter().all(|amount| amount.role == role);
     let has = |class| page.has(class);
+    let failed = page.of(Class::Failed).any(|mark| !is_avoided(page, mark.tokens.start));
     if page.is_disguised {
         Nothing::Promotion
     } else if has(Class::Otp) && !page.of(Class::Otp).all(|otp| page.beside(otp.tokens.start, Class::Share)) {
         Nothing::Otp
     } else if has(Class::Request) && amounts {
         Nothing::Request
-    } else if has(Class::Failed) && amounts && !(has(Class::Mandate) && has(Class::Arranged)) {
+    } else if failed && amounts && !(has(Class::Mandate) && has(Class::Arranged)) {
         Nothing::Declined
     } else if has(Class::Mandate) && (has(Class::Arranged) || has(Class::Success)) && !future {
         Nothing::Mandate

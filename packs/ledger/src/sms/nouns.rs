@@ -1,9 +1,10 @@
 //! Payments told without a verb: by a noun, or by nothing but an amount, an account and a name.
 
-use super::events::{Event, State, Weight, amount_of, distance, goes_to_owner, is_own, state};
+use super::events::{Event, Weight, amount_of, distance, goes_to_owner, is_own};
 use super::lexicon::{Class, Mark};
 use super::page::{Page, Role};
 use super::reading::Direction;
+use super::state::{State, state};
 
 /// A noun counts with an amount close by; "successful" in its sentence gives it weight.
 pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {

@@ -1,12 +1,13 @@
 //! What makes nothing of what seems done.
 
 use super::counterparty::{counterparty, payer};
-use super::events::{Event, State, Weight};
+use super::events::{Event, Weight};
 use super::lexicon::Class;
 use super::nothing::{has_failed, reason};
 use super::page::{Page, Role, Use};
 use super::reading::{Direction, Doubt, Nothing};
 use super::sender::Origin;
+use super::state::State;
 
 /// Why the event is not booked after all. What is booked with a doubt has it added.
 pub(crate) fn veto(
@@ -26,7 +27,8 @@ pub(crate) fn veto(
         return Some(Nothing::Warning);
     }
     let early = failed(page, events, event, doubts)
-        .or_else(|| is_receipt(page, event).then_some(Nothing::Receipt))
+        .or_else(|| (is_receipt(page, event) || is_billed(page, event)).then_some(Nothing::Receipt))
+        .or_else(|| is_ordered(page, event).then_some(Nothing::Delivery))
         .or_else(|| lured(page, event, origin))
         .or_else(|| unfinished(page, events, event));
     if early.is_some() {
@@ -116,6 +118,9 @@ fn unfinished(page: &Page, events: &[Event], event: &Event) -> Option<Nothing> {
     if may_wait && page.beside(event.at, Class::Pending) && page.cut.low(event.at) != "credited" {
         return Some(Nothing::Pending);
     }
+    if event.direction == Direction::Credit && !strong && page.has(Class::Refund) && is_on_its_way(page) {
+        return Some(Nothing::Pending);
+    }
     let account = (page.has(Class::Account) || page.has(Class::Card)) && !page.tails.is_empty();
     let acted = event.weight >= Weight::Weak && event.class != Class::Received;
     if page.has(Class::Investment) && !(acted && account) {
@@ -128,6 +133,38 @@ fn unfinished(page: &Page, events: &[Event], event: &Event) -> Option<Nothing> {
     // "Sent to your bank. It will be credited in 10 days."
     let begun = event.direction == Direction::Credit && !strong;
     (to_come && (old || begun)).then_some(Nothing::Future)
+}
+
+/// "It may take 3-5 days to reflect".
+fn is_on_its_way(page: &Page) -> bool {
+    (1..page.len()).any(|at| {
+        page.cut.low(at) == "reflect" && (page.is(at - 1, Class::To) || page.is(at - 1, Class::Future))
+    })
+}
+
+/// "PNR booked, fare charged": whoever was ordered from tells of what the bank tells too.
+fn is_ordered(page: &Page, event: &Event) -> bool {
+    event.direction == Direction::Debit
+        && page.has(Class::Delivery)
+        && !page.has(Class::Wallet)
+        && !has_evidence(page)
+        && page.vpas.is_empty()
+}
+
+/// "Payment of Rs 825 for JioFiber a/c 5500112233 is successful": the account is with whoever was paid.
+fn is_billed(page: &Page, event: &Event) -> bool {
+    let theirs = |tail: usize| {
+        page.of(Class::Towards).any(|mark| {
+            let near = event.at < mark.tokens.start && mark.tokens.end < tail && tail - mark.tokens.end <= 4;
+            near && (mark.tokens.end..tail).all(|at| !page.is(at, Class::From))
+                && page.sentence(mark.tokens.start) == page.sentence(tail)
+        })
+    };
+    event.class == Class::Pay
+        && event.weight == Weight::Made
+        && !page.has(Class::Card)
+        && !page.tails.is_empty()
+        && page.tails.iter().all(|tail| theirs(tail.tokens.start))
 }
 
 /// A noun tells of a payment only where nothing says that it is still to come.
@@ -195,8 +232,15 @@ fn is_receipt(page: &Page, event: &Event) -> bool {
         || page.cut.is_sign(event.at - 1, ':');
     let told_you = (1..=3).any(|back| before(back) == "you");
     let nobody = !told_you && !begins && !page.has(Class::Wallet) && payer(page, event).is_none();
+    let sentence = page.sentence(event.at);
+    // "Received against your electricity a/c": that account is with whoever was paid.
+    let against = (event.end..page.len()).take_while(|at| page.sentence(*at) == sentence).any(|at| {
+        let led = page.is(at, Class::Towards) || page.cut.low(at) == "against";
+        led && page.is(at + 1, Class::Own)
+    });
     let titled = (0..page.len()).any(|at| page.cut.low(at) == "receipt");
-    page.beside(event.at, Class::Loan)
+    against
+        || page.beside(event.at, Class::Loan)
         || (titled && !banked)
         || ((thanked || with_thanks || yours || from_you || nobody) && !banked)
 }

@@ -111,7 +111,19 @@ async fn what_is_said_in_a_shop_all_day_is_understood() {
 /// Written before anything was mended; of it only what was booked wrongly was mended after.
 #[tokio::test]
 async fn what_was_written_down_later_is_understood() {
-    is_understood(include_str!("later.txt"), 80).await;
+    is_understood(include_str!("later.txt"), 88).await;
+}
+
+/// Written down before anything of it was tried.
+#[tokio::test]
+async fn what_is_said_in_the_morning_is_understood() {
+    is_understood(include_str!("morning.txt"), 88).await;
+}
+
+/// Written down after the morning's was mended, to see what of that was general.
+#[tokio::test]
+async fn what_is_said_in_the_evening_is_understood() {
+    is_understood(include_str!("evening.txt"), 85).await;
 }
 
 /// What somebody lent the speaker is no payment of theirs, and what they pay off is one.

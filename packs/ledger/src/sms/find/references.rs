@@ -17,6 +17,11 @@ pub(crate) fn references(page: &mut Page) {
     for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Channel) {
         note(page, behind(page, end, class));
     }
+    for &(class, start, end) in marks.iter().filter(|(class, ..)| *class == Class::Pay) {
+        let named = matches!(page.cut.low(start), "txn" | "trxn" | "transaction") && page.cut.is_plain(end);
+        let found = behind(page, end, class).filter(|found| named && found.start == end);
+        note(page, found);
+    }
     phones(page);
 }
 

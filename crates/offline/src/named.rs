@@ -1,0 +1,114 @@
+//! Whether what was taken for a person or a thing is one, and nothing that may turn the sentence round.
+
+use munshi_lang::fold;
+use munshi_lang::names::is_honorific;
+use munshi_types::Language;
+
+use crate::account::Account;
+use crate::palette::Kind;
+use crate::reading::Word;
+use crate::roles::{CASES, ending};
+use crate::spans::Span;
+use crate::words::{Class, Classes, SmallWords};
+
+/// What names nobody and nothing.
+const DOUBTFUL: Classes = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
+
+impl Account<'_, '_> {
+    /// Whether a span is a name and nothing else: one word, or several of which each is written as a name, or one with
+    /// its trade.
+    pub(crate) fn is_name(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || word.is_trade;
+        // Ranks follow a name; before it they may be a word like any other.
+        let ranks = words.iter().rev().take_while(|word| is_rank(word)).count();
+        let names: Vec<&Word<'_>> = words.iter().take(words.len() - ranks).collect();
+        let languages = &self.sight.reading.languages;
+        let is_odd =
+            |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word, languages);
+        let is_written = names.iter().all(|word| word.is_capital);
+        let is_alone = match names.as_slice() {
+            [] => words.len() == 1 && words.iter().any(|word| word.is_trade),
+            [_] => true,
+            // The first word of a sentence is written large whatever it is; the others tell where a case says whose part it is.
+            [..] => is_written && (span.from > 0 || span.takes_part()),
+        };
+        // English writes names large and marks things as it marks people: from home.
+        let is_english = self.sight.reading.languages.first() == Some(&Language::English);
+        let is_marked = (span.takes_part() && !is_english) || ranks > 0;
+        let is_latin = names.iter().any(|word| word.text.is_ascii());
+        let is_nobody = is_nobody(&span.text, &fold::key(&span.text), languages);
+        // Marked twice, where it ends is not clear.
+        let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
+        let is_double = !span.is_fused && ends.is_some_and(|(_, role)| Some(role) == span.role());
+        is_alone
+            && !is_nobody
+            && !is_double
+            && !names.iter().any(|word| is_odd(&word))
+            && (is_marked || is_written || !is_latin)
+    }
+
+    /// Whether one word has a case of its own where the tool knows of nobody: chayakku, on tea. What may turn a sentence
+    /// round has none.
+    fn is_marked_thing(&self, span: &Span, words: &[Word<'_>]) -> bool {
+        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
+        let nobody = self.tool.wants(&Kind::Person).is_none();
+        nobody && span.is_fused && span.takes_part() && words.len() == 1 && !words.iter().any(is_doubtful)
+    }
+
+    /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
+    pub(crate) fn is_thing(&self, span: &Span) -> bool {
+        let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
+        let is_known = |at: usize| {
+            let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
+            let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
+                word.classes.has(Class::Goods)
+                    || ((word.classes.meets(CASES) || word.classes.has(Class::And))
+                        && !word.classes.has(Class::Doubt))
+            });
+            is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
+        };
+        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
+        let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_doubtful);
+        let names_it = |at: usize| {
+            let word = self.sight.reading.words.get(at);
+            word.is_some_and(|word| word.classes.has(Class::Goods) || word.is_content())
+        };
+        let range = || span.from..span.to;
+        is_counted || self.is_marked_thing(span, words) || (range().all(is_known) && range().any(names_it))
+    }
+}
+
+/// Whether a word hedges, counts people or stands for them in any language, or ends as no name does in English.
+fn is_never_a_name(word: &Word<'_>, languages: &[Language]) -> bool {
+    const NO_NAME: [&str; 9] = ["ly", "ers", "ors", "nts", "ment", "ing", "ion", "body", "thing"];
+    let is_english = word.text.is_ascii() && word.text.len() > 4;
+    (is_english && NO_NAME.iter().any(|tail| word.text.ends_with(tail)))
+        || is_nobody(word.text, &word.key, languages)
+}
+
+/// An Indian script tells its language; in Latin letters it may be a word of any.
+fn is_nobody(text: &str, key: &str, languages: &[Language]) -> bool {
+    let small = SmallWords::get();
+    let classes = if text.is_ascii() { small.anywhere(key) } else { small.classes(key, languages) };
+    classes.meets(DOUBTFUL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_somebody() {
+        let names = "Ramesh Suresh Mahesh Mukesh Rajesh Anita Sunita Lata Sita Gita Geeta Asha Usha Tara Meera Mira Rani \
+            Raju Ravi Kavita Kiran Kumar Mohan Sohan Karim Salim Imran Abdul Fatima Ayesha Lakshmi Murugan Selvi Manju \
+            Manjunath Venkat Reddy Gupta Sharma Patil Shah Dutta Das Roy Bose Nair Menon Latha Suman Sumana Harpreet \
+            Gurpreet Jaspal Balwinder Simran Prakash Deepak Vijay Ajay Sanjay Anil Sunil Amit Sumit Neha Pooja Priya \
+            Rekha Radha Hari Ram Shyam Krishna Gopal Govind Mala Maya Jyoti Pinki Bablu Guddu Munna Chotu Babu Sahu \
+            Behera Nayak Mishra Pandey Yadav Singh Kaur Gill Joshi Desai Mehta Bhavesh Nilesh Hitesh Chetan Alpa Hetal \
+            Ganesh Shankar Basava Girish Naveen Joseph Thomas Mary John Peter Anthony Biju Shaji Sini Rama Ananda";
+        let taken: Vec<&str> =
+            names.split_whitespace().filter(|name| is_nobody(name, &fold::key(name), &[])).collect();
+        assert!(taken.is_empty(), "{taken:?}");
+    }
+}

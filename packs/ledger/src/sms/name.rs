@@ -1,0 +1,207 @@
+//! A name in a message: where it begins, where it ends, and what is nobody's.
+
+use std::ops::Range;
+
+use super::chain::piece;
+use super::clean::Shape;
+use super::lexicon::Class;
+use super::page::{Page, Use};
+
+/// A name has no more words than this.
+pub(crate) const LONGEST: usize = 7;
+
+/// Words that name nobody.
+const NOBODY: [&str; 52] = [
+    "bank",
+    "account",
+    "self",
+    "upi",
+    "wallet",
+    "you",
+    "the",
+    "a",
+    "an",
+    "beneficiary",
+    "merchant",
+    "payment",
+    "transfer",
+    "other",
+    "same",
+    "mr",
+    "mrs",
+    "ms",
+    "linked",
+    "mobile",
+    "no",
+    "date",
+    "be",
+    "us",
+    "avoid",
+    "pos",
+    "ecom",
+    "ref",
+    "it",
+    "any",
+    "own",
+    "txn",
+    "bill",
+    "card",
+    "dispute",
+    "report",
+    "stop",
+    "know",
+    "pay",
+    "block",
+    "unblock",
+    "raise",
+    "atm",
+    "cash",
+    "of",
+    "imps",
+    "neft",
+    "rtgs",
+    "autopay",
+    "mandate",
+    "emi",
+    "sip",
+];
+
+/// Who signs a message behind a hyphen: "… to RAHUL-SBI".
+const BANKS: [&str; 24] = [
+    "sbi", "icici", "axis", "hdfc", "bob", "pnb", "kotak", "union", "canara", "federal", "iob", "uco", "cub",
+    "sib", "kvb", "ippb", "boi", "idfc", "indusind", "yes", "rbl", "dcb", "idbi", "cboi",
+];
+
+/// Steps over what may stand before a name: "VPA", "M/s", a colon.
+fn begin(page: &Page, from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < page.len() && at < from + 6 {
+        let sign = matches!(
+            page.cut.shape(at),
+            Some(Shape::Sign(':' | '-' | '.' | '"' | '\'' | '@' | '*' | '(' | '_'))
+        );
+        let word = matches!(page.class(at), Some(Class::Vpa | Class::Info))
+            || (page.is(at, Class::Other) || page.is(at, Class::To))
+            || (page.cut.low(at) == "upi" && page.cut.is_sign(at + 1, '_'))
+            || matches!(page.cut.low(at), "name" | "a" | "is");
+        if !(sign || word) || page.used(at) == Use::Vpa {
+            break;
+        }
+        at += 1;
+    }
+    (at < page.len()).then_some(at)
+}
+
+pub(crate) fn name(page: &Page, from: usize) -> Option<String> {
+    let start = begin(page, from)?;
+    if page.used(start) == Use::Vpa {
+        let vpa = page.vpas.iter().find(|vpa| vpa.contains(&start))?;
+        return Some(page.cut.text(vpa.clone()).to_owned());
+    }
+    if page.is(start, Class::Channel) {
+        return piece(page, start);
+    }
+    let end = end_of(page, start);
+    if matches!(page.class(end), Some(Class::Account | Class::Card)) || page.used(end) == Use::Tail {
+        return None;
+    }
+    accepted(page, start..end)
+}
+
+/// Where a name ends: at a figure that is something else, at a sign, or at a word that goes on with the sentence.
+fn end_of(page: &Page, start: usize) -> usize {
+    let sentence = page.sentence(start);
+    let mut words = 0;
+    let mut at = start;
+    while at < page.len() && words < LONGEST {
+        if page.sentence(at) != sentence || !page.is_free(at) {
+            break;
+        }
+        let inside = match page.cut.shape(at) {
+            Some(Shape::Word) if at > start && is_joined(page, at) => true,
+            Some(Shape::Word) => !ends_name(page, at) || is_inner(page, at, start),
+            Some(Shape::Number) => at > start || page.cut.is_glued(at + 1) || page.cut.is_word(at + 1),
+            Some(Shape::Sign('.' | '&' | '\'' | '*' | '_' | '+')) => true,
+            Some(Shape::Sign('-' | '/')) => {
+                let inner = page.cut.is_glued(at) && page.cut.is_glued(at + 1);
+                inner && !page.is(at + 1, Class::Channel) && !BANKS.contains(&page.cut.low(at + 1))
+            }
+            _ => false,
+        };
+        if !inside {
+            break;
+        }
+        words += usize::from(page.cut.is_word(at));
+        at += 1;
+    }
+    at
+}
+
+/// `PAY*shopkart.in`: a sign holds the word to the one before.
+fn is_joined(page: &Page, at: usize) -> bool {
+    let held = matches!(page.cut.shape(at - 1), Some(Shape::Sign('*' | '_' | '&' | '\'')));
+    let domain =
+        page.cut.is_sign(at - 1, '.') && matches!(page.cut.low(at), "in" | "com" | "co" | "org" | "net");
+    page.cut.is_glued(at) && (held || domain)
+}
+
+/// Small words that may stand in a name: "The Leather Co", "Dr. Mehta", "Cash and Carry".
+fn is_inner(page: &Page, at: usize, start: usize) -> bool {
+    let goes_on = page.cut.is_word(at + 1) && page.is_free(at + 1) && page.class(at + 1).is_none();
+    match page.cut.low(at) {
+        "the" => at == start && goes_on,
+        "dr" => at == start,
+        "and" => at > start && goes_on,
+        "card" => at > start && (at + 1..at + 5).all(|at| page.used(at) != Use::Tail),
+        _ => false,
+    }
+}
+
+pub(crate) fn ends_name(page: &Page, at: usize) -> bool {
+    let Some(class) = page.class(at) else { return false };
+    // A name in figures and capitals may hold any word; what goes on with the sentence ends it.
+    let allowed = matches!(
+        class,
+        Class::Lure
+            | Class::Delivery
+            | Class::Investment
+            | Class::Loan
+            | Class::Due
+            | Class::Pay
+            | Class::Wallet
+            | Class::Of
+            | Class::Mandate
+            | Class::Atm
+            | Class::Fee
+            | Class::Debit
+            | Class::Credit
+            | Class::Threshold
+            | Class::Warning
+            | Class::Hold
+            | Class::Points
+            | Class::Other
+    );
+    !allowed || matches!(page.cut.low(at), "within" | "amount" | "amt" | "days")
+}
+
+/// What may follow a name and is none of it: "HOTSTAR UPI AutoPay."
+fn is_beyond(page: &Page, at: usize) -> bool {
+    let word = matches!(page.cut.low(at), "of" | "for" | "in" | "-" | "upi" | "autopay" | "mandate");
+    page.cut.is_sign(at, '.') || (word && !page.cut.is_glued(at))
+}
+
+pub(crate) fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
+    let mut tokens = tokens;
+    while tokens.len() > 1 && is_beyond(page, tokens.end - 1) {
+        tokens.end -= 1;
+    }
+    let text = page.cut.text(tokens);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text =
+        text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let low = text.to_lowercase();
+    let mut words = low.split([' ', '.']).filter(|word| !word.is_empty());
+    let nobody = words.all(|word| NOBODY.contains(&word));
+    (letters >= 2 && !nobody).then(|| text.to_owned())
+}
