@@ -121,9 +121,7 @@ impl Account<'_, '_> {
         // After a word of the phrase it only points: the last wali entry.
         let points = at.checked_sub(1).is_some_and(|before| self.is_said(before));
         let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at) && !points;
-        // "Rice at 1350" is a price; "at most" is not.
-        let is_price = is_on && self.tool.wants(&Kind::Item).is_some() && self.filled.person.is_none();
-        let is_open = joins || is_trade || (word.classes.has(Class::Doubt) && !is_price);
+        let is_open = joins || is_trade || word.classes.has(Class::Doubt);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
         let is_harmless = is_own && word.classes.meets(HARMLESS);

@@ -7,7 +7,7 @@ use munshi_types::Language;
 use crate::account::Account;
 use crate::palette::Kind;
 use crate::reading::Word;
-use crate::roles::{CASES, ending};
+use crate::roles::{CASES, Role, ending};
 use crate::spans::Span;
 use crate::words::{Class, Classes, SmallWords};
 
@@ -40,7 +40,11 @@ impl Account<'_, '_> {
         let is_nobody = is_nobody(&span.text, &fold::key(&span.text), languages);
         // Marked twice, where it ends is not clear.
         let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
-        let is_double = !span.is_fused && ends.is_some_and(|(_, role)| Some(role) == span.role());
+        // So it is where the ending is still part of what was taken for the name: sureshinu il.
+        let is_uncut = || words.last().is_some_and(|word| span.text.ends_with(word.text));
+        let is_owned = || span.role() == Some(Role::Of) && is_uncut();
+        let is_double =
+            !span.is_fused && ends.is_some_and(|(_, role)| span.role() == Some(role) || is_owned());
         is_alone
             && !is_nobody
             && !is_double
