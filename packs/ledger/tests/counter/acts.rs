@@ -195,7 +195,7 @@ on_both! {
             let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::put(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
             shop.db.write(shop.tenant, put).await.unwrap();
             for said in [
-                "gave Birju 500 on credit", "took goods of 500 on credit from Gupta", "Ramesh's limit is 9000",
+                "gave Birju 500 on credit", "I owe Gupta 500", "Ramesh's limit is 9000",
                 "my UPI id is birju@okbank",
             ] {
                 let outcome = shop.hear_from(staff, said).await;
