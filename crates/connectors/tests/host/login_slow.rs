@@ -22,6 +22,8 @@ use crate::support::{MIGRATIONS, Shop};
 /// So long a service has here for one answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const SLACK: Duration = Duration::from_secs(4);
+/// What ten that write without pause may take from whoever measures; without an end they would take for ever.
+const BUSY: Duration = Duration::from_secs(30);
 /// What lies in the buffers of both ends of a line, and some more.
 const MOST: u64 = 24 * 1024 * 1024;
 
@@ -221,7 +223,7 @@ fn given_up<T>(came: Result<T, Error>, begun: Instant, mood: impl std::fmt::Debu
         Err(other) => panic!("{mood:?}: {other}"),
         Ok(_) => panic!("{mood:?}: it was believed"),
     }
-    assert!(took < PATIENCE * 2 + SLACK, "{mood:?} took {took:?}");
+    assert!(took < PATIENCE * 2 + BUSY, "{mood:?} took {took:?}");
 }
 
 munshi_test_support::on_both_engines! {
@@ -244,6 +246,7 @@ munshi_test_support::on_both_engines! {
         let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
         let (logins, begun) = (hasty(&shop, allowed), Instant::now());
         given_up(logins.takes_codes(shop.tenant, &"far".parse().unwrap()).await, begun, "late");
+        assert!(begun.elapsed() < PATIENCE * 2 + SLACK, "{:?}", begun.elapsed());
     }
 
     async fn one_that_lets_people_in_and_never_ends_is_given_up(test: TestDb) {
@@ -276,7 +279,7 @@ munshi_test_support::on_both_engines! {
             let (last, begun) = (street.last(&name).await.unwrap(), Instant::now());
             let given = street.logins.give_back(&last).await;
             assert!(matches!(given, GivenBack::NotHeard { .. }), "{mood:?}: {given:?}");
-            assert!(begun.elapsed() < PATIENCE + SLACK, "{mood:?}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < PATIENCE + BUSY, "{mood:?}: {:?}", begun.elapsed());
         }).await;
     }
 }
