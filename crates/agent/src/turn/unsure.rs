@@ -19,7 +19,11 @@ impl Turn {
         let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
         let read = move |tx: &mut Tx<'_>| prepare::named(tx, (&house, &scene), (&tool, &arguments), None);
         let named = self.engine.db.read(self.tenant, read).await?;
-        let said = named.iter().filter_map(|one| self.engine.house.say(voice, &one.phrase, &one.slots).ok());
+        let said = named.iter().filter_map(|one| {
+            let said = self.engine.house.say(voice, &one.phrase, &one.slots);
+            said.inspect_err(|error| tracing::error!(%error, phrase = one.phrase, "a phrase can't be said"))
+                .ok()
+        });
         let lines: Vec<String> = said.collect();
         if !lines.is_empty() {
             self.reply.replace(&format!("{before} {} {question}", lines.join(" ")));

@@ -36,13 +36,13 @@ pub(super) fn alike(tx: &mut Tx<'_>, message: &str) -> Result<Alike> {
                       row_number() OVER (PARTITION BY kind, bone ORDER BY subject_id, name) AS place
                FROM ledger_names WHERE tenant_id = $1 AND kind IN ('contact', 'item')
                  AND bone IN (SELECT value FROM json_each($2)))
-             WHERE place <= $3",
+             WHERE place <= $3 ORDER BY kind, subject_id, name",
             "SELECT kind, subject_id, name FROM (
                SELECT kind, subject_id, name,
                       row_number() OVER (PARTITION BY kind, bone ORDER BY subject_id, name) AS place
                FROM ledger_names WHERE tenant_id = $1 AND kind IN ('contact', 'item')
                  AND bone = ANY (ARRAY(SELECT jsonb_array_elements_text($2::jsonb)))) AS named
-             WHERE place <= $3",
+             WHERE place <= $3 ORDER BY kind, subject_id, name",
         ),
         params![bones, SHARED],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
