@@ -110,7 +110,9 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Re
 }
 
 fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Result<Vec<Concern>> {
-    match wish(tx, (scene.now, &scene.zone), what, arguments)? {
+    let whom = text(arguments, "person").map(|said| whom(tx, said)).transpose()?;
+    let contact = whom.as_ref().and_then(Whom::contact);
+    match wish((scene.now, &scene.zone), (what, arguments, contact)) {
         Some(wish) => rules::concerns(tx, scene, &wish),
         None => Ok(Vec::new()),
     }
@@ -118,21 +120,14 @@ fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Res
 
 /// What a tool's arguments ask for; none where the tool will refuse it and say why.
 fn wish<'a>(
-    tx: &mut Tx<'_>,
     (now, zone): (Timestamp, &Zone),
-    what: What,
-    arguments: &'a Value,
-) -> Result<Option<Wish<'a>>> {
-    let Some(amount) = amount(arguments) else { return Ok(None) };
-    let Ok(day) = other_day(arguments, Day::of(now, zone)) else { return Ok(None) };
-    let name = text(arguments, "person");
-    let contact = match name.map(|said| whom(tx, said)).transpose()? {
-        Some(Whom::Known(contact)) => Some(contact),
-        Some(Whom::New(_) | Whom::Several(_)) | None => None,
-    };
+    (what, arguments, contact): (What, &'a Value, Option<&Contact>),
+) -> Option<Wish<'a>> {
+    let amount = amount(arguments)?;
+    let day = other_day(arguments, Day::of(now, zone)).ok()?;
     let happened_at = day.map_or(now, |day| day.noon(zone));
-    let mode = text(arguments, "mode");
-    Ok(Some(Wish { what, amount, day, happened_at, contact, name, mode, instead: None }))
+    let (name, mode) = (text(arguments, "person"), text(arguments, "mode"));
+    Some(Wish { what, amount, day, happened_at, contact: contact.cloned(), name, mode, instead: None })
 }
 
 /// What has come up since an act was looked at and asked about: somebody else may have told of the same meanwhile, or
@@ -140,11 +135,10 @@ fn wish<'a>(
 pub(crate) fn since(
     tx: &mut Tx<'_>,
     (asked_at, zone): (Timestamp, &Zone),
-    what: What,
-    arguments: &Value,
+    (what, arguments, contact): (What, &Value, Option<&Contact>),
     agreed: &[Concern],
 ) -> Result<Option<Concern>> {
-    let Some(wish) = wish(tx, (asked_at, zone), what, arguments)? else { return Ok(None) };
+    let Some(wish) = wish((asked_at, zone), (what, arguments, contact)) else { return Ok(None) };
     Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
 }
 

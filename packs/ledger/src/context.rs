@@ -100,8 +100,8 @@ fn of_contact(tx: &mut Tx<'_>, scene: &Scene, contact: &Contact) -> Result<Strin
     if let Some(limit) = contact.limit {
         line.push_str(&format!(" Limit {}.", format::rupees(limit)));
     }
-    for (side, what) in [(Side::Trade, "Usually takes"), (Side::Payment, "Usually pays")] {
-        let habit = habits::of(tx, contact.id, side)?;
+    for (side, habit) in habits::both(tx, contact.id)? {
+        let what = if side == Side::Trade { "Usually takes" } else { "Usually pays" };
         if let (Some(usual), Some(last)) = (habit.usual, habit.last_at) {
             let day = Day::of(last, &scene.zone);
             line.push_str(&format!(" {what} {}, last on {day}.", format::rupees(usual)));

@@ -93,7 +93,7 @@ impl Account {
 
 /// Makes the account if it is new, and keeps its balance.
 pub(super) fn add(tx: &mut Tx<'_>, account: &Account, amount: Money) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_accounts (tenant_id, code, name, balance) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, code) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance",
         params![account.code, account.name, amount],

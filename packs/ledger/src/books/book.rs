@@ -8,7 +8,7 @@ use super::contacts::{self, keep};
 use super::day::Day;
 use super::dedup;
 use super::entry::{self, Entry};
-use super::head;
+use super::head::{self, Head};
 use super::ids::{EntryKey, LedgerEntryId};
 use super::items;
 use super::words::Source;
@@ -63,40 +63,62 @@ pub struct Booked {
     pub is_repeat: bool,
 }
 
+/// The books, which nobody else writes to until the transaction ends, and what stands under a key.
+pub struct Held {
+    head: Head,
+    entry: Option<Entry>,
+}
+
+/// Holds the books for an act, so that what is looked at from now on is still so when it is booked.
+pub fn hold_for(tx: &mut Tx<'_>, key: EntryKey) -> Result<Held> {
+    let head = head::lock(tx)?;
+    Ok(Held { head, entry: entry::by_key(tx, key)? })
+}
+
+impl Held {
+    /// Whether the key was used before.
+    pub fn is_booked(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// Books the act that the books are held for. Where its key was used before it gives the entry of then.
+    pub fn book(mut self, tx: &mut Tx<'_>, writing: &Writing<'_>, new: &NewEntry) -> Result<Booked> {
+        if let Some(entry) = self.entry {
+            same(tx, &entry, new)?;
+            return Ok(Booked { entry, is_repeat: true });
+        }
+        let entry = enter(tx, &mut self.head, writing, new, None)?;
+        self.head.save(tx)?;
+        Ok(Booked { entry, is_repeat: false })
+    }
+}
+
 /// Books an act. Under a key that was used before it gives the entry of then.
 pub fn book(tx: &mut Tx<'_>, writing: &Writing<'_>, new: &NewEntry) -> Result<Booked> {
-    let mut head = head::lock(tx)?;
-    if let Some(entry) = entry::by_key(tx, new.key)? {
-        same(tx, &entry, new)?;
-        return Ok(Booked { entry, is_repeat: true });
-    }
-    let id = enter(tx, &mut head, writing, new, None)?;
-    head.save(tx)?;
-    Ok(Booked { entry: entry::get(tx, id)?, is_repeat: false })
+    hold_for(tx, new.key)?.book(tx, writing, new)
 }
 
 /// Writes an act that is known to be new.
 pub(super) fn enter(
     tx: &mut Tx<'_>,
-    head: &mut head::Head,
+    head: &mut Head,
     writing: &Writing<'_>,
     new: &NewEntry,
     corrects: Option<LedgerEntryId>,
-) -> Result<LedgerEntryId> {
+) -> Result<Entry> {
     let id = writing.ids.next();
-    enter_as(tx, head, writing, new, corrects, id)?;
-    Ok(id)
+    enter_as(tx, head, writing, new, corrects, id)
 }
 
 /// Writes an act under an id that is known, as an import has it.
 pub(super) fn enter_as(
     tx: &mut Tx<'_>,
-    head: &mut head::Head,
+    head: &mut Head,
     writing: &Writing<'_>,
     new: &NewEntry,
     corrects: Option<LedgerEntryId>,
     id: LedgerEntryId,
-) -> Result<()> {
+) -> Result<Entry> {
     check(&new.said, writing.now)?;
     let party = new.act.party().map(|party| contacts::get(tx, party)).transpose()?;
     let plan = new.act.plan(party.as_ref().map(|party| party.id))?;

@@ -35,10 +35,9 @@ pub fn cancel(tx: &mut Tx<'_>, writing: &Writing<'_>, cancelling: &Cancelling<'_
         }
         return Ok(Booked { entry, is_repeat: true });
     }
-    let id = writing.ids.next();
-    reverse(tx, &mut head, writing, cancelling, id)?;
+    let entry = reverse(tx, &mut head, writing, cancelling, writing.ids.next())?;
     head.save(tx)?;
-    Ok(Booked { entry: entry::get(tx, id)?, is_repeat: false })
+    Ok(Booked { entry, is_repeat: false })
 }
 
 /// Writes the reversal of an entry, which must stand.
@@ -48,7 +47,7 @@ pub(super) fn reverse(
     writing: &Writing<'_>,
     cancelling: &Cancelling<'_>,
     id: LedgerEntryId,
-) -> Result<()> {
+) -> Result<Entry> {
     let reason = cancelling.reason.trim();
     if reason.is_empty() || reason.chars().count() > MOST_REASON {
         return Err(Error::invalid(format!("say in at most {MOST_REASON} letters why it is cancelled")));

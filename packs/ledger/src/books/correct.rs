@@ -36,12 +36,12 @@ pub fn correct(
     }
     let cancelling = Cancelling { key: right.key.second(), entry: wrong, reason, by: right.said.by };
     // Both or neither, also where the caller goes on after an error.
-    let id = tx.attempt(|tx| {
+    let right = tx.attempt(|tx| {
         cancel::reverse(tx, &mut head, writing, &cancelling, writing.ids.next())?;
-        let id = book::enter(tx, &mut head, writing, right, Some(wrong))?;
-        dedup::hand_on(tx, wrong, id, writing.now)?;
+        let right = book::enter(tx, &mut head, writing, right, Some(wrong))?;
+        dedup::hand_on(tx, wrong, right.id, writing.now)?;
         head.save(tx)?;
-        Ok::<_, Error>(id)
+        Ok::<_, Error>(right)
     })?;
-    Ok(Corrected { wrong: entry::get(tx, wrong)?, right: entry::get(tx, id)?, is_repeat: false })
+    Ok(Corrected { wrong: entry::get(tx, wrong)?, right, is_repeat: false })
 }

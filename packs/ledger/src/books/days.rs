@@ -19,8 +19,6 @@ pub struct Totals {
     pub purchases: Money,
     pub purchases_on_credit: Money,
     pub expenses: Money,
-    /// By category, the largest first.
-    pub expenses_by_category: Vec<(String, Money)>,
     pub payments_received: Money,
     pub payments_made: Money,
     /// Into and out of cash and bank together; what only went from one to the other is not in it.
@@ -42,7 +40,7 @@ struct Turnover {
 /// Adds a posting to the turnover of its day. The books are locked by the caller.
 pub(super) fn add(tx: &mut Tx<'_>, day: Day, kind: Kind, posting: &Posting) -> Result<()> {
     let count: i64 = if posting.amount.is_negative() { -1 } else { 1 };
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_days (tenant_id, day, kind, debit, credit, amount, postings)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (tenant_id, day, kind, debit, credit) DO UPDATE
@@ -58,7 +56,6 @@ pub fn totals(tx: &mut Tx<'_>, days: Days) -> Result<Totals> {
     for turnover in turnover(tx, days)? {
         totals.add(&turnover)?;
     }
-    totals.expenses_by_category = by_category(tx, days)?;
     Ok(totals)
 }
 
@@ -80,7 +77,8 @@ fn turnover(tx: &mut Tx<'_>, days: Days) -> Result<Vec<Turnover>> {
     )?)
 }
 
-fn by_category(tx: &mut Tx<'_>, days: Days) -> Result<Vec<(String, Money)>> {
+/// What was spent on what, the largest first.
+pub fn by_category(tx: &mut Tx<'_>, days: Days) -> Result<Vec<(String, Money)>> {
     Ok(tx.all(
         "SELECT a.name, CAST(sum(d.amount) AS BIGINT) FROM ledger_days d
          JOIN ledger_accounts a ON a.tenant_id = $1 AND a.code = d.debit

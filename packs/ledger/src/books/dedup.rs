@@ -7,10 +7,9 @@ use munshi_store::{Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
-use super::act::Act;
-use super::contacts;
+use super::act::{Act, Plan};
 use super::entry::{self, Entry};
-use super::ids::{ContactId, LedgerEntryId, digest};
+use super::ids::{LedgerEntryId, digest};
 use super::words::Source;
 use crate::error::Result;
 
@@ -68,35 +67,30 @@ pub fn look(tx: &mut Tx<'_>, seen: &Seen<'_>, windows: Windows) -> Result<Option
     {
         return Ok(Some(Likeness::Words(entry)));
     }
-    let party = seen.act.party().map(|party| contacts::get(tx, party)).transpose()?.map(|party| party.id);
-    let plan = seen.act.plan(party)?;
+    let plan = seen.act.plan(seen.act.party())?;
     if plan.amount == Money::ZERO {
         return Ok(None);
     }
     let (from, to) = (seen.happened_at.minus(windows.amount), seen.happened_at.plus(windows.amount));
-    let near = tx.all(
+    Ok(by_amount(tx, &plan, (from, to))?.map(Likeness::Amount))
+}
+
+/// The latest entry of the same amount. Somebody unknown may be anybody.
+fn by_amount(tx: &mut Tx<'_>, plan: &Plan, (from, to): (Timestamp, Timestamp)) -> Result<Option<Entry>> {
+    Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
                 r.id AS by_id, r.made_at AS by_at, r.reason AS by_reason
          FROM ledger_entries e LEFT JOIN ledger_entries r ON r.tenant_id = $1 AND r.reverses = e.id
+         LEFT JOIN ledger_contacts c ON c.tenant_id = $1 AND c.id = e.contact_id
          WHERE e.tenant_id = $1 AND e.amount = $2 AND e.happened_at BETWEEN $3 AND $4
            AND (e.kind = $5 OR (e.flow = $6 AND e.flow <> 0)) AND r.id IS NULL
-         ORDER BY e.happened_at DESC, e.number DESC LIMIT 20",
-        params![plan.amount, from, to, plan.kind, plan.flow],
+           AND coalesce(coalesce(c.merged_into, e.contact_id)
+             = coalesce((SELECT m.merged_into FROM ledger_contacts m WHERE m.tenant_id = $1 AND m.id = $7), $7), TRUE)
+         ORDER BY e.happened_at DESC, e.number DESC LIMIT 1",
+        params![plan.amount, from, to, plan.kind, plan.flow, plan.party],
         entry::read,
-    )?;
-    for entry in near {
-        if is_same_party(tx, entry.contact, party)? {
-            return Ok(Some(Likeness::Amount(entry)));
-        }
-    }
-    Ok(None)
-}
-
-/// Somebody unknown may be anybody.
-fn is_same_party(tx: &mut Tx<'_>, one: Option<ContactId>, other: Option<ContactId>) -> Result<bool> {
-    let (Some(one), Some(other)) = (one, other) else { return Ok(true) };
-    Ok(contacts::get(tx, one)?.id == other)
+    )?)
 }
 
 /// The entry of the very same payment, if it stands.
@@ -106,8 +100,7 @@ pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
 
 /// Entries that stand by which the same amount went the same way around a time, the nearest first.
 pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
-    let party = act.party().map(|party| contacts::get(tx, party)).transpose()?.map(|party| party.id);
-    let plan = act.plan(party)?;
+    let plan = act.plan(act.party())?;
     let mut near = tx.all(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,

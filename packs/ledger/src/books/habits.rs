@@ -1,6 +1,6 @@
 //! What is usual for a contact, kept current by each entry.
 
-use munshi_store::{Tx, params};
+use munshi_store::{Row, Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
@@ -48,35 +48,53 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Habit> {
          WHERE tenant_id = $1 AND side = $3 AND contact_id
            = coalesce((SELECT merged_into FROM ledger_contacts WHERE tenant_id = $1 AND id = $2), $2)",
         params![contact, side],
-        |row| {
-            Ok(Habit {
-                seen: row.get(0)?,
-                last_at: row.get(1)?,
-                usual: row.get(2)?,
-                low: row.get(3)?,
-                high: row.get(4)?,
-                rhythm: row.get(5)?,
-            })
-        },
+        read,
     )?;
     Ok(habit.unwrap_or(Habit::NONE))
 }
 
+fn read(row: &Row<'_>) -> munshi_store::Result<Habit> {
+    Ok(Habit {
+        seen: row.get(0)?,
+        last_at: row.get(1)?,
+        usual: row.get(2)?,
+        low: row.get(3)?,
+        high: row.get(4)?,
+        rhythm: row.get(5)?,
+    })
+}
+
+/// What a contact usually takes, and what they usually pay.
+pub fn both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(Side, Habit); 2]> {
+    let kept = tx.all(
+        "SELECT seen, last_at, usual, low, high, rhythm, side FROM ledger_habits
+         WHERE tenant_id = $1 AND contact_id = $2",
+        params![root],
+        |row| Ok((row.get::<Side>(6)?, read(row)?)),
+    )?;
+    let of = |side: Side| kept.iter().find(|(one, _)| *one == side).map_or(Habit::NONE, |(_, habit)| *habit);
+    Ok([Side::Trade, Side::Payment].map(|side| (side, of(side))))
+}
+
 /// Works the habit of a contact out again from its latest entries, of which `change` more stand.
 pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: Side, change: i64) -> Result<()> {
-    let seen = of(tx, root, side)?.seen + change;
     let mut latest = Vec::new();
     for contact in contacts::group(tx, root)? {
         latest.extend(latest_of(tx, contact, side)?);
     }
     latest.sort_unstable_by_key(|one| std::cmp::Reverse((one.at, one.number)));
     latest.truncate(LATEST);
-    put(tx, root, side, &habit(&latest, seen))
+    put(tx, root, side, &habit(&latest, change))
 }
 
 /// Somebody merged has no habits of their own.
 pub(super) fn clear(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<()> {
-    put(tx, contact, side, &Habit::NONE)
+    tx.send(
+        "UPDATE ledger_habits SET seen = 0, last_at = NULL, usual = NULL, low = NULL, high = NULL, rhythm = NULL
+         WHERE tenant_id = $1 AND contact_id = $2 AND side = $3",
+        params![contact, side],
+    )?;
+    Ok(())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,12 +138,13 @@ fn nth<T: Copy>(sorted: &[T], place: usize) -> Option<T> {
     place.checked_sub(1).and_then(|at| sorted.get(at)).copied()
 }
 
+/// What is seen is added to what was; the rest takes its place.
 fn put(tx: &mut Tx<'_>, contact: ContactId, side: Side, habit: &Habit) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_habits (tenant_id, contact_id, side, seen, last_at, usual, low, high, rhythm)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-         ON CONFLICT (tenant_id, contact_id, side) DO UPDATE SET seen = excluded.seen, last_at = excluded.last_at,
-           usual = excluded.usual, low = excluded.low, high = excluded.high, rhythm = excluded.rhythm",
+         VALUES ($1, $2, $3, CASE WHEN CAST($4 AS BIGINT) > 0 THEN CAST($4 AS BIGINT) ELSE 0 END, $5, $6, $7, $8, $9)
+         ON CONFLICT (tenant_id, contact_id, side) DO UPDATE
+         SET seen = ledger_habits.seen + CAST($4 AS BIGINT), last_at = excluded.last_at, usual = excluded.usual, low = excluded.low, high = excluded.high, rhythm = excluded.rhythm",
         params![contact, side, habit.seen, habit.last_at, habit.usual, habit.low, habit.high, habit.rhythm],
     )?;
     Ok(())

@@ -46,7 +46,7 @@ fn held(tx: &mut Tx<'_>) -> Result<Option<Head>> {
 
 impl Head {
     pub(super) fn save(&self, tx: &mut Tx<'_>) -> Result<()> {
-        tx.execute(
+        tx.send(
             "UPDATE ledger_books SET entries = $2, receivable = $3, payable = $4 WHERE tenant_id = $1",
             params![self.entries, self.receivable, self.payable],
         )?;

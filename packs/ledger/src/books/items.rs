@@ -109,7 +109,7 @@ pub fn low(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<Item>> {
 
 /// Keeps the stock. The books are locked by the caller.
 pub(super) fn add_stock(tx: &mut Tx<'_>, item: ItemId, quantity: Quantity) -> Result<()> {
-    tx.execute(
+    tx.send(
         "UPDATE ledger_items SET stock = stock + $3 WHERE tenant_id = $1 AND id = $2",
         params![item, quantity],
     )?;

@@ -52,7 +52,7 @@ mod write;
 
 pub use account::{Account, categories, chart};
 pub use act::{Act, LARGEST, Lent, Line, Movement, Opening, Posting, Settled};
-pub use book::{Booked, NewEntry, Said, Writing, book};
+pub use book::{Booked, Held, NewEntry, Said, Writing, book, hold_for};
 pub use cancel::{Cancelling, cancel};
 pub use contacts::{Contact, NewContact, Roles};
 pub use correct::{Corrected, correct};

@@ -9,6 +9,7 @@ use super::account::{self, Account};
 use super::act::{Movement, Posting};
 use super::contacts::{Contact, keep};
 use super::day::Day;
+use super::entry::Entry;
 use super::habits;
 use super::head::Head;
 use super::ids::{ContactId, EntryKey, LedgerEntryId};
@@ -40,6 +41,32 @@ pub(super) struct NewRow<'a> {
     pub reason: Option<&'a str>,
 }
 
+impl NewRow<'_> {
+    /// The entry as it stands once its row is written.
+    fn entry(&self, number: i64) -> Entry {
+        Entry {
+            id: self.id,
+            number,
+            key: self.key,
+            kind: self.kind,
+            happened_at: self.happened_at,
+            day: self.day,
+            made_at: self.made_at,
+            said_by: self.said_by,
+            source: self.source,
+            words: self.words.to_owned(),
+            contact: self.contact,
+            amount: self.amount,
+            reference: self.reference.map(str::to_owned),
+            fingerprint: self.fingerprint.map(str::to_owned),
+            reverses: self.reverses,
+            reason: self.reason.map(str::to_owned),
+            corrects: self.corrects,
+            cancelled: None,
+        }
+    }
+}
+
 /// Writes an entry under the lock of the books. The party is the entry's contact, or the one it was merged into. The head
 /// is the caller's to save.
 pub(super) fn write(
@@ -49,7 +76,7 @@ pub(super) fn write(
     party: Option<&Contact>,
     postings: &[Posting],
     movements: &[Movement],
-) -> Result<()> {
+) -> Result<Entry> {
     head.entries += 1;
     keep_accounts(tx, postings)?;
     insert(tx, row, head.entries)?;
@@ -61,10 +88,10 @@ pub(super) fn write(
         insert_movement(tx, row.id, line, movement)?;
         items::add_stock(tx, movement.item, movement.quantity)?;
     }
-    match party {
-        Some(party) => keep_party(tx, head, row, party, postings),
-        None => Ok(()),
+    if let Some(party) = party {
+        keep_party(tx, head, row, party, postings)?;
     }
+    Ok(row.entry(head.entries))
 }
 
 fn keep_party(
@@ -101,7 +128,7 @@ fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
 }
 
 fn insert(tx: &mut Tx<'_>, row: &NewRow<'_>, number: i64) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_entries (tenant_id, id, number, key, kind, side, happened_at, day, made_at, said_by, source,
                                      words, words_key, contact_id, amount, flow, reference, fingerprint, reverses,
                                      corrects, reason)
@@ -133,7 +160,7 @@ fn insert(tx: &mut Tx<'_>, row: &NewRow<'_>, number: i64) -> Result<()> {
 }
 
 fn insert_posting(tx: &mut Tx<'_>, row: &NewRow<'_>, line: i64, posting: &Posting) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_postings (tenant_id, entry_id, line, debit, credit, contact_id, amount, kind, day)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![
@@ -151,7 +178,7 @@ fn insert_posting(tx: &mut Tx<'_>, row: &NewRow<'_>, line: i64, posting: &Postin
 }
 
 fn insert_movement(tx: &mut Tx<'_>, entry: LedgerEntryId, line: i64, movement: &Movement) -> Result<()> {
-    tx.execute(
+    tx.send(
         "INSERT INTO ledger_movements (tenant_id, entry_id, line, item_id, quantity) VALUES ($1, $2, $3, $4, $5)",
         params![entry, line, movement.item, movement.quantity],
     )?;

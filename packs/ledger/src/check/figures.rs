@@ -1,6 +1,6 @@
 //! Figures in what was said and in what tools answered.
 
-use munshi_lang::{Context, Kind, understand};
+use munshi_lang::{Amount, Context, Kind, understand};
 use munshi_types::Money;
 use serde_json::Value;
 
@@ -16,6 +16,22 @@ const PAISE: [&str; 3] = ["amount", "total", "balance"];
 /// Amounts with a sign of rupees before them, or the word for rupees beside them. Bare words are left alone: in eleven
 /// languages some read as a number that was not meant.
 pub(super) fn amounts(text: &str) -> Vec<Money> {
+    named(text, &understand(text, &Context::default()).numbers)
+}
+
+/// Those, and bare numbers that look like an amount: no time, no telephone number, nothing of so much in a hundred.
+pub(super) fn likely(text: &str) -> Vec<Money> {
+    let read = understand(text, &Context::default()).numbers;
+    let mut all = named(text, &read);
+    for amount in bare(&read) {
+        if !all.contains(&amount) {
+            all.push(amount);
+        }
+    }
+    all
+}
+
+fn named(text: &str, read: &[Amount]) -> Vec<Money> {
     let low = text.to_lowercase();
     // Hours end like rupees.
     let stands_alone =
@@ -26,7 +42,6 @@ pub(super) fn amounts(text: &str) -> Vec<Money> {
     });
     let signed: Vec<Money> =
         places.filter_map(|at| number(low.get(at..)?.trim_start()).map(|(amount, _)| amount)).collect();
-    let read = understand(text, &Context::default()).numbers;
     let named = read.iter().filter(|amount| amount.kind == Kind::Money && !amount.readings.is_empty());
     // Where a sign stands before a number, it was read above.
     let unsigned = named.filter(|amount| !amount.readings.iter().any(|one| holds(&signed, one.as_money())));
@@ -38,13 +53,11 @@ fn holds(known: &[Money], amount: Option<Money>) -> bool {
     amount.is_some_and(|amount| known.contains(&amount))
 }
 
-/// Bare numbers that look like an amount: no time, no telephone number, nothing of so much in a hundred.
-pub(super) fn bare(text: &str) -> Vec<Money> {
-    let read = understand(text, &Context::default());
-    let plain = read.numbers.iter().filter(|number| number.unit.is_none());
+fn bare(read: &[Amount]) -> impl Iterator<Item = Money> + '_ {
+    let plain = read.iter().filter(|number| number.unit.is_none());
     let plain = plain.filter(|number| matches!(number.kind, Kind::Plain | Kind::Money));
     let likely = plain.filter_map(|number| number.readings.first()?.as_money());
-    likely.filter(|amount| looks_like_money(*amount)).collect()
+    likely.filter(|amount| looks_like_money(*amount))
 }
 
 fn looks_like_money(amount: Money) -> bool {
@@ -91,11 +104,18 @@ fn digit(letter: char) -> Option<char> {
     })
 }
 
-/// What a result says of money. Our own fields count paise, and only those named so are money; what other tools count is
-/// not known, so it may be either.
-pub(super) fn told(result: &Value) -> Vec<Money> {
+/// The numbers of a result that are money. Our own fields count paise, and only those named so are money; what other tools
+/// count is not known, so it may be either.
+pub(super) fn fields(result: &Value) -> Vec<Money> {
     let mut known = Vec::new();
-    add(result, "", is_ours(result), &mut known);
+    add_numbers(result, "", is_ours(result), &mut known);
+    known
+}
+
+/// The amounts in a result's texts.
+pub(super) fn texts(result: &Value) -> Vec<Money> {
+    let mut known = Vec::new();
+    add_texts(result, is_ours(result), &mut known);
     known
 }
 
@@ -106,7 +126,7 @@ fn is_ours(result: &Value) -> bool {
     })
 }
 
-fn add(value: &Value, name: &str, is_ours: bool, known: &mut Vec<Money>) {
+fn add_numbers(value: &Value, name: &str, is_ours: bool, known: &mut Vec<Money>) {
     match value {
         Value::Number(number) => {
             let whole = number.as_i64().unwrap_or_default();
@@ -118,11 +138,21 @@ fn add(value: &Value, name: &str, is_ours: bool, known: &mut Vec<Money>) {
                 known.extend(Money::from_rupees(plain).ok());
             }
         }
+        Value::Array(items) => items.iter().for_each(|item| add_numbers(item, name, is_ours, known)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| add_numbers(field, name, is_ours, known));
+        }
+        Value::String(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+fn add_texts(value: &Value, is_ours: bool, known: &mut Vec<Money>) {
+    match value {
         Value::String(text) if is_ours => known.extend(amounts(text)),
         Value::String(text) => known.extend(numbers(text)),
-        Value::Array(items) => items.iter().for_each(|item| add(item, name, is_ours, known)),
-        Value::Object(fields) => fields.iter().for_each(|(name, field)| add(field, name, is_ours, known)),
-        Value::Bool(_) | Value::Null => {}
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, is_ours, known)),
+        Value::Object(fields) => fields.values().for_each(|field| add_texts(field, is_ours, known)),
+        Value::Number(_) | Value::Bool(_) | Value::Null => {}
     }
 }
 
@@ -151,11 +181,11 @@ mod tests {
 
     #[test]
     fn a_bare_number_may_be_an_amount() {
-        assert_eq!(bare("Ramesh owes 500"), [paise(50_000)]);
+        assert_eq!(likely("Ramesh owes 500"), [paise(50_000)]);
         for text in
             ["3 things, 24 of them", "since 2026", "at 10:30", "on 15 November 2026", "call 9812345678"]
         {
-            assert_eq!(bare(text), [], "{text}");
+            assert_eq!(likely(text), [], "{text}");
         }
     }
 
@@ -165,13 +195,13 @@ mod tests {
             "amount": 12_345, "balance": -120_000, "list": ["Sita ₹3,400"], "number": 77, "date": "2026-11-15",
             "people": [{ "name": "Sita", "balance": 340_000 }], "reply": ["ledger-owes"],
         });
-        let known = told(&result);
+        let known = [fields(&result), texts(&result)].concat();
         for amount in [12_345, 120_000, 340_000] {
             assert!(known.contains(&paise(amount)), "{amount}");
         }
         for amount in [1_234_500, 7_700, 202_600, 1_500] {
             assert!(!known.contains(&paise(amount)), "{amount}");
         }
-        assert!(told(&json!({ "value": "250" })).contains(&paise(25_000)));
+        assert!(texts(&json!({ "value": "250" })).contains(&paise(25_000)));
     }
 }

@@ -3,6 +3,7 @@
 
 use munshi_lang::{answers, format};
 use munshi_pack::{By, Objection, Scene};
+use munshi_types::Money;
 use serde_json::Value;
 
 use super::claim::{Claim, claim};
@@ -12,23 +13,21 @@ use super::{figures, said};
 /// stand. What was told before is no source by itself: it may have been wrong then. Where no tool was called, a bare number
 /// is looked at too: the books were not asked.
 pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option<Objection> {
-    let mut told = figures::amounts(draft);
-    if results.is_empty() {
-        told.extend(figures::bare(draft));
-    }
-    if told.is_empty() {
-        return None;
-    }
-    let mut known = said::amounts(&scene.message);
-    scene.standing.iter().for_each(|line| known.extend(figures::numbers(line)));
-    for earlier in scene.before.iter() {
-        if earlier.by == By::Person {
-            known.extend(said::amounts(&earlier.text));
-        }
-        earlier.results.iter().for_each(|result| known.extend(figures::told(result)));
-    }
-    results.iter().for_each(|result| known.extend(figures::told(result)));
-    let strange = told.into_iter().find(|amount| !known.contains(amount))?;
+    let told = match results {
+        [] => figures::likely(draft),
+        _ => figures::amounts(draft),
+    };
+    // What is nearest is looked at first: reading everything that was ever said costs more than the rest of a turn.
+    let mut sources = sources(scene, results);
+    let mut known = Vec::new();
+    let mut is_known = |amount: &Money| {
+        known.contains(amount)
+            || sources.by_ref().any(|more| {
+                known.extend(more);
+                known.contains(amount)
+            })
+    };
+    let strange = told.into_iter().find(|amount| !is_known(amount))?;
     let amount = format::rupees(strange);
     Some(Objection {
         what: format!("{amount} is told, and no tool has said it"),
@@ -36,6 +35,21 @@ pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option
         slots: vec![("amount".to_owned(), amount)],
         replaces: false,
     })
+}
+
+/// The amounts of everything that a reply may tell of, the nearest first; each is read when it is asked for.
+fn sources<'s>(scene: &'s Scene, results: &'s [Value]) -> impl Iterator<Item = Vec<Money>> + 's {
+    let fields = results.iter().map(figures::fields);
+    let message = std::iter::once_with(|| said::amounts(&scene.message));
+    let standing = scene.standing.iter().map(|line| figures::numbers(line));
+    let texts = results.iter().map(figures::texts);
+    let before = scene.before.iter().rev().flat_map(|earlier| {
+        let fields = earlier.results.iter().map(figures::fields);
+        let theirs = Some(earlier).filter(|earlier| earlier.by == By::Person);
+        let said = theirs.into_iter().map(|earlier| said::amounts(&earlier.text));
+        fields.chain(said).chain(earlier.results.iter().map(figures::texts))
+    });
+    fields.chain(message).chain(standing).chain(texts).chain(before)
 }
 
 /// What the tools say that only look. A result with other phrases is of one that writes; one without any is not ours.

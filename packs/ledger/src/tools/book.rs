@@ -5,7 +5,7 @@ use munshi_store::Tx;
 use munshi_tools::{Done, Failure, Write};
 
 use super::call::{Call, Desk};
-use super::person::{self, Party};
+use super::person::{self, Party, Whom};
 use super::stock::lines;
 use super::told::Told;
 use crate::books::{self, Act, Days, Entry, Kind, Lent, Quantity, Settled, days, entry};
@@ -71,10 +71,15 @@ pub(crate) struct Book {
 impl Write for Book {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.desk.call(permit, tx)?;
-        call.nothing_since(tx, self.what)?;
-        let party = call.text("person").map(|said| person::party(tx, &call, said)).transpose()?;
+        let held = books::hold_for(tx, call.key)?;
+        let said = call.text("person");
+        let whom = said.map(|said| person::whom(tx, said)).transpose()?;
+        if !held.is_booked() {
+            call.nothing_since(tx, self.what, whom.as_ref().and_then(Whom::contact))?;
+        }
+        let party = said.zip(whom).map(|(said, whom)| person::party_of(tx, &call, said, whom)).transpose()?;
         let act = self.act(tx, &call, party.as_ref())?;
-        let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
+        let booked = held.book(tx, &call.writing(), &call.entry(act)?)?;
         Ok(self.told(tx, &call, &booked.entry, party.as_ref())?.done())
     }
 

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::book::What;
 use super::sort::Unsorted;
-use crate::books::{self, Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::books::contacts::Contact;
+use crate::books::{Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing};
 use crate::check;
 use crate::error::Error;
 
@@ -137,14 +138,15 @@ impl Call<'_> {
     }
 
     /// Fails where the books have changed since the act was looked at so that a person would have to be asked: somebody
-    /// else told of the same, or the limit is used up. The books are held from here on.
-    pub(crate) fn nothing_since(&self, tx: &mut Tx<'_>, what: What) -> Result<(), Failure> {
-        books::hold(tx)?;
-        if entry::by_key(tx, self.key)?.is_some() {
-            return Ok(());
-        }
+    /// else told of the same, or the limit is used up. Whoever calls holds the books.
+    pub(crate) fn nothing_since(
+        &self,
+        tx: &mut Tx<'_>,
+        what: What,
+        contact: Option<&Contact>,
+    ) -> Result<(), Failure> {
         let when = (self.asked_at.min(self.now), &self.zone);
-        match check::since(tx, when, what, self.arguments, &self.agreed)? {
+        match check::since(tx, when, (what, self.arguments, contact), &self.agreed)? {
             None => Ok(()),
             Some(found) => Err(changed(&found.phrase)),
         }

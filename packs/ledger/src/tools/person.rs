@@ -23,6 +23,16 @@ pub(crate) enum Whom {
     Several(Vec<Contact>),
 }
 
+impl Whom {
+    /// The one who is surely meant.
+    pub(crate) const fn contact(&self) -> Option<&Contact> {
+        match self {
+            Self::Known(contact) => Some(contact),
+            Self::New(_) | Self::Several(_) => None,
+        }
+    }
+}
+
 /// Whom an argument means: the id that was picked from choices, a name that is new for sure, or a name as it was said.
 pub(crate) fn whom(tx: &mut Tx<'_>, said: &str) -> Result<Whom> {
     if let Ok(id) = said.parse::<ContactId>() {
@@ -51,7 +61,13 @@ pub(crate) struct Party {
 
 /// Whom an entry is for; somebody new is added.
 pub(crate) fn party(tx: &mut Tx<'_>, call: &Call<'_>, said: &str) -> Result<Party, Failure> {
-    match whom(tx, said)? {
+    let whom = whom(tx, said)?;
+    party_of(tx, call, said, whom)
+}
+
+/// The same, where it was looked up whom the name means.
+pub(crate) fn party_of(tx: &mut Tx<'_>, call: &Call<'_>, said: &str, whom: Whom) -> Result<Party, Failure> {
+    match whom {
         Whom::Known(contact) => Ok(Party { contact, is_new: false }),
         Whom::New(name) => {
             let new = NewContact { name, ..NewContact::default() };

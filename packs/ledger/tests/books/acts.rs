@@ -40,7 +40,9 @@ on_both_engines! {
         let today = shop.today().await;
         assert_eq!((today.sales, today.sales_on_credit), (rupees(900), rupees(360)));
         assert_eq!((today.purchases, today.purchases_on_credit), (rupees(1000), rupees(1000)));
-        assert_eq!(today.expenses_by_category, [("kiraya".to_owned(), rupees(100))]);
+        let day = Day::of(shop.now(), &shop.zone);
+        let spent = shop.read(move |tx| days::by_category(tx, Days::day(day))).await.unwrap();
+        assert_eq!(spent, [("kiraya".to_owned(), rupees(100))]);
         assert_eq!((today.payments_received, today.payments_made), (rupees(157), rupees(200)));
         assert_eq!((today.money_in, today.money_out), (rupees(500 + 40 + 30 + 150 + 7), rupees(100 + 20 + 200)));
         shop.assert_sound().await;
@@ -66,7 +68,11 @@ on_both_engines! {
         let entry = shop.book(credit_sale(rajan, 300)).await;
         shop.clock.advance(std::time::Duration::from_secs(86_400));
         let before = shop.today().await;
+        let written = shop.read(move |tx| entry::find(tx, entry.id)).await.unwrap();
+        assert_eq!(written.as_ref(), Some(&entry), "what booking gives is what stands in the books");
         let reversal = shop.cancel(entry.id, "he brought it back").await.unwrap().entry;
+        let written = shop.read(move |tx| entry::find(tx, reversal.id)).await.unwrap();
+        let reversal = written.inspect(|written| assert_eq!(*written, reversal)).unwrap();
         assert_eq!((reversal.amount, reversal.day, reversal.reverses), (rupees(-300), entry.day, Some(entry.id)));
         assert_eq!((shop.balance(rajan).await, shop.standing().await.receivable), (Money::ZERO, Money::ZERO));
         assert_eq!(shop.today().await, before, "another day is as it was");

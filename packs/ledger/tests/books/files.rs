@@ -43,7 +43,7 @@ pub(crate) async fn picture(shop: &Shop) -> (Vec<String>, [String; 3]) {
     let asked = shop.read(|tx| {
         let mut all = vec![format!("{:?} {:?}", balances::standing(tx)?, chart(tx)?)];
         let ever = Days { from: "1970-01-01".parse().unwrap(), to: "2100-01-01".parse().unwrap() };
-        all.push(format!("{:?}", days::totals(tx, ever)?));
+        all.push(format!("{:?} {:?}", days::totals(tx, ever)?, days::by_category(tx, ever)?));
         for contact in contacts::list(tx, &PageRequest::new(None, 500))?.items {
             let habits = [Side::Trade, Side::Payment].map(|side| habits::of(tx, contact.id, side));
             all.push(format!("{contact:?} {habits:?}"));

@@ -16,7 +16,7 @@ pub(in crate::books) fn set_balance(
     balance: Money,
 ) -> Result<()> {
     head.moved(contact.balance, balance)?;
-    tx.execute(
+    tx.send(
         "UPDATE ledger_contacts SET balance = $3 WHERE tenant_id = $1 AND id = $2",
         params![contact.id, balance],
     )?;
@@ -28,7 +28,7 @@ pub(in crate::books) fn add_role(tx: &mut Tx<'_>, contact: &Contact, kind: Kind)
     let customer = contact.roles.customer || matches!(kind, Kind::Sale | Kind::CreditGiven);
     let supplier = contact.roles.supplier || matches!(kind, Kind::Purchase | Kind::CreditTaken);
     if (customer, supplier) != (contact.roles.customer, contact.roles.supplier) {
-        tx.execute(
+        tx.send(
             "UPDATE ledger_contacts SET is_customer = $3, is_supplier = $4 WHERE tenant_id = $1 AND id = $2",
             params![contact.id, customer, supplier],
         )?;

@@ -4,63 +4,73 @@ use munshi_store::{Tx, params};
 use munshi_types::Money;
 
 use super::Finding;
-use crate::books::contacts;
 use crate::books::entry::{self, Entry};
 use crate::books::items;
 use crate::books::quantity::Quantity;
 use crate::error::Result;
 
+/// What is kept around an entry, and what follows from what was booked.
+struct Around {
+    posted: Money,
+    /// The turnover of the entry's day and kind.
+    day_kept: Money,
+    day_found: Money,
+    /// Of the entry's contact, or of the one that it was merged into.
+    owed_kept: Option<Money>,
+    owed_found: Money,
+    moves_stock: bool,
+}
+
 /// The first figure around an entry that does not follow: its amount, its day, its contact, its stock.
 pub fn around(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
-    if let Some(finding) = amount(tx, entry)? {
-        return Ok(Some(finding));
+    let kept = figures(tx, entry)?;
+    if kept.posted != entry.amount {
+        return Ok(Some(Finding::new("amount of entry", &entry.number, &entry.amount, &kept.posted)));
     }
-    if let Some(finding) = day(tx, entry)? {
-        return Ok(Some(finding));
+    if kept.day_kept != kept.day_found {
+        let which = format!("{} {}", entry.day, entry.kind);
+        return Ok(Some(Finding::new("turnover of", &which, &kept.day_kept, &kept.day_found)));
     }
-    if let Some(finding) = contact(tx, entry)? {
-        return Ok(Some(finding));
+    if let (Some(contact), Some(owed)) = (entry.contact, kept.owed_kept)
+        && owed != kept.owed_found
+    {
+        return Ok(Some(Finding::new("balance of contact", &contact, &owed, &kept.owed_found)));
     }
-    stock(tx, entry)
+    if kept.moves_stock { stock(tx, entry) } else { Ok(None) }
 }
 
-fn amount(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
-    let postings = entry::postings(tx, entry.id)?;
-    let sum = Money::sum(postings.iter().map(|posting| posting.amount))?;
-    Ok((sum != entry.amount).then(|| Finding::new("amount of entry", &entry.number, &entry.amount, &sum)))
-}
-
-/// The turnover of the entry's day and kind.
-fn day(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
-    let kept: Money = tx.one(
-        "SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) FROM ledger_days WHERE tenant_id = $1 AND day = $2 AND kind = $3",
-        params![entry.day, entry.kind],
-        |row| row.get(0),
-    )?;
-    let found: Money = tx.one(
-        "SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) FROM ledger_postings
-         WHERE tenant_id = $1 AND day = $2 AND kind = $3",
-        params![entry.day, entry.kind],
-        |row| row.get(0),
-    )?;
-    let which = format!("{} {}", entry.day, entry.kind);
-    Ok((kept != found).then(|| Finding::new("turnover of", &which, &kept, &found)))
-}
-
-fn contact(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
-    let Some(contact) = entry.contact.map(|id| contacts::get(tx, id)).transpose()? else { return Ok(None) };
-    let mut found = Money::ZERO;
-    for id in contacts::group(tx, contact.id)? {
-        let owes: Money = tx.one(
-            "SELECT CAST(coalesce(sum(CASE WHEN debit = 'contacts' THEN amount ELSE -amount END), 0) AS BIGINT)
-             FROM ledger_postings WHERE tenant_id = $1 AND contact_id = $2",
-            params![id],
-            |row| row.get(0),
-        )?;
-        found = found.plus(owes)?;
-    }
-    let is_wrong = found != contact.balance;
-    Ok(is_wrong.then(|| Finding::new("balance of contact", &contact.id, &contact.balance, &found)))
+/// All of it in one question.
+fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Around> {
+    Ok(tx.one(
+        "WITH whose AS (
+           SELECT coalesce(c.merged_into, c.id) AS id FROM ledger_contacts c WHERE c.tenant_id = $1 AND c.id = $3)
+         SELECT
+           CAST(coalesce((SELECT sum(p.amount) FROM ledger_postings p
+             WHERE p.tenant_id = $1 AND p.entry_id = $2), 0) AS BIGINT),
+           CAST(coalesce((SELECT sum(d.amount) FROM ledger_days d
+             WHERE d.tenant_id = $1 AND d.day = $4 AND d.kind = $5), 0) AS BIGINT),
+           CAST(coalesce((SELECT sum(p.amount) FROM ledger_postings p
+             WHERE p.tenant_id = $1 AND p.day = $4 AND p.kind = $5), 0) AS BIGINT),
+           (SELECT r.balance FROM ledger_contacts r JOIN whose ON r.id = whose.id WHERE r.tenant_id = $1),
+           CAST(coalesce((SELECT sum(CASE WHEN p.debit = 'contacts' THEN p.amount ELSE -p.amount END)
+             FROM ledger_postings p WHERE p.tenant_id = $1 AND p.contact_id IN (
+               SELECT id FROM whose UNION ALL
+               SELECT m.id FROM ledger_contacts m JOIN whose ON m.merged_into = whose.id WHERE m.tenant_id = $1)), 0)
+             AS BIGINT),
+           CASE WHEN EXISTS (SELECT 1 FROM ledger_movements m WHERE m.tenant_id = $1 AND m.entry_id = $2)
+             THEN TRUE ELSE FALSE END",
+        params![entry.id, entry.contact, entry.day, entry.kind],
+        |row| {
+            Ok(Around {
+                posted: row.get(0)?,
+                day_kept: row.get(1)?,
+                day_found: row.get(2)?,
+                owed_kept: row.get(3)?,
+                owed_found: row.get(4)?,
+                moves_stock: row.get(5)?,
+            })
+        },
+    )?)
 }
 
 fn stock(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
