@@ -91,7 +91,8 @@ pub fn reply(message: &str) -> Reply {
         (true, _) => Reply::No,
         (false, true) if agrees || unknown => Reply::Other,
         (false, true) => Reply::No,
-        (false, false) if agrees && !unknown => Reply::Yes,
+        // Whoever asks back has not agreed: "yes?"
+        (false, false) if agrees && !unknown && !asks(message) => Reply::Yes,
         (false, false) => Reply::Other,
     }
 }
@@ -126,6 +127,10 @@ fn by_sign(message: &str) -> Option<Reply> {
         return Some(Reply::Yes);
     }
     all(&['👎', '❌', '🚫', '✖', '\u{fe0f}']).then_some(Reply::No)
+}
+
+fn asks(message: &str) -> bool {
+    message.contains(['?', '？', '؟'])
 }
 
 fn is_tone(c: char) -> bool {
@@ -274,6 +279,10 @@ mod tests {
             "koi baat nahi",
             "not sure",
             "who is Raju?",
+            "yes?",
+            "haan ?",
+            "ok?",
+            "ठीक है?",
             "ha ha ha",
             "kar do na",
             "baad mein",

@@ -110,7 +110,7 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Re
 }
 
 fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Result<Vec<Concern>> {
-    let whom = text(arguments, "person").map(|said| whom(tx, said)).transpose()?;
+    let whom = text(arguments, "person").map(|said| whom(tx, said, &scene.message)).transpose()?;
     let contact = whom.as_ref().and_then(Whom::contact);
     match wish((scene.now, &scene.zone), (what, arguments, contact)) {
         Some(wish) => rules::concerns(tx, scene, &wish),

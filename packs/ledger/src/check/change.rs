@@ -164,7 +164,7 @@ pub(super) fn sorting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Resu
     // What can't be found, or may be several, is asked about by the tool.
     let Ok(payment) = unsorted(tx, &wish) else { return Ok(Vec::new()) };
     let Some(person) = text(arguments, "person") else { return Ok(Vec::new()) };
-    let Whom::Known(contact) = whom(tx, person)? else { return Ok(Vec::new()) };
+    let Whom::Known(contact) = whom(tx, person, &scene.message)? else { return Ok(Vec::new()) };
     let what = if payment.kind == Kind::PaymentMade { What::Paid } else { What::Received };
     if let Some(act) = what.plain(payment.amount, Some(contact.id)) {
         for other in dedup::payments(tx, &act, payment.happened_at, AROUND)? {

@@ -73,7 +73,7 @@ impl Write for Book {
         let call = self.desk.call(permit, tx)?;
         let held = books::hold_for(tx, call.key)?;
         let said = call.text("person");
-        let whom = said.map(|said| person::whom(tx, said)).transpose()?;
+        let whom = said.map(|said| person::whom(tx, said, call.heard())).transpose()?;
         if !held.is_booked() {
             call.nothing_since(tx, self.what, whom.as_ref().and_then(Whom::contact))?;
         }

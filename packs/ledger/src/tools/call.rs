@@ -85,6 +85,11 @@ impl Call<'_> {
         Day::of(self.now, &self.zone)
     }
 
+    /// What the person said in this turn.
+    pub(crate) fn heard(&self) -> &str {
+        &self.words
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         text(self.arguments, name)
     }

@@ -21,7 +21,7 @@ impl Write for AddContact {
         // Two who add the same one at once add one.
         books::hold(tx)?;
         let phone = call.text("phone").map(str::to_owned);
-        let contact = match whom(tx, said)? {
+        let contact = match whom(tx, said, call.heard())? {
             Whom::Known(contact) => {
                 let phone = phone.or(contact.phone);
                 let known =
@@ -50,7 +50,7 @@ pub(crate) struct SetLimit(pub(crate) Desk);
 impl Write for SetLimit {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, call.text("person").unwrap_or_default())?;
+        let contact = person::known(tx, &call)?;
         let limit = call.amount()?;
         let contact = contacts::set_limit(tx, contact.id, Some(limit))?;
         Ok(of(&contact).with("limit", munshi_lang::format::rupees(limit)).say("limit-set").done())

@@ -19,7 +19,7 @@ pub(crate) struct BalanceOf(pub(crate) Desk);
 impl Look for BalanceOf {
     fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, call.text("person").unwrap_or_default())?;
+        let contact = person::known(tx, &call)?;
         Ok(Told::default().of(&contact)?.done())
     }
 }

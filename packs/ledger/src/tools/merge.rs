@@ -51,7 +51,7 @@ fn named(tx: &mut Tx<'_>, arguments: &Value) -> Result<[Contact; 2], Failure> {
     }
     let mut known = |name: &str| {
         let said = text(arguments, name).unwrap_or_default();
-        person::known_as(tx, name, said)
+        person::known_as(tx, name, (said, ""))
     };
     Ok([known("first")?, known("second")?])
 }

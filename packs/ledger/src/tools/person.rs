@@ -34,7 +34,8 @@ impl Whom {
 }
 
 /// Whom an argument means: the id that was picked from choices, a name that is new for sure, or a name as it was said.
-pub(crate) fn whom(tx: &mut Tx<'_>, said: &str) -> Result<Whom> {
+/// What was heard may have the name with more letters, which were taken for a case: সমীর is Samir, or Sami's.
+pub(crate) fn whom(tx: &mut Tx<'_>, said: &str, heard: &str) -> Result<Whom> {
     if let Ok(id) = said.parse::<ContactId>() {
         return contacts::get(tx, id).map(Whom::Known);
     }
@@ -46,11 +47,27 @@ pub(crate) fn whom(tx: &mut Tx<'_>, said: &str) -> Result<Whom> {
         Found::Nobody if name != said => contacts::find(tx, name)?,
         found => found,
     };
-    Ok(match found {
-        Found::One(contact) => Whom::Known(contact),
-        Found::Nobody => Whom::New(name.to_owned()),
-        Found::Choices(several) => Whom::Several(several),
+    let whole = match as_heard(said, heard) {
+        Some(whole) => contacts::find(tx, whole)?.one(),
+        None => None,
+    };
+    Ok(match (found, whole) {
+        (Found::Nobody, Some(whole)) => Whom::Known(whole),
+        (Found::One(contact), Some(whole)) if contact.id != whole.id => Whom::Several(vec![whole, contact]),
+        (Found::One(contact), _) => Whom::Known(contact),
+        (Found::Nobody, None) => Whom::New(name.to_owned()),
+        (Found::Choices(several), _) => Whom::Several(several),
     })
+}
+
+/// A name with the rest of the word that it begins, where what was heard has it so.
+fn as_heard<'h>(said: &str, heard: &'h str) -> Option<&'h str> {
+    let is_letter = |letter: char| !letter.is_whitespace() && !letter.is_ascii_punctuation() && letter != '।';
+    let starts = |at: usize| heard.get(..at).is_some_and(|before| !before.ends_with(is_letter));
+    let (at, _) = heard.match_indices(said).find(|(at, _)| starts(*at))?;
+    let rest = heard.get(at + said.len()..)?;
+    let more = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+    (more > 0).then(|| heard.get(at..at + said.len() + more)).flatten()
 }
 
 /// A contact, and whether it is new in the books.
@@ -61,7 +78,7 @@ pub(crate) struct Party {
 
 /// Whom an entry is for; somebody new is added.
 pub(crate) fn party(tx: &mut Tx<'_>, call: &Call<'_>, said: &str) -> Result<Party, Failure> {
-    let whom = whom(tx, said)?;
+    let whom = whom(tx, said, call.heard())?;
     party_of(tx, call, said, whom)
 }
 
@@ -82,13 +99,17 @@ pub(crate) fn party_of(tx: &mut Tx<'_>, call: &Call<'_>, said: &str, whom: Whom)
 }
 
 /// Whom a question is about; nobody is added.
-pub(crate) fn known(tx: &mut Tx<'_>, said: &str) -> Result<Contact, Failure> {
-    known_as(tx, "person", said)
+pub(crate) fn known(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Contact, Failure> {
+    known_as(tx, "person", (call.text("person").unwrap_or_default(), call.heard()))
 }
 
 /// The same, where it is another argument that says whom.
-pub(crate) fn known_as(tx: &mut Tx<'_>, argument: &str, said: &str) -> Result<Contact, Failure> {
-    match whom(tx, said)? {
+pub(crate) fn known_as(
+    tx: &mut Tx<'_>,
+    argument: &str,
+    (said, heard): (&str, &str),
+) -> Result<Contact, Failure> {
+    match whom(tx, said, heard)? {
         Whom::Known(contact) => Ok(contact),
         Whom::New(name) => Err(Failure::not_found(name)),
         Whom::Several(mut several) if several.len() == 1 => {

@@ -23,7 +23,7 @@ pub(crate) struct DraftReminder(pub(crate) Desk);
 impl Write for DraftReminder {
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, call.text("person").unwrap_or_default())?;
+        let contact = person::known(tx, &call)?;
         owes(&contact)?;
         if !reminders::may_remind(tx, contact.id, call.now)? {
             let what = format!("{} was reminded within the last three days", contact.name);
@@ -120,7 +120,7 @@ impl Write for ReminderSent {
     /// The owner says that they have sent it, in the draft's words or others.
     fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, call.text("person").unwrap_or_default())?;
+        let contact = person::known(tx, &call)?;
         let waiting = reminders::waiting(tx, contact.id)?;
         if waiting.is_none() {
             owes(&contact)?;
@@ -136,7 +136,7 @@ impl Write for ReminderSent {
 
     fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
         let call = self.0.call(permit, tx)?;
-        let contact = person::known(tx, call.text("person").unwrap_or_default())?;
+        let contact = person::known(tx, &call)?;
         let is_kept = !reminders::may_remind(tx, contact.id, call.now)?;
         Ok((!is_kept).then(|| "that they were reminded was not kept".to_owned()))
     }

@@ -25,7 +25,7 @@ impl Look for PaymentLink {
     fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
         let call = self.0.call(permit, tx)?;
         let profile = profile::get(tx)?;
-        let contact = call.text("person").map(|said| person::known(tx, said)).transpose()?;
+        let contact = call.text("person").map(|_| person::known(tx, &call)).transpose()?;
         let owed = contact.as_ref().map(|contact| contact.balance).filter(|balance| *balance > Money::ZERO);
         let amount = call.given_amount().or(owed);
         let note = contact.as_ref().map(|contact| contact.name.as_str());

@@ -38,6 +38,28 @@ on_both! {
         shop.assert_sound().await;
     }
 
+    /// What looks like a case at the end of a name may be the name's own.
+    async fn a_name_that_holds_another_and_its_case_is_asked_about(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for (whole, front, said) in [
+            ("Samir", "Sami", "সমীর ৩০৫ টাকা দিল"),
+            ("Shekhar", "Shekh", "ଶେଖର 312 ଟଙ୍କା ଦେଲା"),
+        ] {
+            shop.say(&format!("{whole} ko 900 udhaar diya")).await;
+            shop.say(&format!("{front} ko 800 udhaar diya")).await;
+            let asked = shop.say(said).await;
+            assert!(asked.contains(whole) && asked.contains(front), "{said}: {asked}");
+            shop.say("cancel").await;
+        }
+        shop.say("Kabir ko 700 udhaar diya").await;
+        shop.say("কবীর ২১০ টাকা দিল").await;
+        let left = shop.db.read(shop.tenant, |tx| {
+            let Found::One(kabir) = contacts::find(tx, "Kabir")? else { panic!("nobody") };
+            balances::of(tx, kabir.id)
+        });
+        assert_eq!(left.await.unwrap(), Money::from_paise(49_000), "whoever has the whole name is meant");
+    }
+
     async fn a_no_leaves_two(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("Suresh ko 300 udhaar diya").await;
