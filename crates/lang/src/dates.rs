@@ -127,7 +127,7 @@ pub(crate) fn find(reader: &Reader<'_>) -> Vec<Dated> {
 /// Lays the readings on a calendar.
 pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: Option<Date>) -> DateFound {
     let mut readings: Vec<DateReading> = Vec::new();
-    for when in dated.whens.iter().copied() {
+    for when in also_today(dated, today).into_iter().chain(dated.whens.iter().copied()) {
         let span = today.and_then(|today| calendar::span(when, today));
         // Two ways to the same day are one reading: the 15th, said on the 15th.
         if span.is_none() || readings.iter().all(|known| known.from.zip(known.to) != span) {
@@ -138,6 +138,15 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: O
     let text = reader.text(message, dated.from, dated.to).to_owned();
     let start = reader.token(dated.from).map_or(0, |token| token.start);
     DateFound { text, start, certainty, no_such_day: readings.is_empty(), readings }
+}
+
+/// Whoever says on a Monday that something was on Monday may mean today, or a week ago.
+fn also_today(dated: &Dated, today: Option<Date>) -> Option<When> {
+    let today = today?.weekday().to_monday_one_offset();
+    let is_past = |when: &When| *when == When::Weekday { weekday: today, side: Side::Before };
+    // "Last Monday" is plain.
+    let is_bare = dated.to == dated.from + 1;
+    (is_bare && dated.whens.iter().any(is_past)).then_some(When::Day { offset: 0 })
 }
 
 fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {

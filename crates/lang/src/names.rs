@@ -215,12 +215,51 @@ pub(crate) fn coverage(total: f32, met: usize, all: usize) -> f32 {
     (total / met.max(1.0) - 0.1 * missing).max(0.0)
 }
 
-/// How alike two words are; 0 when their consonants or their first vowels differ.
+/// How alike two words are; 0 when their consonants or their first vowels differ. English words in the names of shops are
+/// written by their sound in other scripts: ट्रेडर्स is Traders.
 pub(crate) fn word_score(one: &Word, other: &Word) -> f32 {
     if one.fold == other.fold {
         return 1.0;
     }
-    if one.bones != other.bones || first_vowels_clash(one, other) {
+    if one.bones != other.bones {
+        return 0.0;
+    }
+    match (sounded(one), sounded(other)) {
+        (None, None) => score_of(one, other),
+        (first, second) => score_of(first.as_ref().unwrap_or(one), second.as_ref().unwrap_or(other)),
+    }
+}
+
+/// An English word of trade as it is said.
+fn sounded(word: &Word) -> Option<Word> {
+    let (_, said) = SOUNDED.iter().find(|(written, _)| *written == word.fold)?;
+    Some(Word { fold: (*said).to_owned(), ..word.clone() })
+}
+
+/// Words of trade whose vowels are written otherwise than they are said, both as folds.
+const SOUNDED: &[(&str, &str)] = &[
+    ("trader", "tredar"),
+    ("traders", "tredars"),
+    ("traiders", "tredars"),
+    ("trading", "treding"),
+    ("tailor", "telar"),
+    ("tailors", "telars"),
+    ("bakery", "bekari"),
+    ("bakeri", "bekari"),
+    ("dairy", "deri"),
+    ("dairi", "deri"),
+    ("painter", "pentar"),
+    ("paints", "pents"),
+    ("mobile", "mobail"),
+    ("textile", "tekstail"),
+    ("textiles", "tekstails"),
+];
+
+fn score_of(one: &Word, other: &Word) -> f32 {
+    if one.fold == other.fold {
+        return 0.97;
+    }
+    if first_vowels_clash(one, other) {
         return 0.0;
     }
     let voiceless = one.voiceless || other.voiceless;

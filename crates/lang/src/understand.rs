@@ -236,6 +236,9 @@ mod tests {
             ("naalaiku vaanga", &["2026-11-16"]),
             ("agle hafte dena", &["2026-11-16"]),
             ("15/08/2026", &["2026-08-15"]),
+            ("itvaar ko Ramesh ne 500 diya", &["2026-11-15", "2026-11-08"]),
+            ("pichhle itvaar Ramesh ne 500 diya", &["2026-11-08"]),
+            ("somvar ko Ramesh ne 500 diya", &["2026-11-09"]),
         ] {
             let found = understand(message, &context).dates;
             let said: Vec<String> = found

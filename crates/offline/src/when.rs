@@ -7,10 +7,15 @@ use crate::fill::Filled;
 use crate::palette::Field;
 use crate::reading::Reading;
 
-/// A day as `2026-11-15`; one that may be two days is a doubt. Needs to know today.
+/// A day as `2026-11-15`; one that may be two days, or is any day of several, is a doubt. Needs to know today.
 pub(crate) fn day(reading: &Reading<'_>, field: &Field, filled: &mut Filled) -> Option<Value> {
     let date = reading.dates.first()?;
     let fits = |day: &&DateReading| !(field.is_past && is_to_come(day.when));
+    // "Last week" names no day.
+    if date.readings.iter().filter(fits).any(|day| day.from != day.to) {
+        filled.doubts.push((field.name.clone(), Vec::new()));
+        return None;
+    }
     let days: Vec<Value> = date
         .readings
         .iter()

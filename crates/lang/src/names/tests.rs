@@ -38,6 +38,24 @@ fn close_names_are_asked_about() {
 }
 
 #[test]
+fn a_shops_english_name_is_known_by_its_sound() {
+    for said in [
+        "गुप्ता ट्रेडर्स को 500 दिए",
+        "গুপ্তা ট্রেডার্স কে ৫০০ দিলাম",
+        "ગુપ્તા ટ્રેડર્સ ને 500 આપ્યા",
+        "గుప్తా ట్రేడర్స్ కి 500 ఇచ్చాను",
+        "ಗುಪ್ತಾ ಟ್ರೇಡರ್ಸ್ ಗೆ 500 ಕೊಟ್ಟೆ",
+        "ଗୁପ୍ତା ଟ୍ରେଡର୍ସ କୁ 500 ଦେଲି",
+    ] {
+        let found = meant(&["Gupta Traders", "Ramesh"], said);
+        assert_eq!(found, Some(("Gupta Traders".to_owned(), Certainty::Exact)), "{said}");
+        let name = said.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let found = Directory::new(["Gupta Traders"]).look_up(&name);
+        assert!(found.is_some_and(|found| found.certainty == Certainty::Exact), "{name}");
+    }
+}
+
+#[test]
 fn other_vowels_are_another_name() {
     for (said, contact) in
         [("Dinesh", "Danish"), ("Danish", "Dinesh"), ("Ramesh", "Suresh"), ("Mina", "Mona")]

@@ -283,12 +283,12 @@ pub(super) fn lease_again(
 
 fn set_lease(tx: &mut Tx<'_>, id: ActId, until: Option<Timestamp>) -> Result<()> {
     match until {
-        Some(until) => tx.execute(
+        Some(until) => tx.send(
             "INSERT INTO act_leases (tenant_id, act_id, lease_until) VALUES ($1, $2, $3)
              ON CONFLICT (tenant_id, act_id) DO UPDATE SET lease_until = excluded.lease_until",
             params![id, until],
         )?,
-        None => tx.execute("DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2", params![id])?,
+        None => tx.send("DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2", params![id])?,
     };
     Ok(())
 }

@@ -29,9 +29,6 @@ impl Untold {
 
     /// The same for those who have no office at hand.
     pub fn tell_with(self, tx: &mut Tx<'_>, ids: &Ids, now: Timestamp) -> Result<()> {
-        for entry in &self.0 {
-            audit::append(tx, entry, now, ids)?;
-        }
-        Ok(())
+        audit::append_all(tx, &self.0, now, ids)
     }
 }

@@ -16,10 +16,30 @@ use crate::error::Result;
 /// Call it last: on Postgres it holds the end of the tenant's chain until the transaction ends, so what stands after it
 /// makes others wait, and who locks anything after it may wait for each other forever.
 pub fn append(tx: &mut Tx<'_>, new: &NewEntry, now: Timestamp, ids: &Ids) -> Result<EntryId> {
-    let (seq, prev) = head(tx)?;
+    let mut end = head(tx)?;
+    add(tx, &mut end, new, now, ids)
+}
+
+/// Adds several, one after another. The end of the chain is asked for once.
+pub fn append_all(tx: &mut Tx<'_>, new: &[NewEntry], now: Timestamp, ids: &Ids) -> Result<()> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let mut end = head(tx)?;
+    new.iter().try_for_each(|new| add(tx, &mut end, new, now, ids).map(drop))
+}
+
+fn add(
+    tx: &mut Tx<'_>,
+    (seq, prev): &mut (i64, Hash),
+    new: &NewEntry,
+    now: Timestamp,
+    ids: &Ids,
+) -> Result<EntryId> {
+    *seq += 1;
     let mut entry = Entry {
         tenant: tx.tenant(),
-        seq: seq + 1,
+        seq: *seq,
         id: ids.next(),
         made_at: now,
         actor_kind: new.actor.kind.as_str().to_owned(),
@@ -27,10 +47,11 @@ pub fn append(tx: &mut Tx<'_>, new: &NewEntry, now: Timestamp, ids: &Ids) -> Res
         event: new.event.as_str().to_owned(),
         subject: cleaned(&hidden(&new.subject)),
         payload: new.body(),
-        prev,
+        prev: *prev,
         hash: Hash::START,
     };
     entry.hash = entry.computed_hash();
+    *prev = entry.hash;
     insert(tx, &entry)?;
     Ok(entry.id)
 }
@@ -60,7 +81,7 @@ fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, Hash)>> {
 
 /// One statement moves the head and adds the entry: on SQLite by a trigger.
 fn insert(tx: &mut Tx<'_>, entry: &Entry) -> Result<()> {
-    tx.execute(
+    tx.send(
         (
             "INSERT INTO audit_entries (tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload,
                                         prev_hash, hash)

@@ -23,7 +23,7 @@ mod pseudonym;
 mod read;
 pub mod verify;
 
-pub use append::append;
+pub use append::{append, append_all};
 pub use canonical::canonical;
 pub use daily::{examine, install, set_schedules};
 pub use entry::{Actor, ActorKind, Entry, Event, Hash, NewEntry};

@@ -5,8 +5,7 @@ use munshi_store::Tx;
 use munshi_types::Money;
 use serde_json::Value;
 
-use crate::books::contacts::Contact;
-use crate::books::{Entry, LedgerEntryId, balances, contacts, entry, verify};
+use crate::books::{Entry, LedgerEntryId, contacts, entry, verify};
 use crate::error::Result;
 
 /// What does not agree with what was told of an entry, or with what was booked.
@@ -26,6 +25,7 @@ struct Told<'r> {
     amount: Option<Money>,
     /// With whom, and how much is open with them.
     contact: Option<&'r str>,
+    name: Option<&'r str>,
     open: Option<Money>,
 }
 
@@ -37,6 +37,7 @@ impl<'r> Told<'r> {
             number: result.pointer("/entry/number").and_then(Value::as_i64).unwrap_or_default(),
             amount: money("amount"),
             contact: result.pointer("/contact/id").and_then(Value::as_str),
+            name: result.pointer("/contact/name").and_then(Value::as_str),
             open: money("balance"),
         })
     }
@@ -46,24 +47,25 @@ fn disagreement(tx: &mut Tx<'_>, told: &Told<'_>, entry: &Entry) -> Result<Optio
     if let Some(amount) = told.amount.filter(|amount| *amount != entry.amount) {
         return Ok(Some(format!("{amount} was told, and {} is booked", entry.amount)));
     }
-    if let Some(finding) = verify::around(tx, entry)? {
+    let around = verify::around(tx, entry)?;
+    if let Some(finding) = around.finding {
         return Ok(Some(finding.to_string()));
     }
-    let contact = told.contact.and_then(|id| id.parse().ok());
-    let Some(contact) = contact.map(|id| contacts::get(tx, id)).transpose()? else { return Ok(None) };
+    let (Some(contact), Some(open)) = (told.contact.and_then(|id| id.parse().ok()), told.open) else {
+        return Ok(None);
+    };
     // What was told was true when it was told; what was booked since has changed it.
-    let is_last = balances::standing(tx)?.entries == entry.number;
-    let size = size(&contact)?;
-    Ok(match told.open {
-        Some(open) if is_last && open != size => {
-            Some(format!("{open} was told to be open with {}, and {size} is kept", contact.name))
-        }
-        _ => None,
-    })
-}
-
-fn size(contact: &Contact) -> Result<Money> {
-    Ok(if contact.balance.is_negative() { contact.balance.negated()? } else { contact.balance })
+    if around.entries != entry.number {
+        return Ok(None);
+    }
+    let kept = match around.owed {
+        Some(owed) => owed,
+        // The entry is nobody's any more, and it was told how things stand with whose it was.
+        None => contacts::get(tx, contact)?.balance,
+    };
+    let size = if kept.is_negative() { kept.negated()? } else { kept };
+    let who = told.name.unwrap_or("them");
+    Ok((open != size).then(|| format!("{open} was told to be open with {who}, and {size} is kept")))
 }
 
 fn objection(number: i64, what: &str) -> Objection {

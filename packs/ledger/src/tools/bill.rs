@@ -60,7 +60,8 @@ fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
         let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
         return entry::by_number(tx, number)?.ok_or_else(none);
     }
-    let named = call.text("buyer").map(|said| person::known_as(tx, "buyer", (said, call.heard()))).transpose()?;
+    let named =
+        call.text("buyer").map(|said| person::known_as(tx, "buyer", (said, call.heard()))).transpose()?;
     let contact = match (named, call.text("text")) {
         (None, Some(sentence)) => person::mentioned(tx, sentence)?.into_iter().next(),
         (named, _) => named,

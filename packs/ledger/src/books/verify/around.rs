@@ -9,8 +9,18 @@ use crate::books::items;
 use crate::books::quantity::Quantity;
 use crate::error::Result;
 
+/// What was looked at after an entry was booked.
+pub struct Around {
+    /// The first figure that does not follow.
+    pub finding: Option<Finding>,
+    /// What is kept of what the entry's contact owes.
+    pub owed: Option<Money>,
+    /// How many entries there are.
+    pub entries: i64,
+}
+
 /// What is kept around an entry, and what follows from what was booked.
-struct Around {
+struct Figures {
     posted: Money,
     /// The turnover of the entry's day and kind.
     day_kept: Money,
@@ -19,11 +29,17 @@ struct Around {
     owed_kept: Option<Money>,
     owed_found: Money,
     moves_stock: bool,
+    entries: i64,
 }
 
-/// The first figure around an entry that does not follow: its amount, its day, its contact, its stock.
-pub fn around(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
+/// Works out the figures around an entry: its amount, its day, its contact, its stock.
+pub fn around(tx: &mut Tx<'_>, entry: &Entry) -> Result<Around> {
     let kept = figures(tx, entry)?;
+    let finding = wrong(tx, entry, &kept)?;
+    Ok(Around { finding, owed: kept.owed_kept, entries: kept.entries })
+}
+
+fn wrong(tx: &mut Tx<'_>, entry: &Entry, kept: &Figures) -> Result<Option<Finding>> {
     if kept.posted != entry.amount {
         return Ok(Some(Finding::new("amount of entry", &entry.number, &entry.amount, &kept.posted)));
     }
@@ -40,7 +56,7 @@ pub fn around(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
 }
 
 /// All of it in one question.
-fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Around> {
+fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Figures> {
     Ok(tx.one(
         "WITH whose AS (
            SELECT coalesce(c.merged_into, c.id) AS id FROM ledger_contacts c WHERE c.tenant_id = $1 AND c.id = $3)
@@ -58,16 +74,18 @@ fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Around> {
                SELECT m.id FROM ledger_contacts m JOIN whose ON m.merged_into = whose.id WHERE m.tenant_id = $1)), 0)
              AS BIGINT),
            CASE WHEN EXISTS (SELECT 1 FROM ledger_movements m WHERE m.tenant_id = $1 AND m.entry_id = $2)
-             THEN TRUE ELSE FALSE END",
+             THEN TRUE ELSE FALSE END,
+           coalesce((SELECT b.entries FROM ledger_books b WHERE b.tenant_id = $1), 0)",
         params![entry.id, entry.contact, entry.day, entry.kind],
         |row| {
-            Ok(Around {
+            Ok(Figures {
                 posted: row.get(0)?,
                 day_kept: row.get(1)?,
                 day_found: row.get(2)?,
                 owed_kept: row.get(3)?,
                 owed_found: row.get(4)?,
                 moves_stock: row.get(5)?,
+                entries: row.get(6)?,
             })
         },
     )?)

@@ -12,7 +12,7 @@ mod entries;
 mod figures;
 mod habits;
 
-pub use around::around;
+pub use around::{Around, around};
 
 use std::fmt;
 
