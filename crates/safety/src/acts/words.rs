@@ -1,6 +1,7 @@
 //! An act in plain words, for the person who is asked about it.
 
-use munshi_types::{ToolSpec, is_unseen};
+use munshi_lang::format::rupees;
+use munshi_types::{Money, ToolSpec, is_unseen};
 use serde_json::Value;
 
 /// Longer values are cut: the whole is in the arguments beside it.
@@ -16,9 +17,15 @@ pub fn plain(spec: &ToolSpec, arguments: &Value) -> String {
         words.push_str(if position == 0 { ": " } else { "; " });
         words.push_str(&named(name));
         words.push(' ');
-        words.push_str(&shown(value));
+        words.push_str(&paid(spec, name, value).unwrap_or_else(|| shown(value)));
     }
     words
+}
+
+/// Money as people write it, where the tool says that an argument counts paise.
+fn paid(spec: &ToolSpec, name: &str, value: &Value) -> Option<String> {
+    let format = spec.parameters.get("properties")?.get(name)?.get("format")?;
+    (format == "money").then(|| value.as_i64().map(|paise| rupees(Money::from_paise(paise)))).flatten()
 }
 
 /// A name with signs in it could read as more than one, so it stands in quotes as a value does.
@@ -76,6 +83,11 @@ mod tests {
             plain(&spec, &json!({ "amount": 12000, "name": "Raju\n\u{202e}granted", "note": null })),
             "Writes a sale down (log_sale): amount 12000; name “Raju  granted”"
         );
+        let mut priced = spec.clone();
+        priced.parameters =
+            json!({ "type": "object", "properties": { "amount": { "type": "integer", "format": "money" } } });
+        let words = plain(&priced, &json!({ "amount": 12_34_500, "count": 12_34_500 }));
+        assert_eq!(words, "Writes a sale down (log_sale): amount ₹12,345; count 1234500");
         let forged = plain(&spec, &json!({ "a\n\u{202e}b\u{e0041}": 1 }));
         assert_eq!(forged, "Writes a sale down (log_sale): “a  b ” 1");
         for (arguments, words) in [
