@@ -32,6 +32,9 @@ pub struct Asked {
     /// Which of its arguments the pick becomes.
     argument: String,
     choices: Vec<Choice>,
+    /// It was passed by, and is put a second time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    again: bool,
 }
 
 /// What was picked, and the call it makes.
@@ -61,6 +64,7 @@ impl Asked {
             arguments: arguments.cloned(),
             argument: argument.to_owned(),
             choices,
+            again: false,
         };
         asked.bounded()
     }
@@ -73,6 +77,26 @@ impl Asked {
         self.choices.retain(fits);
         self.choices.truncate(MOST);
         (!self.choices.is_empty()).then_some(self)
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The question for another time, where a message passed it by. Who says no to it wants it no more.
+    pub(crate) fn once_more(self, text: &str) -> Option<Self> {
+        let is_over = self.again || reply(text) == Reply::No;
+        (!is_over).then_some(Self { again: true, ..self })
+    }
+
+    /// Whether a call is the one that it is about, whomever it names.
+    pub(crate) fn is_about(&self, tool: &str, arguments: &Value) -> bool {
+        let others = |value: &Value| {
+            let mut rest = value.as_object().cloned().unwrap_or_default();
+            rest.remove(&self.argument);
+            rest
+        };
+        self.tool == tool && self.arguments.as_ref().is_some_and(|own| others(own) == others(arguments))
     }
 
     pub fn choices(&self) -> &[Choice] {

@@ -54,7 +54,7 @@ impl Turn {
     }
 
     /// Whether the reply asks something of its own: a yes would be to that.
-    fn asks_something(&self) -> bool {
+    pub(super) fn asks_something(&self) -> bool {
         let asks = self.reply.text().trim_end().ends_with(['?', '？']);
         asks || !self.state.is_empty() || self.entities.asked().is_some() || self.which.is_some()
     }
@@ -144,7 +144,12 @@ fn quoted(arguments: &Value) -> Option<String> {
     let mut fields = arguments.as_object()?.values();
     let text = fields.next()?.as_str()?.trim();
     let is_only = fields.next().is_none() && text.contains(char::is_whitespace);
+    is_only.then(|| in_quotes(text))
+}
+
+/// As much of a text as tells which one it is.
+pub(super) fn in_quotes(text: &str) -> String {
     let beginning: String = text.chars().take(QUOTED).collect();
     let rest = if beginning.len() < text.len() { "…" } else { "" };
-    is_only.then(|| format!("“{beginning}{rest}”"))
+    format!("“{beginning}{rest}”")
 }

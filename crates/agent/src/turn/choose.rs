@@ -4,10 +4,12 @@
 use munshi_tools::{Answer, Next};
 use serde_json::Value;
 
+use super::asking::in_quotes;
 use super::consent::asking;
 use super::{End, Turn, whom};
 use crate::choices::{self, Asked, Searched};
 use crate::entities::Entities;
+use crate::messages::Speaker;
 use crate::snapshot::{CallOutcome, Called};
 use crate::state::Halt;
 
@@ -26,7 +28,12 @@ impl Turn {
         if !self.has_seen_last() {
             return None;
         }
-        let picked = self.entities.pick(&self.prepared.message.text)?;
+        let (asked, text) = (self.entities.asked().cloned(), &self.prepared.message.text);
+        let picked = self.entities.pick(text);
+        if picked.is_none() {
+            self.passed_by = asked.and_then(|asked| asked.once_more(text));
+        }
+        let picked = picked?;
         let arguments = picked.arguments?;
         self.picked = Some((picked.choice.value, picked.choice.label));
         self.wish(asking(&picked.tool, arguments)).map(End::Halted)
@@ -106,6 +113,25 @@ impl Turn {
         self.reply.say(&words);
         self.entities.ask(asked);
         true
+    }
+
+    /// Puts a choice once more that the message has passed by, where something was to be written: it is neither done nor
+    /// forgotten.
+    pub(crate) fn ask_which_again(&mut self) {
+        let Some(asked) = self.passed_by.take() else { return };
+        let writes = self.tool(asked.tool()).is_some_and(|tool| tool.known.spec.effect.writes());
+        let is_said_anew = self.snapshot.all().any(|called| asked.is_about(&called.tool, &called.arguments));
+        if !writes || is_said_anew || self.asks_something() {
+            return;
+        }
+        let said = self.prepared.history.iter().rev().find(|message| message.speaker == Speaker::Person);
+        let said = said.map(|message| in_quotes(message.text.trim())).unwrap_or_default();
+        let lead = self.phrase("approval-asked", &[]);
+        match asked.words(&self.engine.book, self.prepared.tongue.voice) {
+            Ok(words) => self.reply.say(&format!("{lead}\n{said}\n{words}")),
+            Err(error) => return tracing::error!(%error, "a choice can't be put again"),
+        }
+        self.entities.ask(asked);
     }
 
     /// Whether all that was called beside it was written, or led to it.

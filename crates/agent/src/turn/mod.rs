@@ -56,6 +56,7 @@ use self::pause::Pause;
 use self::prepare::Prepared;
 use self::reply::{Manner, Reply};
 use self::think::Thought;
+use crate::choices::Asked;
 use crate::engine::Inner;
 use crate::entities::Entities;
 use crate::error::{Error, Result};
@@ -127,6 +128,8 @@ pub(crate) struct Turn {
     which: Option<Which>,
     /// What the person has just picked, and what it was called.
     picked: Option<(Value, String)>,
+    /// Choices that the message has passed by.
+    passed_by: Option<Asked>,
     /// The message answers a question of ours.
     is_answer: bool,
     /// Questions that the reply puts before the person, beside those of the run's own acts.
@@ -246,6 +249,7 @@ impl Turn {
             proposed: Vec::new(),
             which: None,
             picked: None,
+            passed_by: None,
             is_answer: false,
             asks: Vec::new(),
             objections: Vec::new(),

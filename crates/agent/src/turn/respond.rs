@@ -66,6 +66,7 @@ impl Turn {
                 self.ask_outcomes().await?;
                 self.tell_expired().await?;
                 if !self.reply.text().trim().is_empty() {
+                    self.ask_which_again();
                     self.ask_again();
                 }
                 Ok(match self.reply.text().trim().is_empty() {

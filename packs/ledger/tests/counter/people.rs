@@ -60,6 +60,28 @@ on_both! {
         assert_eq!(left.await.unwrap(), Money::from_paise(49_000), "whoever has the whole name is meant");
     }
 
+    /// Who speaks of something else has not answered, and what they said before is not forgotten.
+    async fn a_choice_that_is_passed_by_is_put_once_more(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for said in ["Ramesh Kumar ko 900 udhaar diya", "Ramesh Gupta ko 800 udhaar diya", "Mohan ko 100 udhaar diya"] {
+            shop.say(said).await;
+        }
+        let asked = shop.say("Ramesh ne 520 diye").await;
+        assert!(asked.contains("1. Ramesh") && asked.contains("2. Ramesh"), "{asked}");
+        let told = shop.say("Mohan ne 50 diye").await;
+        assert!(told.contains("₹50") && told.contains("Ramesh ne 520 diye"), "{told}");
+        assert!(told.contains("1. Ramesh") && told.contains("2. Ramesh"), "{told}");
+        shop.say("1").await;
+        let owed = shop.db.read(shop.tenant, |tx| balances::standing(tx)).await.unwrap().receivable;
+        assert_eq!(owed, Money::from_paise(123_000), "both were written, each once");
+        shop.say("Ramesh ne 530 diye").await;
+        let told = shop.say("Ramesh Gupta ne 530 diye").await;
+        assert!(!told.contains("1. Ramesh"), "it was said anew: {told}");
+        shop.say("Ramesh ne 540 diye").await;
+        let told = shop.say("nahi").await;
+        assert!(!told.contains("1. Ramesh"), "{told}");
+    }
+
     async fn a_no_leaves_two(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("Suresh ko 300 udhaar diya").await;
