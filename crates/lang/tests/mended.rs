@@ -194,3 +194,27 @@ fn number_words_of_hindi_do_not_speak_for_marathi() {
         assert_eq!(read(message).language, Language::Hindi, "{message}");
     }
 }
+
+#[test]
+fn number_words_that_run_together_are_read_part_by_part() {
+    exact(&[
+        ("or: ବାରଶହ ଟଙ୍କା", "1200"),
+        ("or: ତେରଶହ", "1300"),
+        ("mr: साडेचारशे रुपये", "450"),
+        ("mr: साडेआठ हजार", "8500"),
+        ("mr: साडेनऊशे रुपये", "950"),
+        ("mr: सव्वासहाशे रुपये", "625"),
+        ("ml: മുന്നൂറ്റി ഇരുപത് രൂപ", "320"),
+    ]);
+}
+
+#[test]
+fn what_only_folds_like_a_crore_is_none() {
+    exact(&[
+        ("kn: ಗೋಧಿ ಐದು ಮೂಟೆ ಬಂದಿದೆ", "5"),
+        ("ta: ஆயிரத்து ஐநூறு ரூபாய் குடுத்துட்டு போனார்", "1500"),
+        ("ta: தினேஷ் ஆயிரத்து ஐநூறு குடுத்துட்டு போனார்", "1500"),
+        ("ta: ஐநூறு குடுங்க", "500"),
+    ]);
+    exact(&[("ta: இரண்டு கோடி", "20000000"), ("kn: ಎರಡು ಕೋಟಿ", "20000000")]);
+}

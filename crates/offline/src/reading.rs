@@ -8,7 +8,7 @@ use munshi_types::Language;
 
 use crate::mood::{Actor, Mood, actor, mood};
 use crate::palette::bare;
-use crate::roles::is_trade;
+use crate::roles::{CASES, is_trade};
 use crate::words::{Class, Classes, SmallWords};
 
 /// What is known before a message is read.
@@ -274,7 +274,12 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     {
         likeliest = bent(&stem, *language);
     }
-    let mut classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    let mut careful = words.classes(&token.key, languages).only(CAREFUL);
+    // "Ramesh ki limit": what marks a case in the likeliest language asks in no other.
+    if likeliest.meets(CASES) && !likeliest.has(Class::Question) {
+        careful = careful.without(Classes::of(&[Class::Question]));
+    }
+    let mut classes = likeliest.with(careful);
     // English is mixed into all languages.
     if classes == Classes::NONE && token.text.is_ascii() {
         classes = words.classes(&token.key, &[Language::English]).only(MIXED);

@@ -104,7 +104,7 @@ pub(crate) fn beside(
         });
     }
     let speaks_english = reading.languages.iter().any(is_english);
-    speaks_english.then(|| in_english(reading, from, known)).flatten()
+    speaks_english.then(|| in_english(reading, from, to, known)).flatten()
 }
 
 /// Who gives or takes by a marker at a place.
@@ -116,7 +116,20 @@ fn part_of(reading: &Reading<'_>, at: usize) -> Option<Role> {
 }
 
 /// Prepositions stand before the name; without one, who stands before the verb does it.
-fn in_english(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> Option<Told> {
+fn in_english(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    known: &impl Fn(usize) -> Known,
+) -> Option<Told> {
+    let last = to.checked_sub(1).and_then(|at| reading.words.get(at));
+    if last.is_some_and(|word| word.text.ends_with("'s") || word.text.ends_with("’s")) {
+        return Some(Told { role: Role::Of, is_marked: true, is_unclear: false });
+    }
+    let is_article =
+        |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::Article));
+    // "Gave the milkman": what stands before an article tells.
+    let from = (1..=from).rev().find(|at| !is_article(at - 1)).unwrap_or(0);
     let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
     let case = before
         .filter(|before| before.held.is_none())

@@ -130,7 +130,8 @@ fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known)
 fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
     let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
     // The first word of a sentence is written large whatever it is.
-    reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.is_trade
+    let is_told = from > 0 || !word.is_capital;
+    reading.is_latin() && is_told && word.is_capital != next.is_capital && !next.is_trade
 }
 
 fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
@@ -203,8 +204,15 @@ fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>)
         matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
     let is_of = told.is_some_and(|told| told.role == Role::Of);
-    counts(Some(to))
+    (counts(Some(to)) && !counts_next(reading, to))
         || (told.is_some() && counts(Some(to + 1)))
         || counts(from.checked_sub(1))
         || (is_of && counts(from.checked_sub(2)))
+}
+
+/// Whether a quantity counts what follows it, as in English: gave Ramesh 2 kg sugar.
+fn counts_next(reading: &Reading<'_>, at: usize) -> bool {
+    let held = reading.words.get(at).and_then(|word| word.held);
+    let next = reading.words.iter().skip(at).find(|word| word.held != held);
+    reading.languages.first() == Some(&Language::English) && next.is_some_and(Word::is_content)
 }

@@ -57,6 +57,7 @@ pub(crate) enum Class {
     DidOther,
     Bent,
     Place,
+    Article,
 }
 
 impl Class {
@@ -96,6 +97,7 @@ impl Class {
             "did-other" => Self::DidOther,
             "bent" => Self::Bent,
             "place" => Self::Place,
+            "article" => Self::Article,
             _ => return None,
         })
     }

@@ -1,7 +1,9 @@
 //! Words after a number that are nearly a scale: misspelled, shortened, under an ending nobody listed.
 
+use munshi_types::Script;
+
 use crate::fold;
-use crate::lexicon::Meaning;
+use crate::lexicon::{self, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, Credit, Found};
 use crate::reader::Reader;
@@ -88,6 +90,10 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
     if named || token.key.len() < 3 {
         return None;
     }
+    // A native script spells a scale as it begins: குடு is give, and no கோடி.
+    if token.script() != Some(Script::Latin) && !lexicon::opens(token.text, reader.known) {
+        return None;
+    }
     STEMS
         .iter()
         .find(|(form, _)| {
@@ -122,11 +128,13 @@ pub(super) fn runs_into_scale(reader: &Reader<'_>, at: usize) -> bool {
 /// The consonants of a word, doubled ones once, without a plural.
 fn bones(key: &str) -> String {
     let mut out = String::with_capacity(key.len());
-    for letter in key.trim_end_matches('s').chars().filter(|letter| !"aeiou".contains(*letter)) {
+    let mut last = None;
+    for letter in key.trim_end_matches('s').chars() {
         let letter = if letter == 'z' { 'j' } else { letter };
-        if !out.ends_with(letter) {
+        if !"aeiou".contains(letter) && last != Some(letter) {
             out.push(letter);
         }
+        last = Some(letter);
     }
     out
 }

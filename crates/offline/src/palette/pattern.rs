@@ -87,7 +87,10 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
             list.push(place);
         }
     }
-    let spans = spans(&reading, |at| if names.get(at) == Some(&true) { Known::No } else { Known::Cue });
+    let is_cue = |at: usize| {
+        names.get(at) != Some(&true) && reading.words.get(at).is_some_and(|word| word.is_content())
+    };
+    let spans = spans(&reading, |at| if is_cue(at) { Known::Cue } else { Known::No });
     let is_person = |text: &str| text.contains(SOMEBODY) || (is_value(text) && !text.contains(SOMETHING));
     let person = spans.iter().find(|span| is_person(&span.text));
     Pattern {
