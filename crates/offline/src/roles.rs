@@ -48,9 +48,23 @@ pub(crate) const fn is_opposite(one: Role, other: Role) -> bool {
 /// Whether a word is a trade with an ending.
 pub(crate) fn is_trade(text: &str, languages: &[Language]) -> bool {
     let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+    if has_trade(text, languages) {
+        return true;
+    }
     let cut = SmallWords::get().ending(text, languages, CASES);
+    if cut.is_some_and(|(front, _)| has_trade(front, languages)) {
+        return true;
+    }
     // The ending may have taken the place of the sign that no vowel follows.
     cut.map(|(front, _)| fold::key(front)).is_some_and(|key| of(&key) || of(key.trim_end_matches('a')))
+}
+
+/// Whether a word ends as those are called who deal in something: doodhwala. Who is written large has it for a name.
+fn has_trade(text: &str, languages: &[Language]) -> bool {
+    let is_name = text.starts_with(|letter: char| letter.is_uppercase());
+    let wanted = Classes::of(&[Class::Trade]);
+    let cut = SmallWords::get().ending(text, languages, wanted).filter(|_| !is_name);
+    cut.is_some_and(|(front, _)| front.chars().filter(|letter| letter.is_alphabetic()).count() >= 2)
 }
 
 /// The word without its case ending, and the case.
