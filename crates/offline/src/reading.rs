@@ -119,6 +119,7 @@ impl<'m> Reading<'m> {
         let languages = languages(message, found.language, found.confidence, before.language.is_some());
         let tokens = token::tokens(message);
         let mut words: Vec<Word<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
+        called(&mut words);
         lead(&mut words, &languages);
         hold_found(&mut words, &found);
         own_before_number(&mut words);
@@ -304,6 +305,23 @@ fn bent(stem: &str, language: Language) -> Classes {
     let asks = Classes::of(&[Class::Question]);
     bare(stem, language, 3)
         .fold(Classes::NONE, |set, front| set.with(SmallWords::get().classes(&front, &[language]).only(asks)))
+}
+
+/// Whoever is called before anything is said, and what gives only together with another verb.
+fn called(words: &mut [Word<'_>]) {
+    const SMALL: Classes = Classes::of(&[Class::Small]);
+    // "Suna hai" is hearsay, and calls nobody.
+    const NEVER: Classes =
+        Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::No, Class::Question, Class::Will]);
+    let is_call = |word: &Word<'_>| word.classes.has(Class::Call) && !word.classes.meets(NEVER);
+    let calls = |word: &&mut Word<'_>| word.is_sign || is_call(word);
+    for word in words.iter_mut().take_while(calls).filter(|word| !word.is_sign) {
+        word.classes = SMALL;
+    }
+    let went: Vec<bool> = words.iter().skip(1).map(|next| next.classes.has(Class::Went)).collect();
+    for (word, _) in words.iter_mut().zip(went).filter(|(word, went)| *went && word.classes.has(Class::Gave)) {
+        word.classes = word.classes.without(SMALL);
+    }
 }
 
 /// What begins a message marks nothing before it: Gujarati's "of" is there its "no".

@@ -145,7 +145,11 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let behind = reading.words.iter().enumerate().skip(to);
     let respect = behind.take_while(|(at, word)| is_respect(word) && known(*at) != Known::Cue).count();
     let after = to + respect;
-    let mut told = beside(reading, from, after, known);
+    let is_goods = |word: &Word<'_>| word.classes.has(Class::Goods);
+    let is_english = language == Some(Language::English);
+    // "For groceries" is for nobody.
+    let is_thing = is_english && words.iter().all(is_goods);
+    let mut told = if is_thing { None } else { beside(reading, from, after, known) };
     let mut is_fused = false;
     let last = words.last().filter(|_| known(to - 1) != Known::Thing);
     if told.is_none()
@@ -204,8 +208,10 @@ fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>)
         matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
     let is_of = told.is_some_and(|told| told.role == Role::Of);
+    // English marks a name before it, and counts what follows.
+    let is_english = reading.languages.first() == Some(&Language::English);
     (counts(Some(to)) && !counts_next(reading, to))
-        || (told.is_some() && counts(Some(to + 1)))
+        || (told.is_some() && !is_english && counts(Some(to + 1)))
         || counts(from.checked_sub(1))
         || (is_of && counts(from.checked_sub(2)))
 }

@@ -58,6 +58,9 @@ pub(crate) enum Class {
     Bent,
     Place,
     Article,
+    Call,
+    Gave,
+    Went,
 }
 
 impl Class {
@@ -98,6 +101,9 @@ impl Class {
             "bent" => Self::Bent,
             "place" => Self::Place,
             "article" => Self::Article,
+            "call" => Self::Call,
+            "gave" => Self::Gave,
+            "went" => Self::Went,
             _ => return None,
         })
     }

@@ -90,17 +90,18 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
     if named || token.key.len() < 3 {
         return None;
     }
-    // A native script spells a scale as it begins: குடு is give, and no கோடி.
-    if token.script() != Some(Script::Latin) && !lexicon::opens(token.text, reader.known) {
+    // A native script spells a scale as it is: குடு is give, and no கோடி; ਲੱਗ is no ਲੱਖ.
+    let latin = token.script() == Some(Script::Latin);
+    if !latin && !lexicon::opens(token.text, reader.known) {
         return None;
     }
     STEMS
         .iter()
         .find(|(form, _)| {
             token.key.starts_with(form)
-                || token.stem().starts_with(&fold::stem(form))
+                || (latin && token.stem().starts_with(&fold::stem(form)))
                 || (token.key.len() > 3 && fold::distance(&token.key, form) < 2)
-                || bones(&token.key) == bones(form)
+                || (latin && bones(&token.key) == bones(form))
         })
         .map(|(_, scale)| *scale)
         .or_else(|| numbers::begins_with_scale(token, reader.language()))
