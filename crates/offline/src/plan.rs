@@ -1,12 +1,13 @@
 //! What one thing said asks for, and how sure that is.
 
 use munshi_lang::Kind as Counts;
+use munshi_types::Language;
 
 use crate::account::Account;
 use crate::clauses::cuts;
 use crate::fill::{Filled, fill};
 use crate::mood::Mood;
-use crate::palette::{Palette, Tool};
+use crate::palette::{Palette, Pattern, Tool};
 use crate::rank::{Ranked, rank};
 use crate::reading::{Before, Reading};
 use crate::roles::Role;
@@ -74,7 +75,10 @@ pub(crate) fn plan(
     let second = ranked.get(1).copied();
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
     let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
-    if pattern.is_some_and(|pattern| pattern.role == Some(Role::Of)) && filled.own(tool, &sight.reading) {
+    let wants_owner = |pattern: &Pattern| {
+        pattern.role == Some(Role::Of) || (pattern.role == Some(Role::From) && pattern.language == Language::Bengali)
+    };
+    if pattern.is_some_and(wants_owner) && filled.own(tool, &sight.reading) {
         confidence = confidence.min(SURE - 0.05);
     }
     let account = Account { sight: &sight, palette, tool, best: &best, filled: &filled };

@@ -1,6 +1,7 @@
 //! A message as the offline model sees it: what `lang` found in it, and the words between.
 
 use jiff::civil::Date;
+use munshi_lang::lexicon::{Languages, Meaning};
 use munshi_lang::names::is_honorific;
 use munshi_lang::token::{self, Token};
 use munshi_lang::{Amount, Context, DateFound, Form, Understanding, Voice, detect, fold, understand};
@@ -49,6 +50,8 @@ pub(crate) struct Word<'m> {
     pub is_capital: bool,
     /// A trade, be it with an ending.
     pub is_trade: bool,
+    /// It says in what something is counted: packets.
+    pub is_unit: bool,
 }
 
 /// A word that belongs to something `lang` has read.
@@ -297,6 +300,7 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
         is_sign,
         is_capital,
         is_trade: classes.has(Class::Trade) || is_trade(token.text, languages),
+        is_unit: token.find(Languages::EVERY, |meaning| matches!(meaning, Meaning::Unit(_)).then_some(())).is_some(),
     }
 }
 

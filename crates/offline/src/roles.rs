@@ -99,7 +99,11 @@ pub(crate) fn beside(
     let mut roles: Vec<Role> = Vec::new();
     if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
         for language in reading.languages.iter().filter(|language| !is_english(language)) {
-            let classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
+            let mut classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
+            // Punjabi's "ne" at the end is its "are".
+            if *language == Language::Punjabi && reading.words.iter().skip(to + 1).all(|word| word.is_sign) {
+                classes = classes.without(Classes::of(&[Class::By]));
+            }
             roles.extend(EACH.into_iter().filter(|case| classes.has(*case)).filter_map(role));
         }
     }

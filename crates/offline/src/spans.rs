@@ -100,8 +100,17 @@ fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) ->
             && !word.classes.meets(NEVER)
             && !is_place(word)
             && !leads(word)
+            && !counts_of(reading, at)
             && (is_trade || known(at) != Known::Cue)
     })
+}
+
+/// Whether a word only says in what the next thing is counted: how many packets of salt.
+fn counts_of(reading: &Reading<'_>, at: usize) -> bool {
+    let is_of = |word: &&Word<'_>| word.classes.has(Class::Of) && !word.is_content();
+    let next = reading.words.get(at + 1).filter(is_of).and_then(|_| reading.words.get(at + 2));
+    let is_english = reading.languages.first() == Some(&Language::English);
+    is_english && next.is_some_and(Word::is_content) && reading.words.get(at).is_some_and(|word| word.is_unit)
 }
 
 /// Where the run that begins at a word ends.
