@@ -44,7 +44,8 @@ impl Filled {
     pub(crate) fn own(&mut self, tool: &Tool, reading: &Reading<'_>) -> bool {
         // Bengali's "kache" wants an owner before it: Kobitar kache.
         let is_bengali = reading.languages.first() == Some(&Language::Bengali);
-        let may_own = |span: &&Span| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
+        let may_own =
+            |span: &&Span| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
         let Some(person) = self.person.as_ref().filter(may_own) else { return false };
         let wanted = Classes::of(&[Class::Own]);
         let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);

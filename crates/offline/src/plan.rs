@@ -76,7 +76,8 @@ pub(crate) fn plan(
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
     let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
     let wants_owner = |pattern: &Pattern| {
-        pattern.role == Some(Role::Of) || (pattern.role == Some(Role::From) && pattern.language == Language::Bengali)
+        pattern.role == Some(Role::Of)
+            || (pattern.role == Some(Role::From) && pattern.language == Language::Bengali)
     };
     if pattern.is_some_and(wants_owner) && filled.own(tool, &sight.reading) {
         confidence = confidence.min(SURE - 0.05);

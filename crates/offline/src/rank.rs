@@ -36,7 +36,15 @@ pub(crate) struct Ranked {
 impl Ranked {
     /// A tool that no word speaks for.
     pub(crate) const fn unspoken(tool: usize) -> Self {
-        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false, is_exact: false, pattern: None }
+        Self {
+            tool,
+            score: 0.0,
+            cover: 0.0,
+            is_unreal: false,
+            is_turned: false,
+            is_exact: false,
+            pattern: None,
+        }
     }
 }
 

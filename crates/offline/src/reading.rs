@@ -300,7 +300,9 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
         is_sign,
         is_capital,
         is_trade: classes.has(Class::Trade) || is_trade(token.text, languages),
-        is_unit: token.find(Languages::EVERY, |meaning| matches!(meaning, Meaning::Unit(_)).then_some(())).is_some(),
+        is_unit: token
+            .find(Languages::EVERY, |meaning| matches!(meaning, Meaning::Unit(_)).then_some(()))
+            .is_some(),
     }
 }
 
@@ -323,8 +325,9 @@ fn called(words: &mut [Word<'_>]) {
         word.classes = SMALL;
     }
     let went: Vec<bool> = words.iter().skip(1).map(|next| next.classes.has(Class::Went)).collect();
-    for (word, _) in words.iter_mut().zip(went).filter(|(word, went)| *went && word.classes.has(Class::Gave)) {
-        word.classes = word.classes.without(SMALL);
+    for (word, _) in words.iter_mut().zip(went).filter(|(word, went)| *went && word.classes.has(Class::Gave))
+    {
+        word.classes = word.classes.without(Classes::of(&[Class::Small, Class::In]));
     }
 }
 

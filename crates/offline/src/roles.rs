@@ -144,8 +144,7 @@ fn in_english(
     if last.is_some_and(|word| word.text.ends_with("'s") || word.text.ends_with("’s")) {
         return Some(Told { role: Role::Of, is_marked: true, is_unclear: false });
     }
-    let is_article =
-        |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::Article));
+    let is_article = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::Article));
     // "Gave the milkman": what stands before an article tells.
     let from = (1..=from).rev().find(|at| !is_article(at - 1)).unwrap_or(0);
     let before = from.checked_sub(1).and_then(|at| reading.words.get(at));

@@ -197,7 +197,7 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         is_fused,
         is_capital: words.iter().any(|word| word.is_capital),
         has_honorific: respect > 0 || words.iter().any(is_respect),
-        is_counted: is_counted(reading, from, after, told),
+        is_counted: is_counted(reading, from, after, told, known),
     }
 }
 
@@ -210,7 +210,13 @@ fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
 }
 
 /// Whether a quantity stands beside some words, a marker between them left out.
-fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>) -> bool {
+fn is_counted(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    told: Option<Told>,
+    known: &impl Fn(usize) -> Known,
+) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
         let is_count = |number: &Amount| number.unit.is_some() || number.kind == Counts::Quantity;
@@ -219,15 +225,21 @@ fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>)
     let is_of = told.is_some_and(|told| told.role == Role::Of);
     // English marks a name before it, and counts what follows.
     let is_english = reading.languages.first() == Some(&Language::English);
-    (counts(Some(to)) && !counts_next(reading, to))
+    (counts(Some(to)) && !counts_next(reading, to, known))
         || (told.is_some() && !is_english && counts(Some(to + 1)))
         || counts(from.checked_sub(1))
         || (is_of && counts(from.checked_sub(2)))
 }
 
-/// Whether a quantity counts what follows it, as in English: gave Ramesh 2 kg sugar.
-fn counts_next(reading: &Reading<'_>, at: usize) -> bool {
+/// Whether a quantity counts what follows it, and not the one before: gave Ramesh 2 kg sugar.
+fn counts_next(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
     let held = reading.words.get(at).and_then(|word| word.held);
-    let next = reading.words.iter().skip(at).find(|word| word.held != held);
-    reading.languages.first() == Some(&Language::English) && next.is_some_and(Word::is_content)
+    let next =
+        (at..reading.words.len()).find(|at| reading.words.get(*at).is_some_and(|word| word.held != held));
+    let Some((next, word)) = next.and_then(|at| Some((at, reading.words.get(at)?))) else { return false };
+    let takes = |role: Role| role != Role::Of;
+    // Whoever gives or takes is counted by nobody: chini 2 kilo Ramesh ko.
+    let takes_part = ending(word, &reading.languages).is_some_and(|(_, role)| takes(role))
+        || beside(reading, next, next + 1, known).is_some_and(|told| told.is_marked && takes(told.role));
+    word.is_content() && !word.is_capital && known(next) != Known::Cue && !takes_part
 }

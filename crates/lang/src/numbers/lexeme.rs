@@ -127,8 +127,7 @@ fn is_joined(word: &str, languages: Languages) -> bool {
 pub(crate) fn is_run_together(word: &str, key: &str, script: Script) -> bool {
     let of = |language: &Language| {
         let only = Languages::only(*language);
-        segment::fused(key, script, only).is_some()
-            && (lexicon::shaped(word, only) || is_joined(word, only))
+        segment::fused(key, script, only).is_some() && (lexicon::shaped(word, only) || is_joined(word, only))
     };
     Language::ALL.iter().filter(|language| language.script() == script).any(of)
 }
