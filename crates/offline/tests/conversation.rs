@@ -76,15 +76,10 @@ async fn what_is_missing_is_asked_for_and_then_done() {
 
 #[tokio::test]
 async fn an_answer_to_no_question_is_told_so() {
-    for (answer, told) in [
-        ("no", "No question of mine is open just now. Tell me what I should do."),
-        ("nahi", "Abhi mera koi sawaal baaki nahi hai. Bataiye, kya karna hai."),
-        ("हाँ", "अभी मेरा कोई सवाल बाकी नहीं है। बताइए, क्या करना है।"),
-        ("না", "এখন আমার কোনো প্রশ্ন বাকি নেই। বলুন, কী করতে হবে।"),
-    ] {
-        let mut talk = Talk::new();
-        let reply = talk.say(answer).await;
-        assert_eq!((call(&reply), reply.text().as_str()), (None, told), "{answer}");
+    for (answer, told) in [("no", "No question"), ("nahi", "koi sawaal baaki nahi"), ("না", "প্রশ্ন বাকি নেই")]
+    {
+        let reply = Talk::new().say(answer).await;
+        assert!(call(&reply).is_none() && reply.text().contains(told), "{answer}: {}", reply.text());
     }
 }
 
