@@ -230,6 +230,12 @@ pub fn shaped(word: &str, languages: Languages) -> bool {
     if all < LONG_SHAPE { known == all } else { known * 5 >= all * 3 }
 }
 
+/// Whether a word of a native script begins as some number word of the languages does.
+pub fn opens(word: &str, languages: Languages) -> bool {
+    let first = crate::fold::shape(word).next();
+    first.is_some_and(|first| SHAPES.senses(&first).iter().any(|sense| sense.languages.meets(languages)))
+}
+
 /// So many threes of letters make a long word.
 const LONG_SHAPE: usize = 7;
 

@@ -16,7 +16,9 @@ use serde::Serialize;
 
 use crate::number::Number;
 
-pub(crate) use lexeme::{Credit, begins_with_scale, credit, looks_like_number, number_word_in};
+pub(crate) use lexeme::{
+    Credit, begins_with_scale, credit, is_run_together, looks_like_number, number_word_in,
+};
 pub(crate) use line::Line;
 
 /// Right, or visibly unsure.

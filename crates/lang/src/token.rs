@@ -6,6 +6,7 @@ use munshi_types::{Language, Script};
 
 use crate::fold;
 use crate::lexicon::{self, Languages, Meaning, Sense};
+use crate::numbers;
 
 /// Longer text is cut here: a message is read, a book is not.
 pub const MAX_TOKENS: usize = 2_000;
@@ -328,7 +329,13 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
     let other = LOOKED_UP_AS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
     let mut key = if known { fold::key(other.map_or(text, |(_, other)| other)) } else { String::new() };
     let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
-    if senses.is_empty() && known && kind != Kind::Word(Script::Latin) {
+    let native = match kind {
+        Kind::Word(script) if script != Script::Latin => Some(script),
+        _ => None,
+    };
+    if let Some(script) = native.filter(|_| senses.is_empty() && known)
+        && !numbers::is_run_together(text, &key, script)
+    {
         // The lexicon may know the word only as it is typed in Latin letters.
         let spoken = fold::spoken_key(text);
         senses = lexicon::senses(&spoken);

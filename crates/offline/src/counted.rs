@@ -64,7 +64,10 @@ fn is_price(reading: &Reading<'_>, number: usize) -> bool {
     let Some((first, after)) = place(reading, number) else { return false };
     let is_english = reading.languages.first() == Some(&Language::English);
     let before = first.checked_sub(1).and_then(|at| reading.words.get(at));
-    let led = is_english && before.is_some_and(|word| matches!(word.key.as_str(), "for" | "at"));
+    let led = is_english
+        && before.is_some_and(|word| {
+            matches!(word.key.as_str(), "for" | "at") || word.text.eq_ignore_ascii_case("worth")
+        });
     let marked = !is_english && reading.words.get(after).is_some_and(|word| word.classes.meets(BEHIND));
     let bent = reading.words.get(after - 1).is_some_and(|word| {
         !word.text.is_ascii() && crate::roles::ending(word, &reading.languages).is_some()

@@ -1,6 +1,7 @@
 //! Arguments from what was said, each in the form its schema wants.
 
 use munshi_lang::{Amount, Certainty, Kind as Counts, Number, Unit};
+use munshi_types::Language;
 use serde_json::{Map, Value};
 
 use crate::palette::{Choice, Field, Form, Kind, Tool};
@@ -41,7 +42,11 @@ impl Filled {
     /// Cuts from a name without a case what may be one, where the phrase wants an owner: Anitar koto baki. Whether
     /// it did.
     pub(crate) fn own(&mut self, tool: &Tool, reading: &Reading<'_>) -> bool {
-        let Some(person) = self.person.as_ref().filter(|span| span.told.is_none()) else { return false };
+        // Bengali's "kache" wants an owner before it: Kobitar kache.
+        let is_bengali = reading.languages.first() == Some(&Language::Bengali);
+        let may_own =
+            |span: &&Span| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
+        let Some(person) = self.person.as_ref().filter(may_own) else { return false };
         let wanted = Classes::of(&[Class::Own]);
         let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);
         let ends_open = |front: &str| front.ends_with(['a', 'e', 'i', 'o', 'u']) && front.len() > 2;

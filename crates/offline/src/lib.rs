@@ -14,7 +14,7 @@
 //! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between;
 //!   `answered`: what an answer says of it and beside it
-//! - `reading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
+//! - `reading`, `leading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
 //! - `counted`: numbers that count things; `palette`: tools made ready; `sight`: a message through them; `rank`: which one is meant; `account`,
 //!   `named`, `plan`: and how surely
 //! - `fill`, `when`: arguments; `json`: answers of a schema
@@ -28,6 +28,7 @@ mod counted;
 mod fill;
 mod json;
 pub mod judgement;
+mod leading;
 mod mood;
 mod named;
 pub mod offline;

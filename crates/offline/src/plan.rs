@@ -1,12 +1,13 @@
 //! What one thing said asks for, and how sure that is.
 
 use munshi_lang::Kind as Counts;
+use munshi_types::Language;
 
 use crate::account::Account;
 use crate::clauses::cuts;
 use crate::fill::{Filled, fill};
 use crate::mood::Mood;
-use crate::palette::{Palette, Tool};
+use crate::palette::{Palette, Pattern, Tool};
 use crate::rank::{Ranked, rank};
 use crate::reading::{Before, Reading};
 use crate::roles::Role;
@@ -18,6 +19,9 @@ pub const SURE: f32 = 0.8;
 
 /// From here a person is asked whether it was meant.
 pub(crate) const LIKELY: f32 = 0.5;
+
+/// A phrase that is so much likelier than the next has no rival.
+const CLEAR: f32 = 0.3;
 
 /// Looking does no harm, so less is enough.
 pub(crate) const LOOK: f32 = 0.45;
@@ -71,7 +75,11 @@ pub(crate) fn plan(
     let second = ranked.get(1).copied();
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
     let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
-    if pattern.is_some_and(|pattern| pattern.role == Some(Role::Of)) && filled.own(tool, &sight.reading) {
+    let wants_owner = |pattern: &Pattern| {
+        pattern.role == Some(Role::Of)
+            || (pattern.role == Some(Role::From) && pattern.language == Language::Bengali)
+    };
+    if pattern.is_some_and(wants_owner) && filled.own(tool, &sight.reading) {
         confidence = confidence.min(SURE - 0.05);
     }
     let account = Account { sight: &sight, palette, tool, best: &best, filled: &filled };
@@ -119,6 +127,9 @@ fn sight<'m>(reading: Reading<'m>, palette: &Palette) -> Sight<'m> {
 
 fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Ranked>, filled: &Filled) -> f32 {
     let margin = (best.score - second.map_or(0.0, |second| second.score)) / best.score.max(0.01);
+    // Said whole, it is no part of another tool's phrase: took on credit from is more than took from.
+    let is_only = best.is_exact && second.is_some_and(|second| !second.is_exact);
+    let margin = if is_only { f32::max(margin, CLEAR) } else { margin };
     let mut confidence = (best.score / 0.7).min(1.0) * (0.55 + 1.6 * margin).min(1.0);
     // Heard as one number, but not clearly: said back before it is written.
     if filled.is_faint {

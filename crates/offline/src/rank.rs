@@ -13,6 +13,9 @@ use crate::roles::{Role, is_opposite};
 use crate::sight::{Sight, personal};
 use crate::words::Class;
 
+/// From here a phrase is said whole.
+const WHOLE: f32 = 0.9;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
     /// Its place in the palette.
@@ -24,6 +27,8 @@ pub(crate) struct Ranked {
     pub is_unreal: bool,
     /// The person has another part in the message than in any phrase of the tool.
     pub is_turned: bool,
+    /// Its best phrase is said whole, and no other word that says what is wanted.
+    pub is_exact: bool,
     /// The place of its best phrase among the tool's; none when no word speaks for it.
     pub pattern: Option<usize>,
 }
@@ -31,7 +36,15 @@ pub(crate) struct Ranked {
 impl Ranked {
     /// A tool that no word speaks for.
     pub(crate) const fn unspoken(tool: usize) -> Self {
-        Self { tool, score: 0.0, cover: 0.0, is_unreal: false, is_turned: false, pattern: None }
+        Self {
+            tool,
+            score: 0.0,
+            cover: 0.0,
+            is_unreal: false,
+            is_turned: false,
+            is_exact: false,
+            pattern: None,
+        }
     }
 }
 
@@ -63,6 +76,7 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
                 cover: best.cover,
                 is_unreal: best.is_unreal,
                 is_turned: best.is_turned,
+                is_exact: best.is_exact,
                 pattern: Some(best.pattern),
             })
         })
@@ -123,6 +137,7 @@ struct Fit {
     cover: f32,
     is_unreal: bool,
     is_turned: bool,
+    is_exact: bool,
 }
 
 fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
@@ -133,7 +148,9 @@ fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32])
         if cover <= 0.0 || best.as_ref().is_some_and(|best| best.fit >= cover) {
             continue;
         }
-        let fit = Fit { pattern: at, ..fit(sight, pattern, tool, cover) };
+        let fit = fit(sight, pattern, tool, cover);
+        let is_exact = fit.fit >= WHOLE && says_all(sight, palette, pattern);
+        let fit = Fit { pattern: at, is_exact, ..fit };
         if best.as_ref().is_none_or(|best| fit.fit > best.fit) {
             best = Some(fit);
         }
@@ -212,7 +229,17 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     {
         fit *= 0.5;
     }
-    Fit { pattern: 0, fit, cover, is_unreal, is_turned: is_turned || has_other_part }
+    Fit { pattern: 0, fit, cover, is_unreal, is_turned: is_turned || has_other_part, is_exact: false }
+}
+
+/// Whether a phrase has every word of the message that says in some phrase what is wanted.
+fn says_all(sight: &Sight<'_>, palette: &Palette, pattern: &Pattern) -> bool {
+    let is_cue = |one: &Match| palette.vocabulary.entries.get(one.entry).is_some_and(|entry| entry.is_cue);
+    sight.matches.iter().enumerate().all(|(at, found)| {
+        !found.iter().any(is_cue)
+            || is_counted_thing(sight, at)
+            || found.iter().any(|one| pattern.words.contains(&one.entry))
+    })
 }
 
 /// Whether the person has the opposite part.

@@ -1,14 +1,16 @@
 //! A message as the offline model sees it: what `lang` found in it, and the words between.
 
 use jiff::civil::Date;
+use munshi_lang::lexicon::{Languages, Meaning};
 use munshi_lang::names::is_honorific;
 use munshi_lang::token::{self, Token};
 use munshi_lang::{Amount, Context, DateFound, Form, Understanding, Voice, detect, fold, understand};
 use munshi_types::Language;
 
+use crate::leading::{called, lead, own_before_number};
 use crate::mood::{Actor, Mood, actor, mood};
 use crate::palette::bare;
-use crate::roles::is_trade;
+use crate::roles::{CASES, is_trade};
 use crate::words::{Class, Classes, SmallWords};
 
 /// What is known before a message is read.
@@ -49,6 +51,8 @@ pub(crate) struct Word<'m> {
     pub is_capital: bool,
     /// A trade, be it with an ending.
     pub is_trade: bool,
+    /// It says in what something is counted: packets.
+    pub is_unit: bool,
 }
 
 /// A word that belongs to something `lang` has read.
@@ -73,7 +77,7 @@ const GRAMMAR: Classes = Classes::of(&[
     Class::Tell,
 ]);
 
-const CAREFUL: Classes = Classes::of(&[
+pub(crate) const CAREFUL: Classes = Classes::of(&[
     Class::Question,
     Class::Not,
     Class::If,
@@ -119,6 +123,7 @@ impl<'m> Reading<'m> {
         let languages = languages(message, found.language, found.confidence, before.language.is_some());
         let tokens = token::tokens(message);
         let mut words: Vec<Word<'m>> = tokens.iter().map(|token| word(token, &languages)).collect();
+        called(&mut words);
         lead(&mut words, &languages);
         hold_found(&mut words, &found);
         own_before_number(&mut words);
@@ -274,7 +279,12 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
     {
         likeliest = bent(&stem, *language);
     }
-    let mut classes = likeliest.with(words.classes(&token.key, languages).only(CAREFUL));
+    let mut careful = words.classes(&token.key, languages).only(CAREFUL);
+    // "Ramesh ki limit": what marks a case in the likeliest language asks in no other.
+    if likeliest.meets(CASES) && !likeliest.has(Class::Question) {
+        careful = careful.without(Classes::of(&[Class::Question]));
+    }
+    let mut classes = likeliest.with(careful);
     // English is mixed into all languages.
     if classes == Classes::NONE && token.text.is_ascii() {
         classes = words.classes(&token.key, &[Language::English]).only(MIXED);
@@ -291,6 +301,9 @@ fn word<'m>(token: &Token<'m>, languages: &[Language]) -> Word<'m> {
         is_sign,
         is_capital,
         is_trade: classes.has(Class::Trade) || is_trade(token.text, languages),
+        is_unit: token
+            .find(Languages::EVERY, |meaning| matches!(meaning, Meaning::Unit(_)).then_some(()))
+            .is_some(),
     }
 }
 
@@ -299,30 +312,6 @@ fn bent(stem: &str, language: Language) -> Classes {
     let asks = Classes::of(&[Class::Question]);
     bare(stem, language, 3)
         .fold(Classes::NONE, |set, front| set.with(SmallWords::get().classes(&front, &[language]).only(asks)))
-}
-
-/// What begins a message marks nothing before it: Gujarati's "of" is there its "no".
-fn lead(words: &mut [Word<'_>], languages: &[Language]) {
-    const MARKS: Classes = Classes::of(&[Class::To, Class::By, Class::From, Class::Of, Class::In]);
-    let is_english = languages.first() == Some(&Language::English);
-    if let Some(first) = words.iter_mut().find(|word| !word.is_sign).filter(|_| !is_english)
-        && first.classes.meets(CAREFUL)
-    {
-        first.classes = first.classes.without(MARKS);
-    }
-}
-
-/// "Bhada na 80" are the fare's 80: what is both "of" and "not" denies nothing between a thing and its number.
-fn own_before_number(words: &mut [Word<'_>]) {
-    const NO: Classes = Classes::of(&[Class::Not, Class::No]);
-    for at in 1..words.len().saturating_sub(1) {
-        let is_number = |word: &Word<'_>| matches!(word.held, Some(Held::Number(_)));
-        let is_between =
-            words.get(at - 1).is_some_and(Word::is_content) && words.get(at + 1).is_some_and(is_number);
-        if let Some(word) = words.get_mut(at).filter(|word| is_between && word.classes.has(Class::Of)) {
-            word.classes = word.classes.without(NO);
-        }
-    }
 }
 
 /// Marks the words that belong to what was read.

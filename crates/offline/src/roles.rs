@@ -48,9 +48,23 @@ pub(crate) const fn is_opposite(one: Role, other: Role) -> bool {
 /// Whether a word is a trade with an ending.
 pub(crate) fn is_trade(text: &str, languages: &[Language]) -> bool {
     let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+    if has_trade(text, languages) {
+        return true;
+    }
     let cut = SmallWords::get().ending(text, languages, CASES);
+    if cut.is_some_and(|(front, _)| has_trade(front, languages)) {
+        return true;
+    }
     // The ending may have taken the place of the sign that no vowel follows.
     cut.map(|(front, _)| fold::key(front)).is_some_and(|key| of(&key) || of(key.trim_end_matches('a')))
+}
+
+/// Whether a word ends as those are called who deal in something: doodhwala. Who is written large has it for a name.
+fn has_trade(text: &str, languages: &[Language]) -> bool {
+    let is_name = text.starts_with(|letter: char| letter.is_uppercase());
+    let wanted = Classes::of(&[Class::Trade]);
+    let cut = SmallWords::get().ending(text, languages, wanted).filter(|_| !is_name);
+    cut.is_some_and(|(front, _)| front.chars().filter(|letter| letter.is_alphabetic()).count() >= 2)
 }
 
 /// The word without its case ending, and the case.
@@ -85,7 +99,11 @@ pub(crate) fn beside(
     let mut roles: Vec<Role> = Vec::new();
     if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
         for language in reading.languages.iter().filter(|language| !is_english(language)) {
-            let classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
+            let mut classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
+            // Punjabi's "ne" at the end is its "are".
+            if *language == Language::Punjabi && reading.words.iter().skip(to + 1).all(|word| word.is_sign) {
+                classes = classes.without(Classes::of(&[Class::By]));
+            }
             roles.extend(EACH.into_iter().filter(|case| classes.has(*case)).filter_map(role));
         }
     }
@@ -104,7 +122,7 @@ pub(crate) fn beside(
         });
     }
     let speaks_english = reading.languages.iter().any(is_english);
-    speaks_english.then(|| in_english(reading, from, known)).flatten()
+    speaks_english.then(|| in_english(reading, from, to, known)).flatten()
 }
 
 /// Who gives or takes by a marker at a place.
@@ -116,7 +134,19 @@ fn part_of(reading: &Reading<'_>, at: usize) -> Option<Role> {
 }
 
 /// Prepositions stand before the name; without one, who stands before the verb does it.
-fn in_english(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> Option<Told> {
+fn in_english(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    known: &impl Fn(usize) -> Known,
+) -> Option<Told> {
+    let last = to.checked_sub(1).and_then(|at| reading.words.get(at));
+    if last.is_some_and(|word| word.text.ends_with("'s") || word.text.ends_with("’s")) {
+        return Some(Told { role: Role::Of, is_marked: true, is_unclear: false });
+    }
+    let is_article = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::Article));
+    // "Gave the milkman": what stands before an article tells.
+    let from = (1..=from).rev().find(|at| !is_article(at - 1)).unwrap_or(0);
     let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
     let case = before
         .filter(|before| before.held.is_none())

@@ -100,8 +100,17 @@ fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) ->
             && !word.classes.meets(NEVER)
             && !is_place(word)
             && !leads(word)
+            && !counts_of(reading, at)
             && (is_trade || known(at) != Known::Cue)
     })
+}
+
+/// Whether a word only says in what the next thing is counted: how many packets of salt.
+fn counts_of(reading: &Reading<'_>, at: usize) -> bool {
+    let is_of = |word: &&Word<'_>| word.classes.has(Class::Of) && !word.is_content();
+    let next = reading.words.get(at + 1).filter(is_of).and_then(|_| reading.words.get(at + 2));
+    let is_english = reading.languages.first() == Some(&Language::English);
+    is_english && next.is_some_and(Word::is_content) && reading.words.get(at).is_some_and(|word| word.is_unit)
 }
 
 /// Where the run that begins at a word ends.
@@ -130,7 +139,8 @@ fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known)
 fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
     let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
     // The first word of a sentence is written large whatever it is.
-    reading.is_latin() && from > 0 && word.is_capital != next.is_capital && !next.is_trade
+    let is_told = from > 0 || !word.is_capital;
+    reading.is_latin() && is_told && word.is_capital != next.is_capital && !next.is_trade
 }
 
 fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
@@ -144,7 +154,11 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     let behind = reading.words.iter().enumerate().skip(to);
     let respect = behind.take_while(|(at, word)| is_respect(word) && known(*at) != Known::Cue).count();
     let after = to + respect;
-    let mut told = beside(reading, from, after, known);
+    let is_goods = |word: &Word<'_>| word.classes.has(Class::Goods);
+    let is_english = language == Some(Language::English);
+    // "For groceries" is for nobody.
+    let is_thing = is_english && words.iter().all(is_goods);
+    let mut told = if is_thing { None } else { beside(reading, from, after, known) };
     let mut is_fused = false;
     let last = words.last().filter(|_| known(to - 1) != Known::Thing);
     if told.is_none()
@@ -183,7 +197,7 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         is_fused,
         is_capital: words.iter().any(|word| word.is_capital),
         has_honorific: respect > 0 || words.iter().any(is_respect),
-        is_counted: is_counted(reading, from, after, told),
+        is_counted: is_counted(reading, from, after, told, known),
     }
 }
 
@@ -196,15 +210,36 @@ fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
 }
 
 /// Whether a quantity stands beside some words, a marker between them left out.
-fn is_counted(reading: &Reading<'_>, from: usize, to: usize, told: Option<Told>) -> bool {
+fn is_counted(
+    reading: &Reading<'_>,
+    from: usize,
+    to: usize,
+    told: Option<Told>,
+    known: &impl Fn(usize) -> Known,
+) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
         let is_count = |number: &Amount| number.unit.is_some() || number.kind == Counts::Quantity;
         matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
     let is_of = told.is_some_and(|told| told.role == Role::Of);
-    counts(Some(to))
-        || (told.is_some() && counts(Some(to + 1)))
+    // English marks a name before it, and counts what follows.
+    let is_english = reading.languages.first() == Some(&Language::English);
+    (counts(Some(to)) && !counts_next(reading, to, known))
+        || (told.is_some() && !is_english && counts(Some(to + 1)))
         || counts(from.checked_sub(1))
         || (is_of && counts(from.checked_sub(2)))
+}
+
+/// Whether a quantity counts what follows it, and not the one before: gave Ramesh 2 kg sugar.
+fn counts_next(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
+    let held = reading.words.get(at).and_then(|word| word.held);
+    let next =
+        (at..reading.words.len()).find(|at| reading.words.get(*at).is_some_and(|word| word.held != held));
+    let Some((next, word)) = next.and_then(|at| Some((at, reading.words.get(at)?))) else { return false };
+    let takes = |role: Role| role != Role::Of;
+    // Whoever gives or takes is counted by nobody: chini 2 kilo Ramesh ko.
+    let takes_part = ending(word, &reading.languages).is_some_and(|(_, role)| takes(role))
+        || beside(reading, next, next + 1, known).is_some_and(|told| told.is_marked && takes(told.role));
+    word.is_content() && !word.is_capital && known(next) != Known::Cue && !takes_part
 }

@@ -165,6 +165,11 @@ impl Turn<'_> {
             // With nothing open here, another model may know what is to be stopped.
             return Some(Answer::text(mouth.plain("cancelled"), Verdict::Talk, GUESS));
         }
+        let is_answer = reading.is_refusal() || reading.is_only(Class::Yes);
+        // A no to what was just written corrects that.
+        if is_answer && !(reading.refuses() && self.has_written()) {
+            return Some(Answer::text(mouth.plain("offline-none-open"), Verdict::Talk, GUESS));
+        }
         if reading.is_talk(Class::Help) {
             return Some(Answer::text(mouth.help(&self.palette), Verdict::Talk, 0.9));
         }
@@ -247,14 +252,25 @@ impl Turn<'_> {
 
     /// Whether the turn before only told something: it called for tools, and none of them writes.
     fn only_told(&self) -> bool {
+        let calls = self.calls_before();
+        !calls.is_empty() && calls.iter().all(|writes| !writes)
+    }
+
+    /// Whether the turn before wrote something.
+    fn has_written(&self) -> bool {
+        self.calls_before().contains(&true)
+    }
+
+    /// The tools the turn before called for: whether each writes.
+    fn calls_before(&self) -> Vec<bool> {
         let speaks = |message: &Message| {
             message.role == Role::User && !message.parts.iter().any(|part| result(part).is_some())
         };
         let before = self.request.messages.iter().rev().skip(1);
         let turn = before.take_while(|message| !speaks(message));
-        let mut calls = turn.flat_map(|message| &message.parts).filter_map(called).peekable();
+        let calls = turn.flat_map(|message| &message.parts).filter_map(called);
         let is_read = |name: &str| self.palette.find(name).is_some_and(|tool| !tool.spec.effect.writes());
-        calls.peek().is_some() && calls.all(|call| is_read(&call.name))
+        calls.map(|call| !is_read(&call.name)).collect()
     }
 
     /// The question for what is doubtful or missing, if anything is.

@@ -57,6 +57,10 @@ pub(crate) enum Class {
     DidOther,
     Bent,
     Place,
+    Article,
+    Call,
+    Gave,
+    Went,
 }
 
 impl Class {
@@ -96,6 +100,10 @@ impl Class {
             "did-other" => Self::DidOther,
             "bent" => Self::Bent,
             "place" => Self::Place,
+            "article" => Self::Article,
+            "call" => Self::Call,
+            "gave" => Self::Gave,
+            "went" => Self::Went,
             _ => return None,
         })
     }

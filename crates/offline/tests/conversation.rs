@@ -75,6 +75,15 @@ async fn what_is_missing_is_asked_for_and_then_done() {
 }
 
 #[tokio::test]
+async fn an_answer_to_no_question_is_told_so() {
+    for (answer, told) in [("no", "No question"), ("nahi", "koi sawaal baaki nahi"), ("না", "প্রশ্ন বাকি নেই")]
+    {
+        let reply = Talk::new().say(answer).await;
+        assert!(call(&reply).is_none() && reply.text().contains(told), "{answer}: {}", reply.text());
+    }
+}
+
+#[tokio::test]
 async fn answers_come_in_every_script() {
     for (first, second, tool, arguments) in [
         ("रमेश को उधार दिया", "पाँच सौ", "credit_given", json!({"person": "रमेश", "amount": 50_000})),

@@ -89,7 +89,7 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
     };
     let before = found.from.checked_sub(1).is_some_and(|at| match found.bare_scale {
         true => like(at, 3) || reader.token(at).is_some_and(|token| may_count(reader, at, token)),
-        false => like(at, 4),
+        false => like(at, 4) && reader.token(at).is_some_and(|token| may_begin(reader, token)),
     });
     let vague = found.bare_scale
         && found
@@ -106,6 +106,11 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
     if !found.digits && (before || vague || left_over.is_some() || (found.scaled && like(found.to, 3))) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
+}
+
+/// Whether a word begins as a number word may; Latin letters spell anything.
+fn may_begin(reader: &Reader<'_>, token: &Token<'_>) -> bool {
+    token.script() == Some(Script::Latin) || lexicon::opens(token.text, reader.known)
 }
 
 /// Whether an unknown word right before a bare scale may say how many. The north seldom says a bare hundred after

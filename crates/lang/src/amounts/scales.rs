@@ -1,7 +1,9 @@
 //! Words after a number that are nearly a scale: misspelled, shortened, under an ending nobody listed.
 
+use munshi_types::Script;
+
 use crate::fold;
-use crate::lexicon::Meaning;
+use crate::lexicon::{self, Meaning};
 use crate::number::Number;
 use crate::numbers::{self, Certainty, Credit, Found};
 use crate::reader::Reader;
@@ -88,13 +90,18 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
     if named || token.key.len() < 3 {
         return None;
     }
+    // A native script spells a scale as it is: குடு is give, and no கோடி; ਲੱਗ is no ਲੱਖ.
+    let latin = token.script() == Some(Script::Latin);
+    if !latin && !lexicon::opens(token.text, reader.known) {
+        return None;
+    }
     STEMS
         .iter()
         .find(|(form, _)| {
             token.key.starts_with(form)
-                || token.stem().starts_with(&fold::stem(form))
+                || (latin && token.stem().starts_with(&fold::stem(form)))
                 || (token.key.len() > 3 && fold::distance(&token.key, form) < 2)
-                || bones(&token.key) == bones(form)
+                || (latin && bones(&token.key) == bones(form))
         })
         .map(|(_, scale)| *scale)
         .or_else(|| numbers::begins_with_scale(token, reader.language()))
@@ -122,11 +129,13 @@ pub(super) fn runs_into_scale(reader: &Reader<'_>, at: usize) -> bool {
 /// The consonants of a word, doubled ones once, without a plural.
 fn bones(key: &str) -> String {
     let mut out = String::with_capacity(key.len());
-    for letter in key.trim_end_matches('s').chars().filter(|letter| !"aeiou".contains(*letter)) {
+    let mut last = None;
+    for letter in key.trim_end_matches('s').chars() {
         let letter = if letter == 'z' { 'j' } else { letter };
-        if !out.ends_with(letter) {
+        if !"aeiou".contains(letter) && last != Some(letter) {
             out.push(letter);
         }
+        last = Some(letter);
     }
     out
 }

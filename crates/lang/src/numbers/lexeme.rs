@@ -4,6 +4,7 @@ use munshi_types::{Language, Script};
 
 use super::compose::Tens;
 use super::{Certainty, Part, digits, segment};
+use crate::fold;
 use crate::lexicon::{self, End, Languages, Sense};
 use crate::token::{Kind, Named, Token};
 
@@ -102,10 +103,33 @@ fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 /// A word of a native script counts for sure only when it is spelled as number words are. What only sounds like one
 /// in Latin letters is a guess, and no guess where it is a word of its own.
 fn spelled(token: &Token<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
-    if lexicon::shaped(token.text, languages) {
+    if lexicon::shaped(token.text, languages) || is_joined(token.text, languages) {
         return Some(lexeme);
     }
-    Some(Lexeme { weak: true, guessed: true, ..lexeme })
+    // No number word begins so: ಗೋಧಿ is wheat, though the fold makes a crore of it.
+    let guess = Lexeme { weak: true, guessed: true, ..lexeme };
+    lexicon::opens(token.text, languages).then_some(guess)
+}
+
+/// Whether a word is made of whole number words: साडेआठ.
+fn is_joined(word: &str, languages: Languages) -> bool {
+    let is_whole = |part: &str| {
+        let senses = lexicon::senses(&fold::key(part));
+        lexicon::shaped(part, languages) && number_parts(senses, languages).next().is_some()
+    };
+    word.char_indices().skip(1).any(|(at, _)| {
+        let (front, back) = word.split_at(at);
+        is_whole(front) && (is_whole(back) || is_joined(back, languages))
+    })
+}
+
+/// Whether a native word that is in no list is a number word run together.
+pub(crate) fn is_run_together(word: &str, key: &str, script: Script) -> bool {
+    let of = |language: &Language| {
+        let only = Languages::only(*language);
+        segment::fused(key, script, only).is_some() && (lexicon::shaped(word, only) || is_joined(word, only))
+    };
+    Language::ALL.iter().filter(|language| language.script() == script).any(of)
 }
 
 /// What a token contributes only because of where it stands: `k`, `L` and `cr` after digits; English `half` and

@@ -10,7 +10,7 @@ use munshi_types::tool::ToolSpec;
 use super::fields::{Field, Kind};
 use super::vocabulary::Vocabulary;
 use crate::mood::{Actor, Mood};
-use crate::reading::{Before, Reading};
+use crate::reading::{Before, Reading, Word};
 use crate::roles::Role;
 use crate::spans::{Known, Span, spans};
 
@@ -87,7 +87,9 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
             list.push(place);
         }
     }
-    let spans = spans(&reading, |at| if names.get(at) == Some(&true) { Known::No } else { Known::Cue });
+    let is_cue =
+        |at: usize| names.get(at) != Some(&true) && reading.words.get(at).is_some_and(Word::is_content);
+    let spans = spans(&reading, |at| if is_cue(at) { Known::Cue } else { Known::No });
     let is_person = |text: &str| text.contains(SOMEBODY) || (is_value(text) && !text.contains(SOMETHING));
     let person = spans.iter().find(|span| is_person(&span.text));
     Pattern {

@@ -224,7 +224,8 @@ impl Vocabulary {
             let theirs = self.entries.get(at).map_or(0, |entry| entry.stem.len());
             #[allow(clippy::cast_precision_loss, reason = "lengths of words")]
             let all = (mine.len() + theirs) as f32;
-            2.0 * shared / all
+            // A run of letters said twice is shared twice, and makes nothing more than alike.
+            f32::min(2.0 * shared / all, 0.9)
         };
         let mut found: Vec<Match> = shared
             .into_iter()

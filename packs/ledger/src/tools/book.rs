@@ -149,8 +149,10 @@ impl Book {
             (What::Sale, Some(_)) => "sale-item",
             (What::Purchase, _) => "purchase",
             (What::Expense, _) => "expense",
-            (What::CreditGiven, _) => "credit",
-            (What::CreditTaken, _) => "taken",
+            (What::CreditGiven, None) => "credit",
+            (What::CreditGiven, Some(_)) => "credit-item",
+            (What::CreditTaken, None) => "taken",
+            (What::CreditTaken, Some(_)) => "taken-item",
             (What::Received, _) => "received",
             (What::Paid, _) => "paid",
         });

@@ -126,6 +126,19 @@ async fn what_is_said_in_the_evening_is_understood() {
     is_understood(include_str!("evening.txt"), 85).await;
 }
 
+/// Written down before anything of it was tried, with small talk in front and words as they are spoken.
+#[tokio::test]
+async fn what_is_said_at_noon_is_understood() {
+    is_understood(include_str!("noon.txt"), 88).await;
+}
+
+/// Written down after the noon's was mended, to see what of that was general: 49 of 62 were right, before some of it was
+/// mended too.
+#[tokio::test]
+async fn what_is_said_at_night_is_understood() {
+    is_understood(include_str!("night.txt"), 80).await;
+}
+
 /// What somebody lent the speaker is no payment of theirs, and what they pay off is one.
 const BORROWED: [(&str, &str); 11] = [
     ("ಸುರೇಶ ನನಗೆ ಏಳುನೂರು ರೂಪಾಯಿ ಸಾಲ ಕೊಟ್ಟ", "credit_taken"),
