@@ -19,6 +19,8 @@ const MOST: usize = 20;
 const LONGEST_LABEL: usize = 130;
 /// In bytes; a call with more is not kept, and the model makes it anew.
 const LONGEST_ARGUMENTS: usize = 4 * 1024;
+/// A longer message says more than no.
+const NO_WORDS: usize = 3;
 /// A longer message says more than which one.
 const MOST_WORDS: usize = 7;
 
@@ -81,6 +83,11 @@ impl Asked {
 
     pub(crate) fn tool(&self) -> &str {
         &self.tool
+    }
+
+    /// Whether a message says no to it and nothing else.
+    pub(crate) fn is_declined(&self, text: &str) -> bool {
+        reply(text) == Reply::No && text.split_whitespace().count() <= NO_WORDS
     }
 
     /// The question for another time, where a message passed it by. Who says no to it wants it no more.

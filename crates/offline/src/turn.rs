@@ -162,8 +162,7 @@ impl Turn<'_> {
     pub(crate) fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
         let talk = |name: &str| Answer::text(mouth.plain(name), Verdict::Talk, 0.95);
         if reading.is_only(Class::Stop) {
-            // With nothing open here, another model may know what is to be stopped.
-            return Some(Answer::text(mouth.plain("cancelled"), Verdict::Talk, GUESS));
+            return Some(self.stopped(reading, mouth));
         }
         let is_answer = reading.is_refusal() || reading.is_only(Class::Yes);
         // A no to what was just written corrects that.
@@ -177,6 +176,17 @@ impl Turn<'_> {
             return Some(talk("welcome"));
         }
         reading.is_talk(Class::Hello).then(|| talk("hello"))
+    }
+
+    /// "Cancel it" with nothing open: what was written last is meant, where a tool takes that back; it is asked about. Else
+    /// another model may know what is to be stopped.
+    fn stopped(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Answer {
+        let writes = |plan: &Plan| plan.tool(&self.palette).is_some_and(|tool| tool.spec.effect.writes());
+        let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
+        match plan.filter(|plan| writes(plan) && plan.confidence >= LIKELY && !plan.is_half) {
+            Some(plan) => self.planned(Plan { confidence: LIKELY, is_unreal: false, ..plan }, reading, mouth),
+            None => Answer::text(mouth.plain("offline-none-open"), Verdict::Talk, GUESS),
+        }
     }
 
     /// Nothing was understood well enough: says what can be done here.

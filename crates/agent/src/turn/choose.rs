@@ -30,8 +30,13 @@ impl Turn {
         }
         let (asked, text) = (self.entities.asked().cloned(), &self.prepared.message.text);
         let picked = self.entities.pick(text);
-        if picked.is_none() {
-            self.passed_by = asked.and_then(|asked| asked.once_more(text));
+        if let (None, Some(asked)) = (&picked, asked) {
+            if asked.is_declined(text) {
+                let words = self.phrase("cancelled", &[]);
+                self.reply.say(&words);
+                return Some(End::Replied);
+            }
+            self.passed_by = asked.once_more(text);
         }
         let picked = picked?;
         let arguments = picked.arguments?;

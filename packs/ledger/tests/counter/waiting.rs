@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use munshi_ledger::books::{Day, balances, entry};
-use munshi_types::{Clock, Zone};
+use munshi_types::{Clock, Money, Zone};
 
 use crate::support::Shop;
 use crate::told::on_both;
@@ -146,6 +146,19 @@ on_both! {
         assert!(done.starts_with("Entry 1 of ₹500 is cancelled."), "{done}");
         assert!(shop.say("undo the last entry").await.starts_with("Entry 2 of ₹90 is cancelled."), "what is fresh goes at once");
         shop.assert_sound().await;
+    }
+
+    /// "Cancel it" is said of what was written just now; nothing is told to be cancelled that stands.
+    async fn a_bare_cancel_asks_about_the_last_entry(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for bare in ["cancel it", "cancel", "cancel karo", "रद्द करो", "বাতিল করো", "ବାତିଲ କର", "రద్దు చేయి", "ರದ್ದು ಮಾಡಿ"] {
+            shop.say("Ramesh ne 300 diye").await;
+            let asked = shop.say(bare).await;
+            assert!(asked.contains("Ramesh") && asked.contains("₹300"), "{bare}: {asked}");
+            shop.say("yes").await;
+            assert_eq!(shop.db.read(shop.tenant, |tx| balances::standing(tx)).await.unwrap().payable, Money::ZERO, "{bare}");
+            test.clock.advance(std::time::Duration::from_secs(3600));
+        }
     }
 
     async fn taking_back_names_the_entry_also_where_the_wish_was_not_sure(test: TestDb) {
