@@ -8,7 +8,8 @@ use super::state::State;
 
 /// A one-time code makes it nothing, whatever else it says. Advice never to share one does not.
 pub(crate) fn has_code(page: &Page) -> bool {
-    let codes: Vec<usize> = (0..page.len()).filter(|at| is_code(page, *at)).collect();
+    let codes: Vec<usize> =
+        (0..page.len()).filter(|at| is_code(page, *at) || is_spaced_code(page, *at)).collect();
     if codes.iter().any(|code| is_told_to_use(page, *code)) {
         return true;
     }
@@ -20,8 +21,31 @@ pub(crate) fn has_code(page: &Page) -> bool {
             let other = page.sentence(*code);
             other == sentence || (!advised && other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
         });
-        beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
+        let lettered =
+            !advised && (at..page.len()).any(|at| page.sentence(at) == sentence && is_lettered(page, at));
+        beside || lettered || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
+}
+
+/// `1 2 3 4 5 6`, `99 12 07`: figures apart that are nothing else.
+fn is_spaced_code(page: &Page, at: usize) -> bool {
+    let part = |at: &usize| page.is_free(*at) && page.cut.is_plain(*at) && page.cut.low(*at).len() <= 3;
+    let parts: Vec<usize> = (at..page.len()).take_while(part).map(|at| page.cut.low(at).len()).collect();
+    parts.len() >= 3 && (4..=8).contains(&parts.iter().sum::<usize>())
+}
+
+/// `AB12`, `K7P2`: four to eight capital letters and digits in one.
+fn is_lettered(page: &Page, at: usize) -> bool {
+    let part = |at: usize| page.is_free(at) && (page.cut.is_word(at) || page.cut.is_plain(at));
+    if !part(at) || page.cut.is_glued(at) {
+        return false;
+    }
+    let end = (at + 1..page.len()).find(|at| !page.cut.is_glued(*at) || !part(*at)).unwrap_or(page.len());
+    let text = page.cut.text(at..end);
+    let plain = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let mixed =
+        text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_uppercase());
+    plain && mixed && (4..=8).contains(&text.len())
 }
 
 /// "Use 449210 to verify", "449210 is your code": a code that has no name.

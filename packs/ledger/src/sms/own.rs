@@ -6,7 +6,10 @@ use super::page::{Page, Tail, Use};
 use super::reading::Direction;
 
 pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
-    let scored = page.tails.iter().map(|tail| (score(page, tail, event.direction), tail));
+    let scored = page
+        .tails
+        .iter()
+        .map(|tail| (score(page, tail, event.direction) * 2 + nearness(page, tail, event), tail));
     // The first of those that fit best.
     let mut best: Option<(i32, &Tail)> = None;
     for (score, tail) in scored {
@@ -16,7 +19,13 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
     }
     // What was taken from the only account that is named comes back to it.
     let is_back = page.tails.len() == 1 && event.direction == Direction::Credit && page.has(Class::Refunded);
-    best.filter(|(score, _)| *score >= -1 || is_back).map(|(_, tail)| tail.digits.clone())
+    best.filter(|(score, _)| *score >= -2 || is_back).map(|(_, tail)| tail.digits.clone())
+}
+
+/// Of two that fit alike, the one that the verb speaks of.
+fn nearness(page: &Page, tail: &Tail, event: &Event) -> i32 {
+    let led = tail.tokens.start >= event.end && tail.tokens.start - event.end <= 5;
+    i32::from(led && page.sentence(tail.tokens.start) == page.sentence(event.at))
 }
 
 /// The other side's account, where it has no name: "To A/c XX7712".

@@ -1,5 +1,6 @@
 //! Whether what a message says was done, will be, was not, or only may have been.
 
+use super::attempt::is_bidden;
 use super::clean::Shape;
 use super::lexicon::{Class, Mark};
 use super::page::{Page, Use};
@@ -74,7 +75,11 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
         return State::Future;
     }
-    if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
+    if supposed || is_bidden(page, start) || is_asked(page, start) || is_recalled(page, start) {
+        State::Maybe
+    } else {
+        State::Done
+    }
 }
 
 /// What the words behind a verb, or its ending, say of it. English says it before.
@@ -139,7 +144,10 @@ fn is_recalled(page: &Page, at: usize) -> bool {
     const ABOUT: [&str; 8] =
         ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
     let sentence = page.sentence(at);
-    (0..at).any(|before| page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)))
+    let titled = |before: usize| (before..at).any(|at| page.cut.is_sign(at, ':'));
+    (0..at).any(|before| {
+        page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)) && !titled(before)
+    })
 }
 
 /// "Did you attempt a transaction of Rs 500 at X?"

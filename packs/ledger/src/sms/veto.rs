@@ -195,7 +195,7 @@ fn is_to_come(page: &Page, events: &[Event], event: &Event) -> bool {
         page.sentence(mark.tokens.start) == page.sentence(event.at)
             && !matches!(page.cut.low(mark.tokens.start), "approved" | "authorised" | "authorized")
     });
-    let ordered = page.has(Class::Mandate) && (alone || page.has(Class::Arranged));
+    let ordered = page.has(Class::Mandate) && (page.has(Class::Arranged) || alone && !is_taken(page, event));
     let coded = page.of(Class::Otp).any(|otp| !page.beside(otp.tokens.start, Class::Share));
     [Class::Pending, Class::Hold, Class::Future].into_iter().any(beside)
         || (alone && beside(Class::Due))
@@ -204,6 +204,13 @@ fn is_to_come(page: &Page, events: &[Event], event: &Event) -> bool {
         || coded
         || page.has(Class::Request)
         || events.iter().any(|event| event.state == State::Future)
+}
+
+/// "NACH debit of Rs 500 from a/c XX12 … Bal 1,234": the balance behind it says that it went.
+fn is_taken(page: &Page, event: &Event) -> bool {
+    let left =
+        page.amounts.iter().any(|amount| amount.role == Role::Balance && amount.tokens.start > event.at);
+    event.class == Class::Debit && left && !page.tails.is_empty() && !page.has(Class::Due)
 }
 
 /// "Convert your purchase of Rs 24,999".
