@@ -239,10 +239,26 @@ pub(crate) fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
     let failed = failed.filter(|at| *at < start && page.sentence(*at) == page.sentence(start)).max();
     let fee = near(page, mark, Role::Fee)
         .filter(|number| failed.is_some_and(|at| at < page.amounts[*number].tokens.start));
+    let fee = fee.or_else(|| near(page, mark, Role::Fee).filter(|number| is_alone_with(page, mark, *number)));
     fee.or_else(|| near(page, mark, Role::Moved))
         .or_else(|| near(page, mark, Role::Fee).filter(|_| mark.class.is_act()))
         .or_else(|| near(page, mark, Role::Due).filter(|_| is_paid(page, mark)))
         .or_else(|| headed(page, mark))
+}
+
+/// "… credited, TDS of Rs 21 deducted": another verb has the amounts before this one.
+fn is_alone_with(page: &Page, mark: &Mark, number: usize) -> bool {
+    let fee = page.amounts[number].tokens.clone();
+    let start = mark.tokens.start;
+    let sentence = page.sentence(start);
+    let here = |at: &usize| page.sentence(*at) == sentence;
+    let mut before = (0..fee.start).rev().take_while(here);
+    let other = before
+        .find(|at| page.used(*at) == Use::Amount || page.class(*at).is_some_and(Class::is_act))
+        .is_some_and(|at| page.used(at) != Use::Amount);
+    let own = (fee.end..start).all(|at| page.used(at) != Use::Amount);
+    let behind = (mark.tokens.end..page.len()).take_while(here).all(|at| page.used(at) != Use::Amount);
+    fee.end <= start && start - fee.end <= 4 && own && other && behind
 }
 
 fn near(page: &Page, mark: &Mark, role: Role) -> Option<usize> {

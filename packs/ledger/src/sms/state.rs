@@ -75,7 +75,7 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
         return State::Future;
     }
-    if supposed || is_bidden(page, start) || is_asked(page, start) || is_recalled(page, start) {
+    if supposed || is_bidden(page, start) || is_asked(page, start) || is_recalled(page, mark) {
         State::Maybe
     } else {
         State::Done
@@ -140,10 +140,18 @@ fn is_rule(page: &Page, start: usize) -> bool {
 }
 
 /// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
-fn is_recalled(page: &Page, at: usize) -> bool {
+fn is_recalled(page: &Page, mark: &Mark) -> bool {
     const ABOUT: [&str; 8] =
         ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
+    let at = mark.tokens.start;
     let sentence = page.sentence(at);
+    // "The credit for dispute 77 stands reversed": what comes of it is new.
+    let ended = (1..=2)
+        .filter_map(|back| at.checked_sub(back))
+        .any(|at| matches!(page.cut.low(at), "been" | "stands" | "now"));
+    if mark.class == Class::Refunded && ended {
+        return false;
+    }
     let titled = |before: usize| (before..at).any(|at| page.cut.is_sign(at, ':'));
     (0..at).any(|before| {
         page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)) && !titled(before)

@@ -22,7 +22,8 @@ pub(crate) fn without_undone(page: &Page, events: Vec<Event>) -> Vec<Event> {
     events.into_iter().filter(|event| !undone(event)).collect()
 }
 
-fn is_taking(event: &Event) -> bool {
+/// Whether it takes a credit back.
+pub(crate) fn is_taking(event: &Event) -> bool {
     event.direction == Direction::Debit && matches!(event.class, Class::Refunded | Class::Refund)
 }
 
