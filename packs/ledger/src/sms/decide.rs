@@ -46,13 +46,13 @@ fn choose<'e>(page: &Page, done: &[&'e Event], doubts: &mut Vec<Doubt>) -> Optio
     let best = |direction: Direction| {
         let of = done.iter().copied().filter(|event| event.direction == direction);
         let mut of: Vec<&Event> = of.collect();
-        of.sort_by_key(|event| (rank(page, event), std::cmp::Reverse(event.weight), event.at));
+        of.sort_by_key(|event| (rank(page, done, event), std::cmp::Reverse(event.weight), event.at));
         of.into_iter().next()
     };
     let event = match (best(Direction::Debit), best(Direction::Credit)) {
-        (Some(debit), Some(credit)) => match rank(page, debit).cmp(&rank(page, credit)) {
-            Ordering::Less if rank(page, credit) >= FEE => debit,
-            Ordering::Greater if rank(page, debit) >= FEE => credit,
+        (Some(debit), Some(credit)) => match rank(page, done, debit).cmp(&rank(page, done, credit)) {
+            Ordering::Less if rank(page, done, credit) >= FEE => debit,
+            Ordering::Greater if rank(page, done, debit) >= FEE => credit,
             _ => between(page, debit, credit, doubts),
         },
         (one, other) => one.or(other)?,
@@ -65,14 +65,26 @@ fn choose<'e>(page: &Page, done: &[&'e Event], doubts: &mut Vec<Doubt>) -> Optio
 }
 
 /// How likely it is that an event is what the message tells, by its amount; less is better.
-fn rank(page: &Page, event: &Event) -> usize {
-    let role = event.amount.map(|amount| page.amounts[amount].role);
-    let void = event.weight <= Weight::Made && page.beside(event.at, Class::Failed);
-    match role {
+fn rank(page: &Page, done: &[&Event], event: &Event) -> usize {
+    let role = |event: &Event| event.amount.map(|amount| page.amounts[amount].role);
+    let strong = event.weight == Weight::Strong;
+    // A cheque that came back brings nothing, though it was deposited.
+    let lost =
+        event.direction == Direction::Credit && event.class == Class::Credited && page.has(Class::Cheque);
+    let void = (event.weight <= Weight::Made || lost) && page.beside(event.at, Class::Failed);
+    // "Charges Rs 6 debited for transfer of Rs 40,000".
+    let charged = |other: &&Event| {
+        role(other) == Some(Role::Fee)
+            && other.weight == Weight::Strong
+            && page.sentence(other.at) == page.sentence(event.at)
+    };
+    let void = void || (event.weight == Weight::Noun && done.iter().copied().any(|other| charged(&other)));
+    match role(event) {
         Some(Role::Fee) => FEE,
-        Some(_) if void => FEE + 1,
+        None if strong => FEE + 1,
+        Some(_) if void => FEE + 2,
+        None => FEE + 3,
         Some(_) => 0,
-        None => FEE + 2,
     }
 }
 

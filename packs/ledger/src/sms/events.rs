@@ -164,7 +164,11 @@ pub(crate) fn goes_to_owner(page: &Page, end: usize) -> bool {
 
 fn direction(page: &Page, mark: &Mark) -> Option<Direction> {
     let end = mark.tokens.end;
-    let by_somebody = page.is(end, Class::By) && page.cut.low(end) == "by";
+    let by_means = matches!(
+        page.class(end + 1),
+        Some(Class::Mandate | Class::Channel | Class::Card | Class::Cheque | Class::Wallet)
+    );
+    let by_somebody = page.is(end, Class::By) && page.cut.low(end) == "by" && !by_means;
     let came = goes_to_owner(page, end) || is_to_you(page, mark);
     Some(match mark.class {
         Class::Refunded if takes_back(page, mark) => Direction::Debit,
@@ -246,7 +250,7 @@ pub(crate) fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
         .or_else(|| headed(page, mark))
 }
 
-/// "… credited, TDS of Rs 21 deducted": another verb has the amounts before this one.
+/// "… credited, TDS of Rs 21 deducted": the fee is what the verb is said of, and another verb has what stands before.
 fn is_alone_with(page: &Page, mark: &Mark, number: usize) -> bool {
     let fee = page.amounts[number].tokens.clone();
     let start = mark.tokens.start;
@@ -255,10 +259,9 @@ fn is_alone_with(page: &Page, mark: &Mark, number: usize) -> bool {
     let mut before = (0..fee.start).rev().take_while(here);
     let other = before
         .find(|at| page.used(*at) == Use::Amount || page.class(*at).is_some_and(Class::is_act))
-        .is_some_and(|at| page.used(at) != Use::Amount);
+        .is_none_or(|at| page.used(at) != Use::Amount);
     let own = (fee.end..start).all(|at| page.used(at) != Use::Amount);
-    let behind = (mark.tokens.end..page.len()).take_while(here).all(|at| page.used(at) != Use::Amount);
-    fee.end <= start && start - fee.end <= 4 && own && other && behind
+    fee.end <= start && start - fee.end <= 4 && own && other
 }
 
 fn near(page: &Page, mark: &Mark, role: Role) -> Option<usize> {
@@ -284,7 +287,8 @@ fn headed(page: &Page, mark: &Mark) -> Option<usize> {
     let words = (0..page.len()).filter(|at| page.sentence(*at) == sentence).count();
     let next = (mark.tokens.end..page.len()).find(|at| page.sentence(*at) > sentence)?;
     let first = |amount: &super::page::Amount| amount.role == Role::Moved && amount.tokens.start == next;
-    page.amounts.iter().position(first).filter(|_| words <= 4 && mark.class.is_act())
+    let done = mark.class.is_act() || page.beside(mark.tokens.start, Class::Success);
+    page.amounts.iter().position(first).filter(|_| words <= 4 && done)
 }
 
 pub(crate) fn distance(mark: &Mark, start: usize, end: usize) -> usize {

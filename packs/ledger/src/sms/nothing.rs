@@ -23,7 +23,9 @@ pub(crate) fn has_code(page: &Page) -> bool {
         });
         let lettered =
             !advised && (at..page.len()).any(|at| page.sentence(at) == sentence && is_lettered(page, at));
-        beside || lettered || (!advised && !codes.is_empty()) || hidden_code(page, at)
+        // "Do not share this OTP": it is the one of this message.
+        let this = at.checked_sub(1).is_some_and(|before| page.cut.low(before) == "this");
+        this || beside || lettered || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
 }
 
