@@ -278,7 +278,7 @@ fn is_paid(page: &Page, mark: &Mark) -> bool {
     let is_told = (1..=2).filter_map(|back| mark.tokens.start.checked_sub(back)).any(told);
     let led = page.cut.low(mark.tokens.end) != "by"
         && matches!(page.class(mark.tokens.end), Some(Class::By | Class::From));
-    matches!(mark.class, Class::Paid | Class::Debited) && (is_told || led)
+    mark.class == Class::Debited || (mark.class == Class::Paid && (is_told || led))
 }
 
 /// A heading of a few words, and the amount that begins the next sentence.

@@ -154,10 +154,16 @@ fn is_inner(page: &Page, at: usize, start: usize) -> bool {
     match page.cut.low(at) {
         "the" => at == start && goes_on,
         "dr" => at == start,
-        "and" => at > start && goes_on,
+        "and" => at > start && goes_on && is_cased_alike(page, start, at + 1),
         "card" => at > start && (at + 1..at + 5).all(|at| page.used(at) != Use::Tail),
         _ => false,
     }
+}
+
+/// "MOHAN AND SONS", but not "CANTEEN and got".
+fn is_cased_alike(page: &Page, first: usize, next: usize) -> bool {
+    let small = |at: usize| page.cut.text(at..at + 1).starts_with(|letter: char| letter.is_lowercase());
+    small(first) || !small(next)
 }
 
 pub(crate) fn ends_name(page: &Page, at: usize) -> bool {

@@ -53,8 +53,13 @@ fn is_lettered(page: &Page, at: usize) -> bool {
 /// "Use 449210 to verify", "449210 is your code": a code that has no name.
 fn is_told_to_use(page: &Page, code: usize) -> bool {
     let used = code > 0 && matches!(page.cut.low(code - 1), "use" | "enter" | "code");
+    let secret = |at: usize| matches!(page.class(at), Some(Class::Pin | Class::Otp));
+    let told = |at: usize| matches!(page.cut.low(at), "use" | "enter" | "type" | "quote");
+    let back = |steps: usize| (1..=steps).filter_map(|back| code.checked_sub(back));
+    // "Use PIN 8831": whoever has to be told it is not done yet.
+    let named = back(2).any(secret) && (back(5).any(told) || page.cut.low(code).len() == 4);
     let yours = page.cut.low(code + 1) == "is" && page.is(code + 2, Class::Own);
-    used || yours
+    used || named || yours
 }
 
 /// "Without OTP/PIN".

@@ -44,6 +44,10 @@ pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
 /// The words before a tail say whose it is: "from your a/c", "to a/c".
 fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
     let start = tail.tokens.start;
+    // "Your FD XX118": a deposit or loan is no account to pay from.
+    if start.checked_sub(1).is_some_and(|at| page.is(at, Class::Loan)) {
+        return -3;
+    }
     let mut score = 0;
     for at in (start.saturating_sub(9)..start).rev() {
         if page.sentence(at) != page.sentence(start) || matches!(page.used(at), Use::Tail | Use::Amount) {
