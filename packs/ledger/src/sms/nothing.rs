@@ -29,10 +29,15 @@ pub(crate) fn has_code(page: &Page) -> bool {
     })
 }
 
-/// `1 2 3 4 5 6`, `99 12 07`: figures apart that are nothing else.
+/// `1 2 3 4 5 6`, `99 12 07`, `4-4-1-9`: figures apart that are nothing else.
 fn is_spaced_code(page: &Page, at: usize) -> bool {
-    let part = |at: &usize| page.is_free(*at) && page.cut.is_plain(*at) && page.cut.low(*at).len() <= 3;
-    let parts: Vec<usize> = (at..page.len()).take_while(part).map(|at| page.cut.low(at).len()).collect();
+    let part = |at: usize| page.is_free(at) && page.cut.is_plain(at) && page.cut.low(at).len() <= 3;
+    let mut parts = Vec::new();
+    let mut next = at;
+    while part(next) {
+        parts.push(page.cut.low(next).len());
+        next += 1 + usize::from(page.cut.is_sign(next + 1, '-'));
+    }
     parts.len() >= 3 && (4..=8).contains(&parts.iter().sum::<usize>())
 }
 
@@ -57,7 +62,7 @@ fn is_told_to_use(page: &Page, code: usize) -> bool {
     let told = |at: usize| matches!(page.cut.low(at), "use" | "enter" | "type" | "quote");
     let back = |steps: usize| (1..=steps).filter_map(|back| code.checked_sub(back));
     // "Use PIN 8831": whoever has to be told it is not done yet.
-    let named = back(2).any(secret) && (back(5).any(told) || page.cut.low(code).len() == 4);
+    let named = back(2).any(secret) && (back(5).any(told) || page.cut.low(code).len() <= 4);
     let yours = page.cut.low(code + 1) == "is" && page.is(code + 2, Class::Own);
     used || named || yours
 }

@@ -24,7 +24,7 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
 /// A credit that is taken back was made to the owner's account, and is taken from it.
 fn best_score(page: &Page, tail: &Tail, event: &Event) -> i32 {
     let own = score(page, tail, event.direction);
-    if is_taking(event) { own.max(score(page, tail, Direction::Credit)) } else { own }
+    if is_taking(page, event) { own.max(score(page, tail, Direction::Credit)) } else { own }
 }
 
 /// Of two that fit alike, the one that the verb speaks of.

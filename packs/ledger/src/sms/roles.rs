@@ -118,7 +118,9 @@ fn left(page: &Page, start: usize) -> (Option<Class>, usize) {
             || matches!(class, Class::Debit | Class::Pay | Class::Credit | Class::Refund)
             || matches!(class, Class::Balance | Class::Limit | Class::Due | Class::After)
             || matches!(class, Class::Cashback | Class::Request | Class::Hold);
-        let close = distance <= 3 && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
+        // "… SHOP and Rs 900": the next of a list.
+        let listed = start.checked_sub(1).is_some_and(|at| page.cut.low(at) == "and");
+        let close = distance <= 3 && !listed && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
         if says || close {
             return (Some(class), distance);
         }

@@ -72,7 +72,7 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let supposed = page
         .of(Class::Condition)
         .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
+    if is_soon(page, mark) || is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
         return State::Future;
     }
     if supposed || is_bidden(page, start) || is_asked(page, start) || is_recalled(page, mark) {
@@ -111,6 +111,19 @@ fn is_promised(page: &Page, at: usize) -> bool {
         }
     }
     false
+}
+
+/// "Credited to your a/c in 5 minutes": how quick it would be.
+fn is_soon(page: &Page, mark: &Mark) -> bool {
+    let comes = matches!(mark.class, Class::Credited | Class::Received | Class::Refunded | Class::Added);
+    let sentence = page.sentence(mark.tokens.start);
+    let here = |at: &usize| page.sentence(*at) == sentence && !page.is(*at, Class::Condition);
+    comes
+        && (mark.tokens.end..page.len()).take(10).take_while(here).any(|at| {
+            let led = matches!(page.cut.low(at), "in" | "within");
+            let number = page.cut.is_plain(at + 1) || page.cut.low(at + 1) == "just";
+            led && number && (at + 2..at + 6).any(|at| page.is(at, Class::Points))
+        })
 }
 
 /// "Is debited every month": no payment, but how it goes.

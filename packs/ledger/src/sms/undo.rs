@@ -16,15 +16,16 @@ pub(crate) fn takes_back(page: &Page, mark: &Mark) -> bool {
 /// Drops the credits of a sentence that one of the events takes back.
 pub(crate) fn without_undone(page: &Page, events: Vec<Event>) -> Vec<Event> {
     let taken: Vec<usize> =
-        events.iter().filter(|event| is_taking(event)).map(|event| page.sentence(event.at)).collect();
+        events.iter().filter(|event| is_taking(page, event)).map(|event| page.sentence(event.at)).collect();
     let undone =
         |event: &Event| event.direction == Direction::Credit && taken.contains(&page.sentence(event.at));
     events.into_iter().filter(|event| !undone(event)).collect()
 }
 
 /// Whether it takes a credit back.
-pub(crate) fn is_taking(event: &Event) -> bool {
-    event.direction == Direction::Debit && matches!(event.class, Class::Refunded | Class::Refund)
+pub(crate) fn is_taking(page: &Page, event: &Event) -> bool {
+    let back = event.class == Class::Debited && page.cut.low(event.end) == "back";
+    event.direction == Direction::Debit && (back || matches!(event.class, Class::Refunded | Class::Refund))
 }
 
 /// "Reversed to your a/c".

@@ -38,6 +38,10 @@ pub(crate) fn veto(
     if clicked && event.direction == Direction::Debit {
         doubts.push(Doubt::Lure);
     }
+    // "Rs 60 is debited but the payment is pending".
+    if event.direction == Direction::Debit && page.beside(event.at, Class::Pending) {
+        doubts.push(Doubt::Done);
+    }
     if event.weight <= Weight::Made {
         return noun_veto(page, events, event, doubts);
     }

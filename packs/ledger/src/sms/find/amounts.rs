@@ -153,13 +153,16 @@ fn whole(page: &Page, figure: usize) -> (usize, String) {
     let mut text = page.cut.low(figure).to_owned();
     let mut end = figure + 1;
     let digits = |at: usize| if page.is_free(at) && page.cut.is_plain(at) { page.cut.low(at) } else { "" };
+    let group = |at: usize| if page.is_free(at) && page.cut.is_number(at) { page.cut.low(at) } else { "" };
+    // The last group is three digits, and may have the paise.
+    let length = |at: usize| group(at).split_once('.').map_or(group(at).len(), |(whole, _)| whole.len());
     let groups: Vec<usize> = (0..4)
         .map(|step| figure + 2 + step * 2)
-        .take_while(|at| page.cut.is_sign(at - 1, ',') && matches!(digits(*at).len(), 2 | 3))
+        .take_while(|at| page.cut.is_sign(at - 1, ',') && matches!(length(*at), 2 | 3))
         .collect();
-    let last = groups.iter().position(|at| digits(*at).len() == 3);
+    let last = groups.iter().position(|at| length(*at) == 3);
     if let Some(last) = last.filter(|_| page.cut.is_plain(figure) && text.len() <= 2) {
-        groups[..=last].iter().for_each(|at| text.push_str(digits(*at)));
+        groups[..=last].iter().for_each(|at| text.push_str(group(*at)));
         end = groups[last] + 1;
     }
     let apart = page.cut.is_sign(end, '.') && !page.cut.is_glued(end);
