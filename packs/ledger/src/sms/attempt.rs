@@ -8,7 +8,8 @@ const STOPPED: [&str; 8] =
     ["blocked", "stopped", "prevented", "intercepted", "foiled", "thwarted", "averted", "disallowed"];
 
 /// What says that it is still wanted.
-const NEEDED: [&str; 12] = [
+const NEEDED: [&str; 13] = [
+    "tomorrow",
     "required",
     "requires",
     "needed",

@@ -175,7 +175,10 @@ fn is_billed(page: &Page, event: &Event) -> bool {
 fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doubt>) -> Option<Nothing> {
     let alone = event.weight == Weight::Noun;
     let account = page.has(Class::Card) || page.has(Class::Account) || page.has(Class::Wallet);
-    let bare = alone && (event.class == Class::Refund || !account || page.tails.is_empty());
+    // "Your card has a reversal of Rs 500": it is there.
+    let stated =
+        page.cut.low(event.at.saturating_sub(1)) == "a" && page.cut.low(event.at.saturating_sub(2)) == "has";
+    let bare = alone && (event.class == Class::Refund && !stated || !account || page.tails.is_empty());
     if bare || is_to_come(page, events, event) || (alone && is_offered(page, event)) {
         return Some(reason(page, events));
     }
