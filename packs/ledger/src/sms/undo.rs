@@ -10,6 +10,9 @@ pub(crate) fn takes_back(page: &Page, mark: &Mark) -> bool {
     if !page.cut.low(mark.tokens.start).starts_with("revers") || comes_to_account(page, mark.tokens.end) {
         return false;
     }
+    if leaves_account(page, mark.tokens.end) {
+        return true;
+    }
     if mark.class == Class::Refund { names_credit(page, mark) } else { follows_credit(page, mark) }
 }
 
@@ -34,6 +37,12 @@ fn comes_to_account(page: &Page, end: usize) -> bool {
     let theirs = (end..end + 5).any(|at| page.is(at, Class::Other));
     let ours = page.is(end + 1, Class::Own) || (end + 1..end + 5).any(|at| page.used(at) == Use::Tail);
     led && ours && !theirs
+}
+
+/// "Reversed from your a/c".
+fn leaves_account(page: &Page, end: usize) -> bool {
+    let ours = page.is(end + 1, Class::Own) || (end + 1..end + 5).any(|at| page.used(at) == Use::Tail);
+    page.is(end, Class::From) && ours
 }
 
 const fn way(class: Class) -> Option<Direction> {
