@@ -15,22 +15,47 @@ pub(crate) fn counterparty(page: &Page, event: &Event) -> Option<String> {
     let found = match event.direction {
         Direction::Debit => credited_other(page)
             .or_else(|| led(page, event, &[Class::To, Class::At]))
+            .or_else(|| behind_name(page, &["ko", "को"]))
             .or_else(|| chain(page))
             .or_else(|| led(page, event, &[Class::Towards, Class::Info]))
             .or_else(|| on_merchant(page))
             .or_else(|| between_labels(page, event)),
         Direction::Credit => led(page, event, &[Class::From])
             .or_else(|| led(page, event, &[Class::By]))
+            .or_else(|| behind_name(page, &["ne", "ने"]))
             .or_else(|| chain(page))
+            .or_else(|| behind_name(page, &["se", "से"]))
             .or_else(|| subject(page))
             .or_else(|| led(page, event, &[Class::Info, Class::Towards])),
     };
     found.or_else(|| address(page)).or_else(|| super::own::other(page, event))
 }
 
+/// "Ramesh ko", "Aslam Tailor ne": Hindi says behind a name what it does.
+fn behind_name(page: &Page, words: &[&str]) -> Option<String> {
+    let mut marks = (1..page.len()).filter(|at| words.contains(&page.cut.low(*at)) && !is_advice(page, *at));
+    marks.find_map(|end| {
+        let sentence = page.sentence(end);
+        let part = |at: usize| {
+            page.sentence(at) == sentence
+                && page.is_free(at)
+                && (page.cut.is_word(at) || page.cut.is_sign(at, '.') || page.cut.is_sign(at, '&'))
+                && page.class(at).is_none()
+        };
+        let mut start = end;
+        while start > 0 && end - start < LONGEST && part(start - 1) {
+            start -= 1;
+        }
+        if start < end { accepted(page, start..end) } else { None }
+    })
+}
+
 /// Who is said to have paid: behind "from" or "by", before "sent", or by address.
 pub(crate) fn payer(page: &Page, event: &Event) -> Option<String> {
-    led(page, event, &[Class::From, Class::By]).or_else(|| subject(page)).or_else(|| address(page))
+    led(page, event, &[Class::From, Class::By])
+        .or_else(|| behind_name(page, &["ne", "ने", "se", "से"]))
+        .or_else(|| subject(page))
+        .or_else(|| address(page))
 }
 
 /// A payment address that is not the owner's: theirs is "yours" or "linked to" their card.

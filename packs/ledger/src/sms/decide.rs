@@ -1,5 +1,7 @@
 //! From what a message says to what it means.
 
+use std::cmp::Ordering;
+
 use munshi_types::Money;
 
 use super::counterparty::counterparty;
@@ -8,7 +10,7 @@ use super::lexicon::Class;
 use super::nothing::{has_code, is_request, reason, wants_pin};
 use super::nouns::implied;
 use super::own;
-use super::page::{Page, Role};
+use super::page::{Amount, Page, Role};
 use super::purse::purse;
 use super::reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Reading, Sms};
 use super::sender::{self, Origin};
@@ -41,27 +43,85 @@ pub(crate) fn decide(page: &Page, sms: &Sms<'_>) -> Reading {
 
 /// The event that counts, and the amount that moved by it.
 fn choose<'e>(page: &Page, done: &[&'e Event], doubts: &mut Vec<Doubt>) -> Option<(&'e Event, usize)> {
-    let with_amount = |event: &&Event| event.amount.is_some();
     let best = |direction: Direction| {
         let of = done.iter().copied().filter(|event| event.direction == direction);
         let mut of: Vec<&Event> = of.collect();
-        of.sort_by_key(|event| (!with_amount(event), std::cmp::Reverse(event.weight), event.at));
+        of.sort_by_key(|event| (rank(page, done, event), std::cmp::Reverse(event.weight), event.at));
         of.into_iter().next()
     };
     let event = match (best(Direction::Debit), best(Direction::Credit)) {
-        (Some(debit), Some(credit)) => between(page, debit, credit, doubts),
+        (Some(debit), Some(credit)) => match rank(page, done, debit).cmp(&rank(page, done, credit)) {
+            Ordering::Less if rank(page, done, credit) >= FEE => debit,
+            Ordering::Greater if rank(page, done, debit) >= FEE => credit,
+            _ => between(page, debit, credit, doubts),
+        },
         (one, other) => one.or(other)?,
     };
     let amount = event.amount.or_else(|| elsewhere(page, event))?;
-    let value = page.amounts[amount].money;
-    let sentence = page.sentence(page.amounts[amount].tokens.start);
-    let rivals = page.amounts.iter().filter(|other| {
-        other.role == Role::Moved && other.money != value && page.sentence(other.tokens.start) == sentence
-    });
-    if rivals.count() > 0 && !is_beside(page, event, amount) {
+    if is_one_of_many(page, done, event, amount) {
         doubts.push(Doubt::Amount);
     }
     Some((event, amount))
+}
+
+/// How likely it is that an event is what the message tells, by its amount; less is better.
+fn rank(page: &Page, done: &[&Event], event: &Event) -> usize {
+    let role = |event: &Event| event.amount.map(|amount| page.amounts[amount].role);
+    let strong = event.weight == Weight::Strong;
+    // A cheque that came back brings nothing, though it was deposited.
+    let lost =
+        event.direction == Direction::Credit && event.class == Class::Credited && page.has(Class::Cheque);
+    let void = (event.weight <= Weight::Made || lost) && page.beside(event.at, Class::Failed);
+    // "Charges Rs 6 debited for transfer of Rs 40,000".
+    let charged = |other: &&Event| {
+        role(other) == Some(Role::Fee)
+            && other.weight == Weight::Strong
+            && page.sentence(other.at) == page.sentence(event.at)
+    };
+    let void = void || (event.weight == Weight::Noun && done.iter().copied().any(|other| charged(&other)));
+    match role(event) {
+        Some(Role::Fee) => FEE,
+        None if strong => FEE + 1,
+        Some(_) if void => FEE + 2,
+        None => FEE + 3,
+        Some(_) => 0,
+    }
+}
+
+/// The rank of a fee beside something else.
+const FEE: usize = 1;
+
+/// Other amounts moved too, or could be the one.
+fn is_one_of_many(page: &Page, done: &[&Event], event: &Event, amount: usize) -> bool {
+    let chosen = &page.amounts[amount];
+    let sentence = page.sentence(chosen.tokens.start);
+    let same_sentence = |other: &&Amount| page.sentence(other.tokens.start) == sentence;
+    let differs = |other: &&Amount| other.role == Role::Moved && other.money != chosen.money;
+    let mut rivals = page.amounts.iter().filter(differs).filter(same_sentence).peekable();
+    let vague = rivals.peek().is_some() && !is_beside(page, event, amount);
+    let listed = rivals.any(|rival| is_joined(page, rival) || is_joined(page, chosen));
+    // Another sentence tells of another payment, or of a charge of its own beside what came.
+    let told = done.iter().filter(|other| other.weight >= Weight::Weak).any(|other| {
+        let Some(theirs) = other.amount.map(|number| &page.amounts[number]) else { return false };
+        let fee = theirs.role == Role::Fee
+            && event.direction == Direction::Credit
+            && other.direction == Direction::Debit
+            && page.cut.low(other.at) != "deducted";
+        theirs.money != chosen.money
+            && (fee || theirs.role == Role::Moved && page.sentence(theirs.tokens.start) != sentence)
+    });
+    vague || listed || told
+}
+
+/// "… and Rs 450 at": it goes on with a list.
+fn is_joined(page: &Page, amount: &Amount) -> bool {
+    let before = amount.tokens.start.checked_sub(1);
+    let joined = before.is_some_and(|at| matches!(page.cut.low(at), "and" | "," | "&" | "+"));
+    let led = (amount.tokens.end..amount.tokens.end + 2).any(|at| {
+        matches!(page.class(at), Some(Class::At | Class::To | Class::From))
+            || page.class(at).is_some_and(Class::is_act)
+    });
+    joined && led
 }
 
 fn is_beside(page: &Page, event: &Event, amount: usize) -> bool {

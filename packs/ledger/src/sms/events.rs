@@ -5,6 +5,7 @@ use super::nouns::noun;
 use super::page::{Page, Role, Use};
 use super::reading::Direction;
 use super::state::{State, state};
+use super::undo::{takes_back, without_undone};
 
 /// How plainly it is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,27 +36,41 @@ pub(crate) struct Event {
 
 pub(crate) fn events(page: &Page) -> Vec<Event> {
     let words = page.marks.iter().filter(|mark| page.counts(mark));
-    words.filter_map(|mark| act(page, mark).or_else(|| noun(page, mark))).collect()
+    without_undone(page, words.filter_map(|mark| act(page, mark).or_else(|| noun(page, mark))).collect())
 }
 
 fn act(page: &Page, mark: &Mark) -> Option<Event> {
-    if !mark.class.is_act() || is_letter_only(page, mark) || is_of_other_things(page, mark) {
+    let settled = is_settled(page, mark);
+    let acts = mark.class.is_act() || settled;
+    if !acts || is_letter_only(page, mark) || is_of_other_things(page, mark) {
         return None;
     }
-    let weight = match mark.class {
+    let class = if settled { Class::Credited } else { mark.class };
+    let weight = match class {
         Class::Debited | Class::Credited | Class::Refunded => Weight::Strong,
         _ => Weight::Weak,
     };
     Some(Event {
         at: mark.tokens.start,
         end: mark.tokens.end,
-        class: mark.class,
-        direction: direction(page, mark)?,
+        class,
+        direction: if settled { Direction::Credit } else { direction(page, mark)? },
         state: state(page, mark),
         weight,
         amount: amount_of(page, mark),
         is_own: is_own(page, mark),
     })
+}
+
+/// "Settled to your bank a/c XX12": who collects for a shop pays it out.
+fn is_settled(page: &Page, mark: &Mark) -> bool {
+    let end = mark.tokens.end;
+    let led = page.is(end, Class::To) || matches!(page.cut.low(end), "in" | "into");
+    let account = (end + 1..end + 7).take_while(|at| page.sentence(*at) == page.sentence(end));
+    page.cut.low(mark.tokens.start) == "settled"
+        && mark.class == Class::Success
+        && led
+        && account.into_iter().any(|at| page.is(at, Class::Account) || page.used(at) == Use::Tail)
 }
 
 /// `Cr` and `Dr` are marks of a balance, or a doctor, unless they stand beside an amount that moved or begin a chain.
@@ -112,12 +127,13 @@ fn is_of_other_things(page: &Page, mark: &Mark) -> bool {
     let counted = points && !page.amounts.iter().any(|amount| amount.role == Role::Moved);
     let weak = matches!(mark.class, Class::Received | Class::Sent | Class::Added);
     let homeless = mark.class == Class::Added
-        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance]
+        && ![Class::Wallet, Class::Account, Class::Card, Class::Balance, Class::Refund]
             .into_iter()
             .any(|class| page.beside(start, class));
     // "I paid Rs 300": a person tells, not a bank.
     let told_by_person = start > 0 && matches!(page.cut.low(start - 1), "i" | "maine");
-    (weak && thing) || counted || homeless || told_by_person
+    let limit = page.cut.low(end) == "as" && (end + 1..end + 4).any(|at| page.is(at, Class::Limit));
+    (weak && thing) || counted || homeless || told_by_person || limit
 }
 
 fn is_you(page: &Page, at: usize) -> bool {
@@ -148,9 +164,14 @@ pub(crate) fn goes_to_owner(page: &Page, end: usize) -> bool {
 
 fn direction(page: &Page, mark: &Mark) -> Option<Direction> {
     let end = mark.tokens.end;
-    let by_somebody = page.is(end, Class::By) && page.cut.low(end) == "by";
-    let came = goes_to_owner(page, end);
+    let by_means = matches!(
+        page.class(end + 1),
+        Some(Class::Mandate | Class::Channel | Class::Card | Class::Cheque | Class::Wallet)
+    );
+    let by_somebody = page.is(end, Class::By) && page.cut.low(end) == "by" && !by_means;
+    let came = goes_to_owner(page, end) || is_to_you(page, mark);
     Some(match mark.class {
+        Class::Refunded if takes_back(page, mark) => Direction::Debit,
         Class::Debited => Direction::Debit,
         Class::Credited if is_to_others(page, mark) => Direction::Debit,
         Class::Credited | Class::Refunded | Class::Added => Direction::Credit,
@@ -170,6 +191,17 @@ fn direction(page: &Page, mark: &Mark) -> Option<Direction> {
     })
 }
 
+/// "Aapko Rs 250 bheje", "aapke khate mein": in the languages of India it stands before the verb.
+fn is_to_you(page: &Page, mark: &Mark) -> bool {
+    let start = mark.tokens.start;
+    let here = |at: &usize| page.sentence(*at) == page.sentence(start);
+    let inside = |at: usize| matches!(page.cut.low(at), "mein" | "me" | "men" | "में" | "मध्ये");
+    (0..start).rev().take(8).take_while(here).any(|at| {
+        let housed = page.is(at, Class::Account) && (at + 1..at + 5).any(inside);
+        page.is(at, Class::ToYou) || housed
+    })
+}
+
 /// "Credited to beneficiary", "your NEFT … has been credited to": our own transfer, told by its far end.
 fn is_to_others(page: &Page, mark: &Mark) -> bool {
     let (start, end) = (mark.tokens.start, mark.tokens.end);
@@ -178,6 +210,10 @@ fn is_to_others(page: &Page, mark: &Mark) -> bool {
     }
     let sentence = page.sentence(start);
     let here = |at: &usize| page.sentence(*at) == sentence;
+    // "Your NEFT was returned and credited to": it came back.
+    if (0..start).filter(here).any(|at| page.is(at, Class::Failed)) {
+        return false;
+    }
     let others = (end..page.len()).take(6).take_while(here).any(|at| page.is(at, Class::Other));
     let theirs = (0..start).rev().take(8).take_while(here).any(|at| page.is(at, Class::Other));
     let ours = (0..start).filter(here).any(|at| {
@@ -198,13 +234,61 @@ pub(crate) fn is_own(page: &Page, mark: &Mark) -> bool {
     behind || before
 }
 
-/// The nearest amount of the sentence that may have moved.
+/// The nearest amount of the sentence that may have moved. Where there is none, a fee, or the bill that was paid, or what
+/// stands behind a heading: "Money sent! Rs 250 to …".
 pub(crate) fn amount_of(page: &Page, mark: &Mark) -> Option<usize> {
+    let start = mark.tokens.start;
+    let failed = page.of(Class::Failed).map(|failed| failed.tokens.start);
+    // "The ECS of Rs 1,800 was dishonoured, charge Rs 250 debited": the first amount is of what failed.
+    let failed = failed.filter(|at| *at < start && page.sentence(*at) == page.sentence(start)).max();
+    let fee = near(page, mark, Role::Fee)
+        .filter(|number| failed.is_some_and(|at| at < page.amounts[*number].tokens.start));
+    let fee = fee.or_else(|| near(page, mark, Role::Fee).filter(|number| is_alone_with(page, mark, *number)));
+    fee.or_else(|| near(page, mark, Role::Moved))
+        .or_else(|| near(page, mark, Role::Fee).filter(|_| mark.class.is_act()))
+        .or_else(|| near(page, mark, Role::Due).filter(|_| is_paid(page, mark)))
+        .or_else(|| headed(page, mark))
+}
+
+/// "… credited, TDS of Rs 21 deducted": the fee is what the verb is said of, and another verb has what stands before.
+fn is_alone_with(page: &Page, mark: &Mark, number: usize) -> bool {
+    let fee = page.amounts[number].tokens.clone();
+    let start = mark.tokens.start;
+    let sentence = page.sentence(start);
+    let here = |at: &usize| page.sentence(*at) == sentence;
+    let mut before = (0..fee.start).rev().take_while(here);
+    let other = before
+        .find(|at| page.used(*at) == Use::Amount || page.class(*at).is_some_and(Class::is_act))
+        .is_none_or(|at| page.used(at) != Use::Amount);
+    let own = (fee.end..start).all(|at| page.used(at) != Use::Amount);
+    fee.end <= start && start - fee.end <= 4 && own && other
+}
+
+fn near(page: &Page, mark: &Mark, role: Role) -> Option<usize> {
     let sentence = page.sentence(mark.tokens.start);
-    let amounts = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved);
+    let amounts = page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == role);
     let here = amounts.filter(|(_, amount)| page.sentence(amount.tokens.start) == sentence);
     here.min_by_key(|(_, amount)| distance(mark, amount.tokens.start, amount.tokens.end))
         .map(|(number, _)| number)
+}
+
+/// "Bill of Rs 599 has been paid".
+fn is_paid(page: &Page, mark: &Mark) -> bool {
+    let told = |at: usize| matches!(page.cut.low(at), "been" | "was" | "successfully");
+    let is_told = (1..=2).filter_map(|back| mark.tokens.start.checked_sub(back)).any(told);
+    let led = page.cut.low(mark.tokens.end) != "by"
+        && matches!(page.class(mark.tokens.end), Some(Class::By | Class::From));
+    mark.class == Class::Debited || (mark.class == Class::Paid && (is_told || led))
+}
+
+/// A heading of a few words, and the amount that begins the next sentence.
+fn headed(page: &Page, mark: &Mark) -> Option<usize> {
+    let sentence = page.sentence(mark.tokens.start);
+    let words = (0..page.len()).filter(|at| page.sentence(*at) == sentence).count();
+    let next = (mark.tokens.end..page.len()).find(|at| page.sentence(*at) > sentence)?;
+    let first = |amount: &super::page::Amount| amount.role == Role::Moved && amount.tokens.start == next;
+    let done = mark.class.is_act() || page.beside(mark.tokens.start, Class::Success);
+    page.amounts.iter().position(first).filter(|_| words <= 4 && done)
 }
 
 pub(crate) fn distance(mark: &Mark, start: usize, end: usize) -> usize {

@@ -71,6 +71,8 @@ classes! {
     Lure = "lure",
     Investment = "investment",
     Own = "own",
+    /// "Aapko": to the owner.
+    ToYou = "toyou",
     /// Somebody else's account.
     Other = "other",
     Account = "account",

@@ -8,11 +8,12 @@
 //! - [`Sms`], [`Reading`], [`Payment`], [`Nothing`]: what goes in and what comes out (`reading`, `fingerprint`)
 //! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
 //! - `find/`: links, dates, accounts, amounts, references; `page`: all of it together; `roles`: the part of each amount
-//! - `events`, `nouns`, `state`: what is said to be done, and whether it was; `nothing`, `veto`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
+//! - `events`, `nouns`, `state`, `undo`, `attempt`: what is said to be done, and whether it was; `nothing`, `veto`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
 //! - `counterparty`, `name`, `chain`, `own`: the other side and the owner's account; `purse`: money that stays the owner's; `sender`: what the sender's id tells
 //!
 //! To teach it a word, add it to `lexicon/sms.txt`; to show that it was needed, add the message to `tests/sms/`.
 
+mod attempt;
 mod chain;
 mod clean;
 mod counterparty;
@@ -32,6 +33,7 @@ mod reading;
 mod roles;
 mod sender;
 mod state;
+mod undo;
 mod veto;
 
 pub(crate) use fingerprint::bare;

@@ -11,7 +11,7 @@ use super::page::{Page, Use};
 pub(crate) const LONGEST: usize = 7;
 
 /// Words that name nobody.
-const NOBODY: [&str; 52] = [
+const NOBODY: [&str; 55] = [
     "bank",
     "account",
     "self",
@@ -64,6 +64,9 @@ const NOBODY: [&str; 52] = [
     "mandate",
     "emi",
     "sip",
+    "customer",
+    "aapko",
+    "reverse",
 ];
 
 /// Who signs a message behind a hyphen: "… to RAHUL-SBI".
@@ -151,10 +154,16 @@ fn is_inner(page: &Page, at: usize, start: usize) -> bool {
     match page.cut.low(at) {
         "the" => at == start && goes_on,
         "dr" => at == start,
-        "and" => at > start && goes_on,
+        "and" => at > start && goes_on && is_cased_alike(page, start, at + 1),
         "card" => at > start && (at + 1..at + 5).all(|at| page.used(at) != Use::Tail),
         _ => false,
     }
+}
+
+/// "MOHAN AND SONS", but not "CANTEEN and got".
+fn is_cased_alike(page: &Page, first: usize, next: usize) -> bool {
+    let small = |at: usize| page.cut.text(at..at + 1).starts_with(|letter: char| letter.is_lowercase());
+    small(first) || !small(next)
 }
 
 pub(crate) fn ends_name(page: &Page, at: usize) -> bool {
@@ -195,13 +204,22 @@ pub(crate) fn accepted(page: &Page, tokens: Range<usize>) -> Option<String> {
     while tokens.len() > 1 && is_beyond(page, tokens.end - 1) {
         tokens.end -= 1;
     }
-    let text = page.cut.text(tokens);
+    let text = page.cut.text(tokens.clone());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text =
         text.trim_matches(|letter: char| matches!(letter, '.' | '-' | '/' | '*' | '_' | '\'' | '&' | ' '));
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     let low = text.to_lowercase();
     let mut words = low.split([' ', '.']).filter(|word| !word.is_empty());
-    let nobody = words.all(|word| NOBODY.contains(&word));
+    let figures = |word: &str| !word.chars().any(char::is_alphabetic);
+    let nobody = words.all(|word| figures(word) || NOBODY.contains(&word)) || is_plain_noun(page, tokens);
     (letters >= 2 && !nobody).then(|| text.to_owned())
+}
+
+/// "Wrong credit": small letters, and a word for what is done to money.
+fn is_plain_noun(page: &Page, tokens: Range<usize>) -> bool {
+    let small = |at: usize| page.cut.text(at..at + 1).starts_with(|letter: char| letter.is_lowercase());
+    tokens
+        .into_iter()
+        .any(|at| matches!(page.class(at), Some(Class::Credit | Class::Debit | Class::Refund)) && small(at))
 }

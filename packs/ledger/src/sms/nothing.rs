@@ -8,7 +8,8 @@ use super::state::State;
 
 /// A one-time code makes it nothing, whatever else it says. Advice never to share one does not.
 pub(crate) fn has_code(page: &Page) -> bool {
-    let codes: Vec<usize> = (0..page.len()).filter(|at| is_code(page, *at)).collect();
+    let codes: Vec<usize> =
+        (0..page.len()).filter(|at| is_code(page, *at) || is_spaced_code(page, *at)).collect();
     if codes.iter().any(|code| is_told_to_use(page, *code)) {
         return true;
     }
@@ -20,15 +21,50 @@ pub(crate) fn has_code(page: &Page) -> bool {
             let other = page.sentence(*code);
             other == sentence || (!advised && other.abs_diff(sentence) == 1 && code.abs_diff(at) <= 8)
         });
-        beside || (!advised && !codes.is_empty()) || hidden_code(page, at)
+        let lettered =
+            !advised && (at..page.len()).any(|at| page.sentence(at) == sentence && is_lettered(page, at));
+        // "Do not share this OTP": it is the one of this message.
+        let this = at.checked_sub(1).is_some_and(|before| page.cut.low(before) == "this");
+        this || beside || lettered || (!advised && !codes.is_empty()) || hidden_code(page, at)
     })
+}
+
+/// `1 2 3 4 5 6`, `99 12 07`, `4-4-1-9`: figures apart that are nothing else.
+fn is_spaced_code(page: &Page, at: usize) -> bool {
+    let part = |at: usize| page.is_free(at) && page.cut.is_plain(at) && page.cut.low(at).len() <= 3;
+    let mut parts = Vec::new();
+    let mut next = at;
+    while part(next) {
+        parts.push(page.cut.low(next).len());
+        next += 1 + usize::from(page.cut.is_sign(next + 1, '-'));
+    }
+    parts.len() >= 3 && (4..=8).contains(&parts.iter().sum::<usize>())
+}
+
+/// `AB12`, `K7P2`: four to eight capital letters and digits in one.
+fn is_lettered(page: &Page, at: usize) -> bool {
+    let part = |at: usize| page.is_free(at) && (page.cut.is_word(at) || page.cut.is_plain(at));
+    if !part(at) || page.cut.is_glued(at) {
+        return false;
+    }
+    let end = (at + 1..page.len()).find(|at| !page.cut.is_glued(*at) || !part(*at)).unwrap_or(page.len());
+    let text = page.cut.text(at..end);
+    let plain = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let mixed =
+        text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_uppercase());
+    plain && mixed && (4..=8).contains(&text.len())
 }
 
 /// "Use 449210 to verify", "449210 is your code": a code that has no name.
 fn is_told_to_use(page: &Page, code: usize) -> bool {
     let used = code > 0 && matches!(page.cut.low(code - 1), "use" | "enter" | "code");
+    let secret = |at: usize| matches!(page.class(at), Some(Class::Pin | Class::Otp));
+    let told = |at: usize| matches!(page.cut.low(at), "use" | "enter" | "type" | "quote");
+    let back = |steps: usize| (1..=steps).filter_map(|back| code.checked_sub(back));
+    // "Use PIN 8831": whoever has to be told it is not done yet.
+    let named = back(2).any(secret) && (back(5).any(told) || page.cut.low(code).len() <= 4);
     let yours = page.cut.low(code + 1) == "is" && page.is(code + 2, Class::Own);
-    used || yours
+    used || named || yours
 }
 
 /// "Without OTP/PIN".

@@ -1,17 +1,20 @@
 //! Payments told without a verb: by a noun, or by nothing but an amount, an account and a name.
 
+use super::attempt::{is_attempt, is_needed};
 use super::events::{Event, Weight, amount_of, distance, goes_to_owner, is_own};
 use super::lexicon::{Class, Mark};
 use super::page::{Page, Role};
 use super::reading::Direction;
 use super::state::{State, state};
+use super::undo::takes_back;
 
 /// A noun counts with an amount close by; "successful" in its sentence gives it weight.
 pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
     // "Transaction number 5512 for Rs 500" is a payment and its number at once.
     let numbered = mark.class == Class::Reference
         && matches!(page.cut.low(mark.tokens.start), "transaction" | "txn" | "trxn");
-    if !(mark.class.is_noun() || numbered) || mark.class == Class::Cashback {
+    let ordered = mark.class == Class::Mandate && is_carried_out(page, mark);
+    if !(mark.class.is_noun() || numbered || ordered) || mark.class == Class::Cashback {
         return None;
     }
     let amount = amount_of(page, mark)?;
@@ -23,10 +26,13 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
     let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
     let state = match ended.map_or(State::Done, |done| state(page, done)) {
         State::Done if is_denied(page, mark) => State::Undone,
+        State::Done if ended.is_none() && is_attempt(page, mark) => State::Undone,
+        State::Done if is_needed(page, mark) => State::Maybe,
         State::Done => state(page, mark),
         other => other,
     };
     let direction = match mark.class {
+        Class::Refund if takes_back(page, mark) => Direction::Debit,
         Class::Credit | Class::Refund => Direction::Credit,
         Class::Pay if goes_to_owner(page, mark.tokens.end) && page.has(Class::Account) => Direction::Credit,
         _ => Direction::Debit,
@@ -39,13 +45,21 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
     Some(Event {
         at: mark.tokens.start,
         end: mark.tokens.end,
-        class: mark.class,
+        class: if ordered { Class::Pay } else { mark.class },
         direction,
         state,
         weight,
         amount: Some(amount),
         is_own,
     })
+}
+
+/// "Your standing instruction for Rs 3,000 was executed from a/c XX12".
+fn is_carried_out(page: &Page, mark: &Mark) -> bool {
+    let sentence = page.sentence(mark.tokens.start);
+    let here = |at: &usize| page.sentence(*at) == sentence;
+    let executed = (0..page.len()).filter(here).any(|at| page.cut.low(at) == "executed");
+    executed && page.beside(mark.tokens.start, Class::From) && !page.has(Class::Arranged)
 }
 
 /// "We are unable to confirm txn of Rs 500".

@@ -4,9 +4,11 @@ use super::events::Event;
 use super::lexicon::Class;
 use super::page::{Page, Tail, Use};
 use super::reading::Direction;
+use super::undo::is_taking;
 
 pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
-    let scored = page.tails.iter().map(|tail| (score(page, tail, event.direction), tail));
+    let scored =
+        page.tails.iter().map(|tail| (best_score(page, tail, event) * 2 + nearness(page, tail, event), tail));
     // The first of those that fit best.
     let mut best: Option<(i32, &Tail)> = None;
     for (score, tail) in scored {
@@ -16,12 +18,24 @@ pub(crate) fn account(page: &Page, event: &Event) -> Option<String> {
     }
     // What was taken from the only account that is named comes back to it.
     let is_back = page.tails.len() == 1 && event.direction == Direction::Credit && page.has(Class::Refunded);
-    best.filter(|(score, _)| *score >= -1 || is_back).map(|(_, tail)| tail.digits.clone())
+    best.filter(|(score, _)| *score >= -2 || is_back).map(|(_, tail)| tail.digits.clone())
+}
+
+/// A credit that is taken back was made to the owner's account, and is taken from it.
+fn best_score(page: &Page, tail: &Tail, event: &Event) -> i32 {
+    let own = score(page, tail, event.direction);
+    if is_taking(page, event) { own.max(score(page, tail, Direction::Credit)) } else { own }
+}
+
+/// Of two that fit alike, the one that the verb speaks of.
+fn nearness(page: &Page, tail: &Tail, event: &Event) -> i32 {
+    let led = tail.tokens.start >= event.end && tail.tokens.start - event.end <= 5;
+    i32::from(led && page.sentence(tail.tokens.start) == page.sentence(event.at))
 }
 
 /// The other side's account, where it has no name: "To A/c XX7712".
 pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
-    let tail = page.tails.iter().find(|tail| score(page, tail, event.direction) <= -2)?;
+    let tail = page.tails.iter().find(|tail| best_score(page, tail, event) <= -2)?;
     let before =
         (tail.tokens.start.saturating_sub(6)..tail.tokens.start).find(|at| page.is(*at, Class::Account))?;
     Some(page.cut.text(before..tail.tokens.end).to_owned())
@@ -30,6 +44,10 @@ pub(crate) fn other(page: &Page, event: &Event) -> Option<String> {
 /// The words before a tail say whose it is: "from your a/c", "to a/c".
 fn score(page: &Page, tail: &Tail, direction: Direction) -> i32 {
     let start = tail.tokens.start;
+    // "Your FD XX118": a deposit or loan is no account to pay from.
+    if start.checked_sub(1).is_some_and(|at| page.is(at, Class::Loan)) {
+        return -3;
+    }
     let mut score = 0;
     for at in (start.saturating_sub(9)..start).rev() {
         if page.sentence(at) != page.sentence(start) || matches!(page.used(at), Use::Tail | Use::Amount) {

@@ -208,7 +208,9 @@ fn ends_sentence(page: &Page, at: usize) -> bool {
 
 /// A dot ends a sentence unless it shortens a word or stands inside a name.
 fn is_full_stop(page: &Page, at: usize) -> bool {
-    if matches!(page.used(at), Use::Link | Use::Vpa | Use::Tail) || page.cut.is_sign(at + 1, '.') {
+    if matches!(page.used(at), Use::Link | Use::Vpa | Use::Tail | Use::Amount)
+        || page.cut.is_sign(at + 1, '.')
+    {
         return false;
     }
     let Some(before) = at.checked_sub(1) else { return false };

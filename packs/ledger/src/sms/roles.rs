@@ -12,6 +12,13 @@ pub(crate) fn assign(page: &mut Page) {
     for (amount, role) in page.amounts.iter_mut().zip(roles) {
         amount.role = role;
     }
+    // Nothing has moved by nothing.
+    for amount in page.amounts.iter_mut() {
+        if amount.money.as_paise() == 0 && !matches!(amount.role, Role::Balance | Role::Limit) {
+            amount.role = Role::Spoken;
+        }
+    }
+    set_totals_apart(page);
     // A fee that stands alone is what was taken, a cashback what came.
     if page.amounts.iter().all(|amount| amount.role != Role::Moved) {
         for amount in page.amounts.iter_mut().filter(|amount| amount.role == Role::Fee) {
@@ -20,14 +27,49 @@ pub(crate) fn assign(page: &mut Page) {
     }
 }
 
+/// "Rs 60 received. Total today Rs 1,860": a sum of many, beside what came now.
+fn set_totals_apart(page: &mut Page) {
+    let is_total = |start: usize| {
+        let words = (1..=6).filter_map(|back| start.checked_sub(back));
+        let near: Vec<&str> = words
+            .take_while(|at| page.sentence(*at) == page.sentence(start) && page.used(*at) != Use::Amount)
+            .map(|at| page.cut.low(at))
+            .collect();
+        let sum =
+            near.iter().any(|word| matches!(*word, "total" | "collection" | "collections" | "collected"));
+        let span = near
+            .iter()
+            .any(|word| matches!(*word, "today" | "day" | "week" | "month" | "far" | "collection"));
+        (sum && span) || near.contains(&"gross")
+    };
+    let totals: Vec<bool> = page.amounts.iter().map(|amount| is_total(amount.tokens.start)).collect();
+    let others = page.amounts.iter().zip(&totals).any(|(amount, total)| amount.role == Role::Moved && !total);
+    for (amount, total) in page.amounts.iter_mut().zip(totals).filter(|(_, total)| *total && others) {
+        amount.role = if total { Role::Spoken } else { amount.role };
+    }
+}
+
+/// "Limit of Rs 500".
+fn is_of(page: &Page, start: usize, distance: usize) -> bool {
+    distance == 2 && start.checked_sub(1).is_some_and(|at| page.is(at, Class::Of))
+}
+
+/// "Interest of Rs 214 credited": what comes is no fee.
+fn is_given(page: &Page, end: usize) -> bool {
+    let sentence = page.sentence(end.saturating_sub(1));
+    let mut words = (end..end + 4).take_while(|at| page.sentence(*at) == sentence && page.is_free(*at));
+    let act = words.find_map(|at| page.class(at).filter(|class| class.is_act()));
+    matches!(act, Some(Class::Credited | Class::Refunded | Class::Received))
+}
+
 fn role(page: &Page, number: usize) -> Role {
     let tokens = page.amounts[number].tokens.clone();
     let (left, distance) = left(page, tokens.start);
     let near = distance <= 3;
     match left {
         Some(Class::Balance) if distance <= 1 && !is_done(page, tokens.end) => return Role::Balance,
-        Some(Class::Limit) if distance <= 1 => return Role::Limit,
-        Some(Class::Fee) if distance <= 2 => return Role::Fee,
+        Some(Class::Limit) if distance <= 1 || is_of(page, tokens.start, distance) => return Role::Limit,
+        Some(Class::Fee) if distance <= 2 && !is_given(page, tokens.end) => return Role::Fee,
         Some(Class::Threshold | Class::Lure) if near => return Role::Spoken,
         _ => {}
     }
@@ -76,7 +118,9 @@ fn left(page: &Page, start: usize) -> (Option<Class>, usize) {
             || matches!(class, Class::Debit | Class::Pay | Class::Credit | Class::Refund)
             || matches!(class, Class::Balance | Class::Limit | Class::Due | Class::After)
             || matches!(class, Class::Cashback | Class::Request | Class::Hold);
-        let close = distance <= 3 && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
+        // "… SHOP and Rs 900": the next of a list.
+        let listed = start.checked_sub(1).is_some_and(|at| page.cut.low(at) == "and");
+        let close = distance <= 3 && !listed && matches!(class, Class::Threshold | Class::Lure | Class::Fee);
         if says || close {
             return (Some(class), distance);
         }
@@ -105,7 +149,7 @@ fn right(page: &Page, end: usize) -> Option<Role> {
             Some(Class::Fee) if steps == 1 => return Some(Role::Fee),
             Some(Class::Lure) if steps == 1 && page.cut.low(at) != "get" => return Some(Role::Spoken),
             Some(Class::Cashback) if steps == 1 => return Some(Role::Fee),
-            Some(Class::Stop | Class::Own | Class::Success | Class::Future) | None => {}
+            Some(Class::Stop | Class::Own | Class::Success | Class::Future | Class::Loan) | None => {}
             Some(_) => return None,
         }
     }

@@ -1,5 +1,6 @@
 //! Whether what a message says was done, will be, was not, or only may have been.
 
+use super::attempt::is_bidden;
 use super::clean::Shape;
 use super::lexicon::{Class, Mark};
 use super::page::{Page, Use};
@@ -71,10 +72,14 @@ pub(crate) fn state(page: &Page, mark: &Mark) -> State {
     let supposed = page
         .of(Class::Condition)
         .any(|condition| condition.tokens.start < start && page.sentence(condition.tokens.start) == sentence);
-    if is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
+    if is_soon(page, mark) || is_promised(page, start) || is_habit(page, end) || is_rule(page, start) {
         return State::Future;
     }
-    if supposed || is_asked(page, start) || is_recalled(page, start) { State::Maybe } else { State::Done }
+    if supposed || is_bidden(page, start) || is_asked(page, start) || is_recalled(page, mark) {
+        State::Maybe
+    } else {
+        State::Done
+    }
 }
 
 /// What the words behind a verb, or its ending, say of it. English says it before.
@@ -108,6 +113,19 @@ fn is_promised(page: &Page, at: usize) -> bool {
     false
 }
 
+/// "Credited to your a/c in 5 minutes": how quick it would be.
+fn is_soon(page: &Page, mark: &Mark) -> bool {
+    let comes = matches!(mark.class, Class::Credited | Class::Received | Class::Refunded | Class::Added);
+    let sentence = page.sentence(mark.tokens.start);
+    let here = |at: &usize| page.sentence(*at) == sentence && !page.is(*at, Class::Condition);
+    comes
+        && (mark.tokens.end..page.len()).take(10).take_while(here).any(|at| {
+            let led = matches!(page.cut.low(at), "in" | "within");
+            let number = page.cut.is_plain(at + 1) || page.cut.low(at + 1) == "just";
+            led && number && (at + 2..at + 6).any(|at| page.is(at, Class::Points))
+        })
+}
+
 /// "Is debited every month": no payment, but how it goes.
 fn is_habit(page: &Page, end: usize) -> bool {
     (end..end + 3).any(|at| {
@@ -135,11 +153,22 @@ fn is_rule(page: &Page, start: usize) -> bool {
 }
 
 /// "Your complaint regarding Rs 500 debited on …": an old payment is spoken of again.
-fn is_recalled(page: &Page, at: usize) -> bool {
+fn is_recalled(page: &Page, mark: &Mark) -> bool {
     const ABOUT: [&str; 8] =
         ["complaint", "query", "dispute", "grievance", "regarding", "ticket", "enquiry", "concern"];
+    let at = mark.tokens.start;
     let sentence = page.sentence(at);
-    (0..at).any(|before| page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)))
+    // "The credit for dispute 77 stands reversed": what comes of it is new.
+    let ended = (1..=2)
+        .filter_map(|back| at.checked_sub(back))
+        .any(|at| matches!(page.cut.low(at), "been" | "stands" | "now"));
+    if mark.class == Class::Refunded && ended {
+        return false;
+    }
+    let titled = |before: usize| (before..at).any(|at| page.cut.is_sign(at, ':'));
+    (0..at).any(|before| {
+        page.sentence(before) == sentence && ABOUT.contains(&page.cut.low(before)) && !titled(before)
+    })
 }
 
 /// "Did you attempt a transaction of Rs 500 at X?"

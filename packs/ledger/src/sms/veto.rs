@@ -38,6 +38,10 @@ pub(crate) fn veto(
     if clicked && event.direction == Direction::Debit {
         doubts.push(Doubt::Lure);
     }
+    // "Rs 60 is debited but the payment is pending".
+    if event.direction == Direction::Debit && page.beside(event.at, Class::Pending) {
+        doubts.push(Doubt::Done);
+    }
     if event.weight <= Weight::Made {
         return noun_veto(page, events, event, doubts);
     }
@@ -171,7 +175,10 @@ fn is_billed(page: &Page, event: &Event) -> bool {
 fn noun_veto(page: &Page, events: &[Event], event: &Event, doubts: &mut Vec<Doubt>) -> Option<Nothing> {
     let alone = event.weight == Weight::Noun;
     let account = page.has(Class::Card) || page.has(Class::Account) || page.has(Class::Wallet);
-    let bare = alone && (event.class == Class::Refund || !account || page.tails.is_empty());
+    // "Your card has a reversal of Rs 500": it is there.
+    let stated =
+        page.cut.low(event.at.saturating_sub(1)) == "a" && page.cut.low(event.at.saturating_sub(2)) == "has";
+    let bare = alone && (event.class == Class::Refund && !stated || !account || page.tails.is_empty());
     if bare || is_to_come(page, events, event) || (alone && is_offered(page, event)) {
         return Some(reason(page, events));
     }
@@ -195,7 +202,7 @@ fn is_to_come(page: &Page, events: &[Event], event: &Event) -> bool {
         page.sentence(mark.tokens.start) == page.sentence(event.at)
             && !matches!(page.cut.low(mark.tokens.start), "approved" | "authorised" | "authorized")
     });
-    let ordered = page.has(Class::Mandate) && (alone || page.has(Class::Arranged));
+    let ordered = page.has(Class::Mandate) && (page.has(Class::Arranged) || alone && !is_taken(page, event));
     let coded = page.of(Class::Otp).any(|otp| !page.beside(otp.tokens.start, Class::Share));
     [Class::Pending, Class::Hold, Class::Future].into_iter().any(beside)
         || (alone && beside(Class::Due))
@@ -204,6 +211,13 @@ fn is_to_come(page: &Page, events: &[Event], event: &Event) -> bool {
         || coded
         || page.has(Class::Request)
         || events.iter().any(|event| event.state == State::Future)
+}
+
+/// "NACH debit of Rs 500 from a/c XX12 … Bal 1,234": the balance behind it says that it went.
+fn is_taken(page: &Page, event: &Event) -> bool {
+    let left =
+        page.amounts.iter().any(|amount| amount.role == Role::Balance && amount.tokens.start > event.at);
+    event.class == Class::Debit && left && !page.tails.is_empty() && !page.has(Class::Due)
 }
 
 /// "Convert your purchase of Rs 24,999".

@@ -108,9 +108,10 @@ fn amount(page: &Page, at: usize) -> Option<Amount> {
     if page.cut.is_sign(at + 1, '/') && page.cut.is_sign(at + 2, '-') && page.cut.is_glued(at + 1) {
         return made(page, at..at + 3, at, Currency::INR, false);
     }
-    let currency = currency(page, at + 1)?;
-    let of_the_next = figure_behind(page, at + 2).is_some();
-    if of_the_next { None } else { made(page, at..at + 2, at, currency, false) }
+    let end = whole(page, at).0;
+    let currency = currency(page, end)?;
+    let of_the_next = figure_behind(page, end + 1).is_some();
+    if of_the_next { None } else { made(page, at..end + 1, at, currency, false) }
 }
 
 fn figure_behind(page: &Page, from: usize) -> Option<usize> {
@@ -131,8 +132,9 @@ fn made(
     currency: Currency,
     negative: bool,
 ) -> Option<Amount> {
-    let mut money = parsed(page.cut.low(figure))?;
-    let mut tokens = tokens;
+    let (figure_end, text) = whole(page, figure);
+    let mut money = parsed(&text)?;
+    let mut tokens = tokens.start..tokens.end.max(figure_end);
     let scale = scale(page, tokens.end);
     if scale > 1 {
         money = money.times(scale).ok()?;
@@ -143,6 +145,32 @@ fn made(
     }
     let money = if negative { money.negated().ok()? } else { money };
     Some(Amount { tokens, money, currency, is_bare: false, is_round: scale > 1, role: Role::Moved })
+}
+
+/// A figure written with blanks, `1 , 200 .00`: where it ends, and without them. Its groups are as they are in India, or it
+/// is two figures.
+fn whole(page: &Page, figure: usize) -> (usize, String) {
+    let mut text = page.cut.low(figure).to_owned();
+    let mut end = figure + 1;
+    let digits = |at: usize| if page.is_free(at) && page.cut.is_plain(at) { page.cut.low(at) } else { "" };
+    let group = |at: usize| if page.is_free(at) && page.cut.is_number(at) { page.cut.low(at) } else { "" };
+    // The last group is three digits, and may have the paise.
+    let length = |at: usize| group(at).split_once('.').map_or(group(at).len(), |(whole, _)| whole.len());
+    let groups: Vec<usize> = (0..4)
+        .map(|step| figure + 2 + step * 2)
+        .take_while(|at| page.cut.is_sign(at - 1, ',') && matches!(length(*at), 2 | 3))
+        .collect();
+    let last = groups.iter().position(|at| length(*at) == 3);
+    if let Some(last) = last.filter(|_| page.cut.is_plain(figure) && text.len() <= 2) {
+        groups[..=last].iter().for_each(|at| text.push_str(group(*at)));
+        end = groups[last] + 1;
+    }
+    let apart = page.cut.is_sign(end, '.') && !page.cut.is_glued(end);
+    if apart && digits(end + 1).len() == 2 && !text.contains('.') {
+        text = format!("{text}.{}", digits(end + 1));
+        end += 2;
+    }
+    (end, text)
 }
 
 fn scale(page: &Page, at: usize) -> i64 {
@@ -215,7 +243,11 @@ fn stands_for_amount(page: &Page, figure: usize) -> bool {
     let amounts = (at..figure).any(|at| page.is(at, Class::Of));
     match before {
         Some(Class::Debited | Class::Credited) => true,
-        Some(Class::Balance) => linked || page.cut.low(figure).contains('.'),
+        Some(Class::Balance) => {
+            let ended = figure + 1 == page.len() || page.sentence(figure + 1) != page.sentence(figure);
+            let stopped = ended || page.cut.is_sign(figure + 1, '.');
+            linked || page.cut.low(figure).contains(['.', ',']) || stopped
+        }
         Some(Class::Paid | Class::Sent | Class::Received | Class::Debit | Class::Credit | Class::Pay) => {
             amounts
         }

@@ -34,6 +34,18 @@ fn date(page: &Page, at: usize, day: Option<Date>) -> Option<(usize, Option<Date
         .map(|(end, date)| (end, Some(date)))
         .or_else(|| named(page, at, day))
         .or_else(|| short(page, at, day))
+        .or_else(|| month_of_year(page, at).map(|end| (end, None)))
+}
+
+/// `Oct-26`, `Oct 2026`: a month, and no day in it.
+fn month_of_year(page: &Page, at: usize) -> Option<usize> {
+    month(page, at)?;
+    let signed =
+        ['-', '/', '\''].iter().any(|sign| page.cut.is_sign(at + 1, *sign)) && page.cut.is_glued(at + 1);
+    let year_at = at + 1 + usize::from(signed);
+    year(page, year_at)
+        .filter(|_| page.cut.low(year_at).len() == 4 || (signed && page.cut.is_glued(year_at)))?;
+    Some(year_at + 1)
 }
 
 fn number(page: &Page, at: usize) -> Option<i16> {
@@ -156,7 +168,7 @@ fn yearless(month: i16, day: i16, today: Option<Date>) -> Option<Date> {
 fn times(page: &mut Page) {
     let mut at = 0;
     while at < page.len() {
-        match time(page, at) {
+        match time(page, at).or_else(|| hour(page, at)) {
             Some((tokens, time)) => {
                 at = tokens.end;
                 page.take(tokens, Use::Time);
@@ -165,6 +177,19 @@ fn times(page: &mut Page) {
             None => at += 1,
         }
     }
+}
+
+/// `11 PM`, `9.30 AM`.
+fn hour(page: &Page, at: usize) -> Option<(Range<usize>, Time)> {
+    let noon = match page.cut.low(at + 1) {
+        "am" => 0,
+        "pm" => 12,
+        _ => return None,
+    };
+    let text = (page.is_free(at) && page.cut.is_number(at)).then(|| page.cut.low(at))?;
+    let (hour, minute) = text.split_once('.').unwrap_or((text, "0"));
+    let hour: i8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
+    Some((at..at + 2, Time::new(hour % 12 + noon, minute.parse().ok()?, 0, 0).ok()?))
 }
 
 /// `18:20`, `18:20:11`, `06:20:11 PM`.

@@ -17,12 +17,26 @@ pub(crate) fn references(page: &mut Page) {
     for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Channel) {
         note(page, behind(page, end, class));
     }
-    for &(class, start, end) in marks.iter().filter(|(class, ..)| *class == Class::Pay) {
-        let named = matches!(page.cut.low(start), "txn" | "trxn" | "transaction") && page.cut.is_plain(end);
+    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Pay) {
+        let named = matches!(page.cut.low(end - 1), "txn" | "trxn" | "transaction") && page.cut.is_plain(end);
         let found = behind(page, end, class).filter(|found| named && found.start == end);
         note(page, found);
     }
+    if page.references.is_empty() {
+        cheques(page, &marks);
+    }
     phones(page);
+}
+
+/// The number of a cheque is six digits, and tells it from others where nothing else does.
+fn cheques(page: &mut Page, marks: &[(Class, usize, usize)]) {
+    for &(_, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Cheque) {
+        let found = behind(page, end, Class::Reference);
+        let six = |run: &Range<usize>| {
+            run.len() == 1 && page.cut.is_plain(run.start) && page.cut.low(run.start).len() == 6
+        };
+        note(page, found.filter(six));
+    }
 }
 
 fn note(page: &mut Page, found: Option<Range<usize>>) {
