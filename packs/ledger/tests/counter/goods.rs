@@ -78,9 +78,9 @@ on_both! {
     async fn less_than_no_cash_is_said_when_it_comes_and_in_the_summary(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("sale of 100").await;
-        let first = shop.say("chawal 300 ka kharida").await;
-        assert!(first.contains("cash ab -₹200"), "{first}");
-        let second = shop.say("paid 50 for tea").await;
+        let first = shop.say("bought 5 kg rice for 300").await;
+        assert!(first.contains("less than no cash now, -₹200"), "{first}");
+        let second = shop.say("bought 2 kg sugar for 50").await;
         assert!(!second.contains("less than no cash"), "said once: {second}");
         let summary = shop.say("what is the total sale today").await;
         assert!(summary.contains("less than no cash now, -₹250"), "{summary}");
