@@ -18,8 +18,8 @@ const OWN: &str = "27AAPFU0939F1ZV";
 const ELSEWHERE: &str = "29AABCU9603R1ZJ";
 
 async fn registered(shop: &Shop, scheme: Scheme) {
-    let profile =
-        Profile { gstin: Some(OWN.to_owned()), scheme, business: "Gupta".to_owned(), ..Profile::default() };
+    let (business, place) = ("Gupta".to_owned(), "12 MG Road, Pune".to_owned());
+    let profile = Profile { gstin: Some(OWN.to_owned()), scheme, business, place, ..Profile::default() };
     shop.write(move |tx, writing| profile::put(tx, &profile, writing.now)).await.unwrap();
 }
 
