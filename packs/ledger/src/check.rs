@@ -17,13 +17,15 @@ use munshi_pack::{Check, Objection, Scene};
 use munshi_safety::acts::Act;
 use munshi_safety::pipeline::Concern;
 use munshi_store::Tx;
-use munshi_types::{Timestamp, Zone};
+use munshi_types::{Money, Timestamp, Zone};
 use serde_json::Value;
 
 use crate::books::Day;
 use crate::books::contacts::Contact;
 use crate::error::{Error, Result};
-use crate::tools::{What, Whom, amount, has_any, other_day, pair, text, whom};
+use crate::tools::{
+    What, Whom, amount, has_any, has_word, is_beyond, other_day, pair, text, whom, word_scope,
+};
 pub(crate) use change::since as since_corrected;
 pub(crate) use message::LIKE;
 use rules::Wish;
@@ -91,7 +93,7 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Re
     let mut found = match (What::of_tool(tool), tool) {
         (Some(what), _) => booking(tx, scene, what, arguments)?,
         (None, "correct_last") => change::correcting(tx, scene, arguments)?,
-        (None, "cancel_last") => return change::cancelling(tx, scene),
+        (None, "cancel_last") => return change::cancelling(tx, scene, arguments),
         (None, "sort_payment") => change::sorting(tx, scene, arguments)?,
         (None, "set_limit" | "add_contact" | "shop_details") => Vec::new(),
         // Merging is always asked about, with what each of them owes; so is a message, with what was read.
@@ -113,9 +115,18 @@ fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Res
     let whom = text(arguments, "person").map(|said| whom(tx, said, &scene.message)).transpose()?;
     let contact = whom.as_ref().and_then(Whom::contact);
     match wish((scene.now, &scene.zone), (what, arguments, contact)) {
+        // The tool refuses it, whatever they confirm before.
+        Some(wish) if is_owners(tx, scene, &wish)? => Ok(Vec::new()),
         Some(wish) => rules::concerns(tx, scene, &wish),
         None => Ok(Vec::new()),
     }
+}
+
+/// Whether it would make a debt that only the owner's word makes, and somebody else wants it.
+fn is_owners(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<bool> {
+    let balance = wish.contact.as_ref().map_or(Money::ZERO, |contact| contact.balance);
+    let is_new = wish.name.is_some() && is_beyond(wish.what, balance, wish.amount)?;
+    Ok(is_new && !has_word(tx, &scene.principal, word_scope(wish.what))?)
 }
 
 /// What a tool's arguments ask for; none where the tool will refuse it and say why.

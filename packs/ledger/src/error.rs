@@ -33,6 +33,18 @@ pub enum Error {
     #[error("the GST rate of {what} is not known: say it, such as 5%")]
     NoRate { what: String },
 
+    /// A rate of GST that no law has.
+    #[error("{0}")]
+    BadRate(String),
+
+    /// A number of the tax office that can't be one.
+    #[error("{0}")]
+    BadGstin(String),
+
+    /// A shop with a GSTIN says on its bills who and where it is.
+    #[error("the bill would not say who sells: say the shop's {what} first")]
+    NoSeller { what: String },
+
     /// A file that can't be read as a whole; its rows' errors are in the report instead.
     #[error("{0}")]
     File(String),

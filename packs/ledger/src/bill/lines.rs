@@ -54,7 +54,8 @@ fn taxed(tx: &mut Tx<'_>, sold: &Sold, day: Day, said: Option<Rate>) -> Result<(
     let of_code = || tax::known(&hsn, day.to_date()).filter(|_| !hsn.is_empty());
     let rate = said.or(known.map(|tax| tax.rate)).or_else(of_code);
     let rate = rate.ok_or_else(|| Error::NoRate { what: sold.what.clone() })?;
-    Ok((hsn, rate.on(day.to_date())?))
+    let rate = rate.on(day.to_date(), &hsn)?;
+    Ok((hsn, rate))
 }
 
 fn sold(tx: &mut Tx<'_>, entry: &Entry, said: &Said<'_>) -> Result<Vec<Sold>> {

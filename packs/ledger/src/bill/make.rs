@@ -55,6 +55,9 @@ pub(super) fn read(document: &Document) -> Result<Bill> {
 
 fn written(tx: &mut Tx<'_>, entry: &Entry, wish: Wish<'_>) -> Result<Bill> {
     let profile = profile::get(tx)?;
+    if profile.scheme != Scheme::Unregistered {
+        named(&profile)?;
+    }
     let buyer = entry.contact.map(|id| buyer(tx, id)).transpose()?;
     let way = way(&profile, buyer.as_ref());
     let said = Said { what: wish.what, rate: wish.rate };
@@ -75,6 +78,17 @@ fn written(tx: &mut Tx<'_>, entry: &Entry, wish: Wish<'_>) -> Result<Bill> {
         total: entry.amount,
         paid: paid(tx, entry)?,
     })
+}
+
+/// Refuses a paper for the tax office that does not say who sells and where.
+fn named(profile: &Profile) -> Result<()> {
+    let parts = [("name", &profile.business), ("address", &profile.place)];
+    let missing: Vec<&str> =
+        parts.into_iter().filter(|(_, said)| said.trim().is_empty()).map(|(name, _)| name).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::NoSeller { what: missing.join(" and ") })
 }
 
 /// `INV/26-27`: a series of its own for each kind and each year of accounts.

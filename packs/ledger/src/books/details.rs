@@ -53,7 +53,7 @@ pub fn checked(gstin: &str) -> Result<String> {
     match munshi_lang::sums::gstin(&gstin) {
         true => Ok(gstin),
         false => {
-            Err(Error::invalid(format!("{gstin} is no GSTIN: it has 15 letters and digits that add up")))
+            Err(Error::BadGstin(format!("{gstin} is no GSTIN: it has 15 letters and digits that add up")))
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct ItemTax {
 /// Says the tax of an item from a day on; said again for the same day, the later word counts.
 pub fn put(tx: &mut Tx<'_>, item: ItemId, tax: &ItemTax, now: Timestamp) -> Result<()> {
     let item = items::get(tx, item)?;
-    tax.rate.on(tax.from.to_date())?;
+    tax.rate.on(tax.from.to_date(), &tax.hsn)?;
     checked_hsn(&tax.hsn)?;
     tx.execute(
         "INSERT INTO ledger_item_taxes (tenant_id, item_id, from_day, hsn, rate, changed_at)

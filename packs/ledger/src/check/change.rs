@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use munshi_identity::persons;
 use munshi_lang::{answers, format};
 use munshi_pack::{By, Scene};
 use munshi_safety::approvals;
@@ -15,7 +16,10 @@ use super::rules::{self, Wish, concern};
 use super::voice;
 use crate::books::{Entry, Kind, Quantity, contacts, dedup, entry, items, profile};
 use crate::error::Result;
-use crate::tools::{CANCEL_ASK, CORRECT_ASK, Unsorted, What, Whom, amount, last_of, text, unsorted, whom};
+use crate::tools::{
+    CANCEL_ASK, CANCEL_SCOPE, CORRECT_ASK, CORRECT_SCOPE, Meant, Unsorted, What, Whom, amount, entry_number,
+    has_word, meant, text, unsorted, whom,
+};
 
 const CANCEL: &str = "cancel_last";
 const CORRECT: &str = "correct_last";
@@ -34,10 +38,10 @@ pub(super) fn named(
     (tool, arguments): (&str, &Value),
     since: Option<Timestamp>,
 ) -> Result<Option<Concern>> {
-    let Some(by) = scene.principal.person.filter(|_| matches!(tool, CANCEL | CORRECT)) else {
+    if !matches!(tool, CANCEL | CORRECT) {
         return Ok(None);
-    };
-    let Some(entry) = last_of(tx, by, since)? else { return Ok(None) };
+    }
+    let Some(entry) = spoken_of(tx, scene, (tool, arguments), since)? else { return Ok(None) };
     match (tool, amount(arguments)) {
         (CANCEL, _) => taken_back(tx, scene, &entry).map(Some),
         (_, Some(amount)) => Ok(Some(instead(&entry, amount))),
@@ -45,12 +49,29 @@ pub(super) fn named(
     }
 }
 
-/// Taking back the last entry.
-pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene) -> Result<Vec<Concern>> {
-    let Some(by) = scene.principal.person else { return Ok(Vec::new()) };
-    let Some(entry) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
+/// The entry that somebody wants changed.
+fn spoken_of(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    (tool, arguments): (&str, &Value),
+    until: Option<Timestamp>,
+) -> Result<Option<Entry>> {
+    let who = &scene.principal;
+    let may_all = has_word(tx, who, if tool == CANCEL { CANCEL_SCOPE } else { CORRECT_SCOPE })?;
+    meant(tx, &Meant { by: who.person, may_all, number: entry_number(arguments), until })
+}
+
+/// Whether nobody has to ask which one is meant: it is the last of the one who speaks.
+fn is_own_last(scene: &Scene, entry: &Entry, arguments: &Value) -> bool {
+    entry_number(arguments).is_none() && entry.said_by == scene.principal.person
+}
+
+/// Taking back an entry.
+pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
+    let Some(entry) = spoken_of(tx, scene, (CANCEL, arguments), None)? else { return Ok(Vec::new()) };
     let is_large = entry.amount > profile::get(tx)?.confirm_above;
-    if is_fresh(&entry, scene) && !is_large && !is_proposed_since(tx, scene, &entry)? {
+    let is_sure = is_own_last(scene, &entry, arguments) && is_fresh(&entry, scene);
+    if is_sure && !is_large && !is_proposed_since(tx, scene, &entry)? {
         return Ok(Vec::new());
     }
     let asked = taken_back(tx, scene, &entry)?;
@@ -82,6 +103,7 @@ fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> 
         let size = Quantity::from_thousandths(one.quantity.as_thousandths().abs());
         what.push(format!("{size} {} {}", item.unit, item.name));
     }
+    what.extend(writer(tx, scene, entry)?);
     what.extend(Some(words(entry)).filter(|words| !words.is_empty()).map(|words| format!("“{words}”")));
     let slots = [
         ("number", entry.number.to_string()),
@@ -94,13 +116,21 @@ fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> 
     })
 }
 
-/// Another amount in the place of the last entry.
+/// Who wrote it, where that is somebody else.
+fn writer(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Option<String>> {
+    let Some(by) = entry.said_by.filter(|by| Some(*by) != scene.principal.person) else { return Ok(None) };
+    let person = persons::living(tx, by).map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
+    Ok(person.map(|person| person.name))
+}
+
+/// Another amount in the place of an entry.
 pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
-    let (Some(amount), Some(by)) = (amount(arguments), scene.principal.person) else { return Ok(Vec::new()) };
-    let Some(wrong) = last_of(tx, by, None)? else { return Ok(Vec::new()) };
+    let Some(amount) = amount(arguments) else { return Ok(Vec::new()) };
+    let Some(wrong) = spoken_of(tx, scene, (CORRECT, arguments), None)? else { return Ok(Vec::new()) };
     let Some(wish) = corrected(tx, &wrong, amount)? else { return Ok(Vec::new()) };
     let mut found = rules::concerns(tx, scene, &wish)?;
-    if !found.is_empty() || !is_fresh(&wrong, scene) || is_proposed_since(tx, scene, &wrong)? {
+    let is_sure = is_own_last(scene, &wrong, arguments) && is_fresh(&wrong, scene);
+    if !found.is_empty() || !is_sure || is_proposed_since(tx, scene, &wrong)? {
         found.insert(0, instead(&wrong, amount));
     }
     Ok(found)

@@ -53,7 +53,7 @@ fn sources<'s>(scene: &'s Scene, results: &'s [Value]) -> impl Iterator<Item = V
 }
 
 /// What the tools say that only look. A result with other phrases is of one that writes; one without any is not ours.
-const LOOKS: [&str; 15] = [
+const LOOKS: [&str; 16] = [
     "ledger-owes",
     "ledger-owed",
     "ledger-even",
@@ -62,6 +62,7 @@ const LOOKS: [&str; 15] = [
     "ledger-summary-day",
     "ledger-summary-days",
     "ledger-summary-money",
+    "ledger-cash-below",
     "ledger-stock",
     "ledger-low",
     "ledger-no-low",

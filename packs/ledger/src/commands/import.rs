@@ -68,6 +68,10 @@ impl Command for ImportBooks {
             import::import(tx, &writing, &files, mode)
         };
         let report = call.db.write(call.tenant, unit).await?;
+        if report.contacts + report.items + report.entries + report.known + report.wrong == 0 {
+            return Err(CommandFailed::new("there is no row in what was named, so nothing was taken")
+                .hint("below the header, write a row for each entry, contact or item"));
+        }
         call.out.answer(&json!(report), &words(&report, mode))?;
         if report.wrong == 0 && (report.is_applied || mode == Mode::Rehearse) {
             return Ok(());
@@ -77,7 +81,8 @@ impl Command for ImportBooks {
                 format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
             return Err(CommandFailed::new(what).hint("look at them, and import again with --yes"));
         }
-        let what = format!("{} rows are wrong, so nothing was taken", report.wrong);
+        let so = if mode == Mode::Rehearse { "would be" } else { "was" };
+        let what = format!("{} rows are wrong, so nothing {so} taken", report.wrong);
         Err(CommandFailed::new(what).hint("put them right and import again; what is taken twice counts once"))
     }
 }
@@ -120,6 +125,7 @@ fn words(report: &Report, mode: Mode) -> String {
     let what =
         format!("{contacts} contacts, {items} items and {entries} entries; {known} rows were known already");
     let head = match (mode, report.is_applied) {
+        (Mode::Rehearse, _) if report.wrong > 0 => format!("Nothing would be taken. Right are {what}"),
         (Mode::Rehearse, _) => format!("Would be taken: {what}"),
         (Mode::Apply, true) => format!("Taken: {what}"),
         (Mode::Apply, false) => format!("Nothing was taken. Right were {what}"),

@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn every_rate_was_one_on_its_days() {
         for (hsn, before, since) in RATES {
-            Rate::from_hundredths(since).on(NEW).unwrap();
-            before.map(|rate| Rate::from_hundredths(rate).on(date(2025, 9, 21)).unwrap());
+            Rate::from_hundredths(since).on(NEW, hsn).unwrap();
+            before.map(|rate| Rate::from_hundredths(rate).on(date(2025, 9, 21), hsn).unwrap());
             assert!((4..=8).contains(&hsn.len()) && hsn.bytes().all(|byte| byte.is_ascii_digit()));
         }
     }

@@ -20,8 +20,12 @@ const NEW_RATES: Date = date(2025, 9, 22);
 const TOBACCO: Date = date(2026, 2, 1);
 
 const OLD: [i64; 9] = [0, 25, 150, 300, 500, 750, 1_200, 1_800, 2_800];
-/// Six and twelve are for bricks.
-const NEW: [i64; 10] = [0, 25, 150, 300, 500, 600, 750, 1_200, 1_800, 4_000];
+const NEW: [i64; 8] = [0, 25, 150, 300, 500, 750, 1_800, 4_000];
+/// Six and twelve stayed for bricks alone, which have these codes.
+const BRICKS: [i64; 2] = [600, 1_200];
+const BRICK_CODES: [&str; 4] = ["6815", "6901", "6904", "6905"];
+/// Twenty-eight stayed for pan masala and tobacco for a while.
+const TOBACCO_CODES: [&str; 4] = ["2106", "2401", "2402", "2403"];
 
 impl Rate {
     pub const ZERO: Self = Self(0);
@@ -45,18 +49,23 @@ impl Rate {
         if day < NEW_RATES { BEGAN } else { NEW_RATES }
     }
 
-    /// Refuses a rate that no law had on a day.
-    pub fn on(self, day: Date) -> Result<Self> {
+    /// Refuses a rate that no law had on a day for what has this HSN code; a code that nobody said is empty, and rates
+    /// that stayed for a few goods alone need one.
+    pub fn on(self, day: Date, hsn: &str) -> Result<Self> {
         let rates = match day {
             day if day < BEGAN => return Err(Error::invalid(format!("there was no GST on {day} yet"))),
             day if day < NEW_RATES => OLD.as_slice(),
             _ => NEW.as_slice(),
         };
-        if rates.contains(&self.0) || (self.0 == 2_800 && day < TOBACCO) {
+        let is_of = |codes: &[&str]| codes.iter().any(|code| hsn.starts_with(code));
+        let is_brick = day >= NEW_RATES && BRICKS.contains(&self.0) && is_of(&BRICK_CODES);
+        let is_tobacco = self.0 == 2_800 && day < TOBACCO && is_of(&TOBACCO_CODES);
+        if rates.contains(&self.0) || is_brick || is_tobacco {
             return Ok(self);
         }
         let shown: Vec<String> = rates.iter().map(|rate| Self(*rate).to_string()).collect();
-        Err(Error::invalid(format!("there is no GST of {self} on {day}: it is one of {}", shown.join(", "))))
+        let what = format!("there is no GST of {self} on {day}: it is one of {}", shown.join(", "));
+        Err(Error::BadRate(what))
     }
 }
 
@@ -127,11 +136,20 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_its_time() {
-        let rate = |hundredths| Rate::from_hundredths(hundredths);
+        let is = |hundredths, day, hsn| Rate::from_hundredths(hundredths).on(day, hsn).is_ok();
         let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
-        assert!(rate(2_800).on(before).is_ok() && rate(4_000).on(before).is_err());
-        assert!(rate(4_000).on(after).is_ok() && rate(2_800).on(after).is_ok());
-        assert!(rate(2_800).on(date(2026, 1, 31)).is_ok() && rate(2_800).on(date(2026, 2, 1)).is_err());
-        assert!(rate(500).on(date(2017, 6, 30)).is_err() && rate(700).on(after).is_err());
+        assert!(is(2_800, before, "") && !is(4_000, before, ""));
+        assert!(is(4_000, after, "") && !is(2_800, after, ""));
+        assert!(is(2_800, date(2026, 1, 31), "2402") && !is(2_800, date(2026, 2, 1), "2402"));
+        assert!(!is(500, date(2017, 6, 30), "") && !is(700, after, ""));
+    }
+
+    #[test]
+    fn twelve_stayed_for_bricks_alone() {
+        let is = |hundredths, day, hsn| Rate::from_hundredths(hundredths).on(day, hsn).is_ok();
+        let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
+        assert!(is(1_200, before, "") && is(1_200, before, "0405"));
+        assert!(!is(1_200, after, "") && !is(1_200, after, "0405") && !is(600, after, ""));
+        assert!(is(1_200, after, "69010010") && is(600, after, "6904"));
     }
 }

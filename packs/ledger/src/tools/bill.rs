@@ -23,7 +23,8 @@ impl Write for MakeBill {
         let call = self.0.call(permit, tx)?;
         let entry = sale(tx, &call)?;
         let sentence = call.text("text").unwrap_or_default();
-        if let (Some(contact), Some(gstin)) = (entry.contact, marks::gstin(sentence)) {
+        let gstin = marks::gstin(sentence).or_else(|| marks::like_gstin(sentence));
+        if let (Some(contact), Some(gstin)) = (entry.contact, gstin) {
             let said = Details { gstin: Some(gstin), ..Details::default() };
             details::put(tx, contact, &said, call.now)?;
         }
@@ -111,5 +112,9 @@ fn told(call: &Call<'_>) -> Result<ItemTax, Failure> {
     let rate = said.or_else(known).ok_or_else(no_rate)?;
     let since = Day::from_date(Rate::present_since(today.to_date()));
     let from = call.other_day()?.unwrap_or(since);
+    // A day that nobody said is today as well: what went since is no rate to keep.
+    if from == since {
+        rate.on(today.to_date(), &hsn)?;
+    }
     Ok(ItemTax { hsn, rate, from })
 }

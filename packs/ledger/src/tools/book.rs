@@ -6,9 +6,10 @@ use munshi_tools::{Done, Failure, Write};
 
 use super::call::{Call, Desk};
 use super::person::{self, Party, Whom};
-use super::stock::lines;
+use super::stock::{self, Moved};
 use super::told::Told;
-use crate::books::{self, Act, Days, Entry, Kind, Lent, Quantity, Settled, days, entry};
+use super::word;
+use crate::books::{self, Act, Days, Entry, Kind, Lent, Line, Quantity, Settled, days, entry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -78,9 +79,18 @@ impl Write for Book {
             call.nothing_since(tx, self.what, whom.as_ref().and_then(Whom::contact))?;
         }
         let party = said.zip(whom).map(|(said, whom)| person::party_of(tx, &call, said, whom)).transpose()?;
-        let act = self.act(tx, &call, party.as_ref())?;
+        let Moved { lines, left } = self.moved(tx, &call)?;
+        let act = self.act(&call, party.as_ref(), lines)?;
         let booked = held.book(tx, &call.writing(), &call.entry(act)?)?;
-        Ok(self.told(tx, &call, &booked.entry, party.as_ref())?.done())
+        if !booked.is_repeat {
+            word::allows(tx, &call, &booked.entry)?;
+        }
+        let told = self.told(tx, &call, &booked.entry, party.as_ref())?;
+        let told = match left {
+            Some(item) => told.with("kept", item.name).with("kept_unit", item.unit).say("stock-left"),
+            None => told,
+        };
+        Ok(told.cash_below(tx, &booked.entry)?.done())
     }
 
     fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
@@ -101,31 +111,27 @@ pub(crate) fn read_back(tx: &mut Tx<'_>, call: &Call<'_>, done: &Done) -> Result
 }
 
 impl Book {
-    fn act(&self, tx: &mut Tx<'_>, call: &Call<'_>, party: Option<&Party>) -> Result<Act, Failure> {
+    /// What moves in stock: an expense is for no item that is kept, and a payment for none at all.
+    fn moved(&self, tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Moved, Failure> {
+        match self.what {
+            What::Sale | What::Purchase | What::CreditGiven | What::CreditTaken => stock::moved(tx, call),
+            What::Expense | What::Received | What::Paid => Ok(Moved::default()),
+        }
+    }
+
+    fn act(&self, call: &Call<'_>, party: Option<&Party>, lines: Vec<Line>) -> Result<Act, Failure> {
         let (amount, means) = (call.amount()?, call.means());
         let party = party.map(|party| party.contact.id);
         let needed = || party.ok_or_else(|| Failure::surely("no_person", "say for whom it was"));
         Ok(match self.what {
-            What::Sale => {
-                let lines = lines(tx, call)?;
-                Act::Sale { amount, settled: Settled::Now(means), party, lines }
-            }
-            What::Purchase => {
-                let lines = lines(tx, call)?;
-                Act::Purchase { amount, settled: Settled::Now(means), party, lines }
-            }
+            What::Sale => Act::Sale { amount, settled: Settled::Now(means), party, lines },
+            What::Purchase => Act::Purchase { amount, settled: Settled::Now(means), party, lines },
             What::Expense => {
                 let category = call.text("item").unwrap_or_default().to_owned();
                 Act::Expense { amount, category, settled: Settled::Now(means), party }
             }
-            What::CreditGiven => {
-                let lines = lines(tx, call)?;
-                Act::CreditGiven { party: needed()?, amount, lent: Lent::Goods, lines }
-            }
-            What::CreditTaken => {
-                let lines = lines(tx, call)?;
-                Act::CreditTaken { party: needed()?, amount, lent: Lent::Goods, lines }
-            }
+            What::CreditGiven => Act::CreditGiven { party: needed()?, amount, lent: lent(call), lines },
+            What::CreditTaken => Act::CreditTaken { party: needed()?, amount, lent: lent(call), lines },
             What::Received => Act::PaymentReceived { party, amount, means },
             What::Paid => Act::PaymentMade { party, amount, means },
         })
@@ -156,6 +162,9 @@ impl Book {
             (What::Received, _) => "received",
             (What::Paid, _) => "paid",
         });
+        let is_money =
+            matches!(self.what, What::CreditGiven | What::CreditTaken) && lent(call) != Lent::Goods;
+        let told = if is_money { told.say("as-money") } else { told };
         let told = match party {
             Some(party) => told.party(tx, party)?,
             None => told,
@@ -168,6 +177,14 @@ impl Book {
             return Ok(told.money("day_total", sales).say("sales-today"));
         }
         Ok(told)
+    }
+}
+
+/// Whether money itself was lent: where things are named, it was those.
+fn lent(call: &Call<'_>) -> Lent {
+    match (call.text("lent"), call.text("item")) {
+        (Some("money"), None) => Lent::Money(call.means()),
+        _ => Lent::Goods,
     }
 }
 

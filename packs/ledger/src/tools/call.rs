@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_identity::Principal;
 use munshi_lang::{Fill, Form, Phrasebook, Voice, detect};
 use munshi_safety::acts::{self, Permit};
 use munshi_safety::approvals;
@@ -37,13 +38,15 @@ pub(crate) struct Call<'c> {
     desk: &'c Desk,
     arguments: &'c Value,
     pub(crate) tenant: TenantId,
-    act: ActId,
+    pub(super) act: ActId,
     pub(crate) key: EntryKey,
     pub(crate) now: Timestamp,
     /// When it was first asked for, which may be long before somebody said yes to it.
     pub(crate) asked_at: Timestamp,
     pub(crate) zone: Zone,
     pub(crate) by: Option<PersonId>,
+    /// Who asked, with their role.
+    pub(super) who: Option<Principal>,
     words: String,
     /// What a check wanted confirmed, and a person did.
     pub(crate) agreed: Vec<Concern>,
@@ -69,7 +72,8 @@ impl Desk {
             now,
             asked_at,
             by: caller.as_ref().and_then(|caller| caller.principal.person),
-            zone: caller.map(|caller| caller.zone).unwrap_or_default(),
+            zone: caller.as_ref().map(|caller| caller.zone.clone()).unwrap_or_default(),
+            who: caller.map(|caller| caller.principal),
             words: words.chars().take(MOST_WORDS).collect(),
             agreed,
         })
@@ -105,6 +109,10 @@ impl Call<'_> {
 
     pub(crate) fn number(&self, name: &str) -> Option<String> {
         self.arguments.get(name).filter(|value| value.is_number()).map(ToString::to_string)
+    }
+
+    pub(crate) fn entry_number(&self) -> Option<i64> {
+        entry_number(self.arguments)
     }
 
     pub(crate) fn means(&self) -> Means {
@@ -225,6 +233,12 @@ pub(crate) fn text<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
 }
 
+/// The number of an entry that the arguments name.
+pub(crate) fn entry_number(arguments: &Value) -> Option<i64> {
+    let said = || text(arguments, "entry").and_then(|said| said.trim_start_matches('#').parse().ok());
+    arguments.get("entry").and_then(Value::as_i64).or_else(said)
+}
+
 pub(crate) fn amount(arguments: &Value) -> Option<Money> {
     arguments.get("amount").and_then(Value::as_i64).map(Money::from_paise)
 }
@@ -238,6 +252,9 @@ impl From<Error> for Failure {
             Error::KeyTaken { .. } => "key_taken",
             Error::AlreadyCancelled { .. } => "already_cancelled",
             Error::NoRate { .. } => "ledger_no_rate",
+            Error::BadRate(_) => "ledger_bad_rate",
+            Error::BadGstin(_) => "ledger_bad_gstin",
+            Error::NoSeller { .. } => "ledger_no_seller",
             Error::Money(_) | Error::Phone(_) | Error::Invalid(_) | Error::File(_) => "not_booked",
         };
         Self::surely(code, error.to_string())

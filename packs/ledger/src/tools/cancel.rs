@@ -1,21 +1,24 @@
-//! Taking back the last entry. A payment that was put under a name is nobody's again: the money came all the same.
+//! Taking back an entry: the last one, or one that is named by its number. A payment that was put under a name is nobody's again: the money came all the same.
 
 use munshi_safety::acts::Permit;
 use munshi_store::{Tx, params};
 use munshi_tools::{Done, Failure, Write};
-use munshi_types::{PersonId, Timestamp};
+use munshi_types::{Money, PersonId, Timestamp};
 
 use super::call::{Call, Desk};
 use super::sort;
 use super::told::Told;
+use super::word;
 use crate::books::{self, Cancelling, Entry, LedgerEntryId, entry};
 use crate::error::Result as Booking;
 
 /// Why, where the person said no more than that it should go.
 const REASON: &str = "taken back by the one who said it";
+const OTHERS_REASON: &str = "taken back by the owner";
 
 /// How it is asked whether an entry should be taken back.
 pub(crate) const CANCEL_ASK: &str = "ledger-cancel-ask";
+pub(crate) const CANCEL_SCOPE: &str = "ledger.entry.cancel";
 
 pub(crate) struct CancelLast(pub(crate) Desk);
 
@@ -25,11 +28,11 @@ impl Write for CancelLast {
         let before = entry::by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
         let entry = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
             Some(before) => before,
-            None => last(tx, &call, CANCEL_ASK)?,
+            None => spoken_of(tx, &call, (CANCEL_ASK, CANCEL_SCOPE))?,
         };
         match sort::back(tx, &call, &entry)? {
             Some(told) => Ok(told.done()),
-            None => cancelled(tx, &call, entry.id),
+            None => cancelled(tx, &call, &entry),
         }
     }
 
@@ -43,10 +46,11 @@ impl Write for CancelLast {
     }
 }
 
-fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: LedgerEntryId) -> Result<Done, Failure> {
-    let cancelling = Cancelling { key: call.key, entry, reason: REASON, by: call.by };
+fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<Done, Failure> {
+    let reason = if entry.said_by == call.by { REASON } else { OTHERS_REASON };
+    let cancelling = Cancelling { key: call.key, entry: entry.id, reason, by: call.by };
     books::cancel(tx, &call.writing(), &cancelling)?;
-    let entry = entry::find(tx, entry)?.ok_or_else(nothing)?;
+    let entry = entry::find(tx, entry.id)?.ok_or_else(nothing)?;
     let told = Told::default().entry(&entry).with("number", entry.number).say("cancelled");
     Ok(match entry.contact {
         Some(contact) => told.standing(tx, contact)?,
@@ -55,27 +59,70 @@ fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: LedgerEntryId) -> Result<D
     .done())
 }
 
-/// The entry that a question named, or the last one that this person made and that stands. What they wrote while a
-/// question of theirs waited is not what they spoke of.
-pub(crate) fn last(tx: &mut Tx<'_>, call: &Call<'_>, asked: &str) -> Result<Entry, Failure> {
+/// The entry that a question named, or the one that this person speaks of. What they wrote while a question of theirs
+/// waited is not what they spoke of.
+pub(crate) fn spoken_of(
+    tx: &mut Tx<'_>,
+    call: &Call<'_>,
+    (asked, scope): (&str, &str),
+) -> Result<Entry, Failure> {
     if let Some(number) = call.agreed_to(asked) {
         return entry::by_number(tx, number)?.ok_or_else(nothing);
     }
     // Where nobody was asked nothing can have come in between, whatever a clock says.
     let until = call.has_waited(tx)?.then_some(call.asked_at);
-    let found = call.by.map(|by| last_of(tx, by, until)).transpose()?.flatten();
-    found.ok_or_else(nothing)
+    let may_all = match &call.who {
+        Some(who) => word::has(tx, who, scope)?,
+        None => false,
+    };
+    let number = call.entry_number();
+    let none = if number.is_some() { no_such } else { nothing };
+    meant(tx, &Meant { by: call.by, may_all, number, until })?.ok_or_else(none)
 }
 
-/// The last entry of somebody that stands, made until a moment where one is given.
-pub(crate) fn last_of(tx: &mut Tx<'_>, by: PersonId, until: Option<Timestamp>) -> Booking<Option<Entry>> {
-    let until = until.unwrap_or(Timestamp::from_micros(i64::MAX));
+/// Which entry somebody speaks of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meant {
+    pub(crate) by: Option<PersonId>,
+    /// Whether others' entries may be meant: the owner's word reaches all of them.
+    pub(crate) may_all: bool,
+    /// As it was said: an entry's number, or what it was of.
+    pub(crate) number: Option<i64>,
+    pub(crate) until: Option<Timestamp>,
+}
+
+/// The entry of this number, or the latest of this amount in rupees; where no number was said, the last one of this
+/// person, and of anybody where they have none. It stands.
+pub(crate) fn meant(tx: &mut Tx<'_>, meant: &Meant) -> Booking<Option<Entry>> {
+    let own = Meant { may_all: false, ..*meant };
+    let Some(number) = meant.number else {
+        return match last_of(tx, &own, Money::ZERO)? {
+            None if meant.may_all => last_of(tx, meant, Money::ZERO),
+            own => Ok(own),
+        };
+    };
+    let is_theirs = |entry: &Entry| {
+        entry.stands() && (meant.may_all || (meant.by.is_some() && entry.said_by == meant.by))
+    };
+    if let Some(entry) = entry::by_number(tx, number)?.filter(is_theirs) {
+        return Ok(Some(entry));
+    }
+    match number.checked_mul(100).filter(|paise| *paise > 0) {
+        Some(paise) => last_of(tx, meant, Money::from_paise(paise)),
+        None => Ok(None),
+    }
+}
+
+/// The last entry that stands, of this amount where it is not zero, made until a moment where one is given.
+fn last_of(tx: &mut Tx<'_>, meant: &Meant, amount: Money) -> Booking<Option<Entry>> {
+    let until = meant.until.unwrap_or(Timestamp::from_micros(i64::MAX));
     let id = tx.optional(
         "SELECT e.id FROM ledger_entries e
-         WHERE e.tenant_id = $1 AND e.said_by = $2 AND e.made_at <= $3 AND e.reverses IS NULL
+         WHERE e.tenant_id = $1 AND ($3 = 1 OR e.said_by = $2) AND ($4 = 0 OR e.amount = $4) AND e.made_at <= $5
+           AND e.reverses IS NULL
            AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses = e.id)
          ORDER BY e.number DESC LIMIT 1",
-        params![by, until],
+        params![meant.by, i64::from(meant.may_all), amount, until],
         |row| row.get::<LedgerEntryId>(0),
     )?;
     Ok(id.map(|id| entry::find(tx, id)).transpose()?.flatten())
@@ -83,4 +130,8 @@ pub(crate) fn last_of(tx: &mut Tx<'_>, by: PersonId, until: Option<Timestamp>) -
 
 fn nothing() -> Failure {
     Failure::surely("ledger_nothing_to_cancel", "this person has made no entry that stands")
+}
+
+fn no_such() -> Failure {
+    Failure::surely("ledger_no_such_entry", "no entry of this number stands that this person may change")
 }

@@ -1,4 +1,4 @@
-//! Putting another amount in the place of the last entry.
+//! Putting another amount in the place of an entry: the last one, or one that is named by its number.
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
@@ -7,8 +7,9 @@ use munshi_types::Money;
 
 use super::book::read_back;
 use super::call::{Desk, changed};
-use super::cancel::last;
+use super::cancel::spoken_of;
 use super::told::Told;
+use super::word;
 use crate::books::{
     self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart, entry,
 };
@@ -19,6 +20,7 @@ const REASON: &str = "the amount was corrected by the one who said it";
 
 /// How it is asked whether an entry should have another amount.
 pub(crate) const CORRECT_ASK: &str = "ledger-correct-ask";
+pub(crate) const CORRECT_SCOPE: &str = "ledger.entry.correct";
 
 pub(crate) struct CorrectLast(pub(crate) Desk);
 
@@ -31,7 +33,7 @@ impl Write for CorrectLast {
             Some(wrong) => wrong,
             None => {
                 books::hold(tx)?;
-                let wrong = last(tx, &call, CORRECT_ASK)?;
+                let wrong = spoken_of(tx, &call, (CORRECT_ASK, CORRECT_SCOPE))?;
                 if let Some(found) = check::since_corrected(tx, &wrong, amount, &call.agreed)? {
                     return Err(changed(&found.phrase));
                 }
@@ -53,6 +55,9 @@ impl Write for CorrectLast {
         right.said.reference.clone_from(&wrong.reference);
         right.said.fingerprint.clone_from(&wrong.fingerprint);
         let corrected = books::correct(tx, &call.writing(), wrong.id, &right, REASON)?;
+        if !corrected.is_repeat && amount > wrong.amount {
+            word::allows(tx, &call, &corrected.right)?;
+        }
         let told = Told::default().entry(&corrected.right).money("old_amount", wrong.amount).say("corrected");
         Ok(match corrected.right.contact {
             Some(contact) => told.standing(tx, contact)?,

@@ -68,7 +68,8 @@ impl Look for Summary {
         let told = told.say(if days.from == days.to { "summary-day" } else { "summary-days" });
         let standing = balances::standing(tx)?;
         let told = told.money("cash_balance", standing.cash).money("bank_balance", standing.bank);
-        Ok(told.say("summary-money").done())
+        let told = told.say("summary-money");
+        Ok(if standing.cash.is_negative() { told.say("cash-below") } else { told }.done())
     }
 }
 

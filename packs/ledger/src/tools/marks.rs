@@ -90,6 +90,10 @@ const AROUND: &[&str] = &[
     "लो",
 ];
 
+/// A GSTIN has so many letters and digits; what has fewer than the other number is none that somebody mistyped.
+const GSTIN: usize = 15;
+const SHORT_GSTIN: usize = 8;
+
 /// A UPI address: one `@`, and no dot behind it, or it is an e-mail's.
 pub(super) fn upi(text: &str) -> Option<String> {
     let fits = |word: &str| {
@@ -104,6 +108,20 @@ pub(super) fn upi(text: &str) -> Option<String> {
 
 pub(super) fn gstin(text: &str) -> Option<String> {
     words(text).map(str::to_ascii_uppercase).find(|word| munshi_lang::sums::gstin(word))
+}
+
+/// What somebody means for a GSTIN that is none: the letters and digits behind that word, or as many as one has.
+pub(super) fn like_gstin(text: &str) -> Option<String> {
+    let is_mixed = |word: &&str| {
+        word.chars().all(|letter| letter.is_ascii_alphanumeric())
+            && word.chars().any(|letter| letter.is_ascii_digit())
+            && word.chars().any(|letter| letter.is_ascii_alphabetic())
+    };
+    let mut behind = words(text).skip_while(|word| !word.to_ascii_lowercase().starts_with("gst"));
+    behind.next();
+    let said = behind.filter(|word| word.len() >= SHORT_GSTIN).find(is_mixed);
+    let shaped = || words(text).filter(|word| word.len() == GSTIN).find(is_mixed);
+    said.or_else(shaped).map(str::to_ascii_uppercase)
 }
 
 /// A rate as people say it, `5%` or "5 percent" in their language. Two are none: one of them is something else.
@@ -172,6 +190,10 @@ mod tests {
         assert_eq!(upi("write to gupta@shop.example"), None);
         assert_eq!(gstin("GSTIN: 27aapfu0939f1zv,").as_deref(), Some("27AAPFU0939F1ZV"));
         assert_eq!(gstin("27AAPFU0939F1ZX"), None);
+        assert_eq!(like_gstin("my gstin is 27aapfu0939f1zx").as_deref(), Some("27AAPFU0939F1ZX"));
+        assert_eq!(like_gstin("gst number: 27AAPFU0939F1").as_deref(), Some("27AAPFU0939F1"));
+        assert_eq!(like_gstin("gst on shop no 12B is 5%"), None);
+        assert_eq!(like_gstin("my UPI id is gupta9876543210@okbank"), None);
         assert_eq!(rate("cheeni par 5% gst").map(Rate::as_hundredths), Some(500));
         assert_eq!(rate("चीनी पर 18 प्रतिशत जीएसटी").map(Rate::as_hundredths), Some(1_800));
         assert_eq!(rate("5% or 18%"), None);

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::call::{Call, Desk, changed};
 use super::told::Told;
+use super::word;
 use crate::books::{Kind, entry};
 use crate::check::LIKE;
 use crate::messages::{self, Arrived, Booked, Consent, Outcome, Question};
@@ -24,6 +25,7 @@ impl Write for BookSms {
         };
         match messages::take(tx, &call.writing(), &arrived(&call), consent)? {
             Outcome::Booked(booked) => {
+                word::allows(tx, &call, &booked.entry)?;
                 let told = Told::default().entry(&booked.entry).say(phrase(&booked));
                 Ok(match (&booked.party, &booked.payment.counterparty) {
                     (Some(party), _) => told.standing(tx, party.id)?,

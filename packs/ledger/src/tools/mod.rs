@@ -7,6 +7,7 @@
 //! - `book`: entries; `message`: those that a bank's message tells of; `cancel`, `correct`: taking back; `look`, `day`:
 //!   answers
 //! - `merge`: two names of one person; `sort`: whose a payment was; `shop`: the shop itself; `marks`: what of it one sentence holds
+//! - `word`: what only the owner's word allows
 //! - `upi`, `remind`, `bill`: what customers get
 
 mod bill;
@@ -28,6 +29,7 @@ mod spec;
 mod stock;
 mod told;
 mod upi;
+mod word;
 
 use std::sync::Arc;
 
@@ -37,13 +39,14 @@ use munshi_types::ToolName;
 
 use book::Book;
 pub(crate) use book::What;
-pub(crate) use call::{Desk, amount, day as other_day, number, text};
-pub(crate) use cancel::{CANCEL_ASK, last_of};
-pub(crate) use correct::CORRECT_ASK;
+pub(crate) use call::{Desk, amount, day as other_day, entry_number, number, text};
+pub(crate) use cancel::{CANCEL_ASK, CANCEL_SCOPE, Meant, meant};
+pub(crate) use correct::{CORRECT_ASK, CORRECT_SCOPE};
 pub(crate) use merge::pair;
 pub(crate) use person::{Whom, whom};
 pub(crate) use sort::{Unsorted, meant as unsorted};
 use stock::{Move, Way};
+pub(crate) use word::{has as has_word, is_beyond, scope as word_scope};
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {

@@ -57,7 +57,8 @@ fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
     let phone = owned("phone").filter(|text| !is_passed_on || is_phone(text));
     profile.phone = phone.or(profile.phone);
     profile.upi = owned("upi").or_else(|| marks::upi(sentence)).or(profile.upi);
-    if let Some(gstin) = owned("gstin").or_else(|| marks::gstin(sentence)) {
+    let gstin = owned("gstin").or_else(|| marks::gstin(sentence)).or_else(|| marks::like_gstin(sentence));
+    if let Some(gstin) = gstin {
         let gstin = details::checked(&gstin)?;
         of_gstin(&gstin).unwrap_or_default().clone_into(&mut profile.state);
         profile.gstin = Some(gstin);

@@ -69,11 +69,25 @@ fn own(spec: &mut ToolSpec, head: &str, rest: &str) -> Option<()> {
 const MEANS: [(&str, &str); 4] = [
     (
         "upi",
-        "gpay, google pay, phonepe, paytm, bhim, यूपीआई, ಯುಪಿಐ, యూపీఐ, யுபிஐ, ইউপিআই, યુપીઆઈ, ਯੂਪੀਆਈ, യുപിഐ, ୟୁପିଆଇ",
+        // Any way from one account to another.
+        "gpay, google pay, phonepe, paytm, bhim, transfer, transferred, neft, imps, rtgs, online, net banking, netbanking, \
+         ट्रांसफर, ट्रान्सफर, ऑनलाइन, ট্রান্সফার, অনলাইন, ટ્રાન્સફર, ઓનલાઇન, ಟ್ರಾನ್ಸ್ಫರ್, ಆನ್‌ಲೈನ್, ട്രാൻസ്ഫർ, ഓൺലൈൻ, ଟ୍ରାନ୍ସଫର, ଅନଲାଇନ, \
+         ਟ੍ਰਾਂਸਫਰ, ਔਨਲਾਈਨ, டிரான்ஸ்பர், ஆன்லைன், ట్రాన్స్ఫర్, ఆన్లైన్, यूपीआई, ಯುಪಿಐ, యూపీఐ, யுபிஐ, ইউপিআই, યુપીઆઈ, ਯੂਪੀਆਈ, യുപിഐ, ୟୁପିଆଇ",
     ),
     ("cash", "nakad, nagad, rokda, rokh, नकद, नगद, रोख, নগদ, રોકડા, ನಗದು, ரொக்கம், నగదు, ਨਕਦ, പണമായി, ନଗଦ"),
     ("card", "कार्ड"),
     ("cheque", "check, चेक"),
+];
+
+/// What was lent or borrowed, and by which words money is known.
+const LENT: [(&str, &str); 2] = [
+    ("wares", "maal, saaman, samaan, माल, सामान, মাল, માલ, ಸಾಮಾನು, സാധനം, ମାଲ, ਮਾਲ, சரக்கு, సరుకు"),
+    (
+        "money",
+        "loan, lent, lend, borrowed, borrow, karz, karza, karj, cash, nakad, nagad, rokda, rokh, लोन, कर्ज, कर्ज़, क़र्ज़, नकद, \
+         नगद, रोख, লোন, ঋণ, নগদ, લોન, કરજ, રોકડા, ಲೋನ್, ನಗದು, ലോൺ, വായ്പ, ଲୋନ, ଋଣ, ନଗଦ, ਲੋਨ, ਕਰਜ਼ਾ, ਨਕਦ, லோன், ரொக்கம், లోన్, \
+         నగదు",
+    ),
 ];
 
 /// Languages a message can be written in, and what people call them.
@@ -113,7 +127,12 @@ fn property(kind: &str) -> Value {
         "quantity" => {
             json!({ "type": "number", "format": "quantity", "description": "At most three decimals." })
         }
-        "means" => choice(&MEANS, "How it was paid; cash unless said."),
+        // A bare number in a message fills it, as it does a quantity.
+        "number" => json!({
+            "type": "integer", "format": "quantity", "description": "An entry's number, where it was said.",
+        }),
+        "means" => choice(&MEANS, "How it was paid; cash unless said. A transfer of any kind is upi."),
+        "lent" => choice(&LENT, "Money only where money itself was lent or borrowed; else wares."),
         "language" => choice(&LANGUAGES, "The one to write in, where it was said."),
         "scheme" => choice(&SCHEMES, "How the shop stands to GST."),
         "period" => json!({

@@ -11,19 +11,45 @@ use crate::books::{self, Act, Found, Item, Line, NewItem, Quantity, entry, items
 
 /// What is counted where nobody said a unit.
 const PIECE: &str = "piece";
+const DOZEN: &str = "dozen";
+/// What is weighed or measured, or holds several.
+const MEASURED: [&str; 15] = [
+    "kg", "g", "quintal", "tonne", "tola", "l", "ml", "m", "ft", "in", "box", "carton", "bag", "bundle",
+    "pair",
+];
 /// Items that are named in an answer.
 const NAMED: u32 = 20;
 
-/// What moves in stock with an entry: nothing, unless the item is kept and a quantity of it was said.
-pub(crate) fn lines(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Vec<Line>, Failure> {
+/// What moves in stock with an entry, and what is left alone.
+#[derive(Default)]
+pub(crate) struct Moved {
+    pub(crate) lines: Vec<Line>,
+    /// The item, where what was said of it can't be told in the unit it is kept in.
+    pub(crate) left: Option<Item>,
+}
+
+/// Nothing moves, unless the item is kept and a quantity of it was said.
+pub(crate) fn moved(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Moved, Failure> {
     let (Some(name), Some(number)) = (call.text("item"), call.number("quantity")) else {
-        return Ok(Vec::new());
+        return Ok(Moved::default());
     };
-    let Ok(quantity) = number.parse::<Quantity>() else { return Ok(Vec::new()) };
-    let Found::One(item) = items::find(tx, name)? else { return Ok(Vec::new()) };
-    let unit = call.text("unit").unwrap_or(&item.unit);
-    let quantity = quantity.in_unit(unit, &item.unit).filter(|quantity| *quantity > Quantity::ZERO);
-    Ok(quantity.map(|quantity| Line { item: item.id, quantity }).into_iter().collect())
+    let Ok(quantity) = number.parse::<Quantity>() else { return Ok(Moved::default()) };
+    let Found::One(item) = items::find(tx, name)? else { return Ok(Moved::default()) };
+    Ok(match kept_as(quantity, call, &item).filter(|quantity| *quantity > Quantity::ZERO) {
+        Some(quantity) => Moved { lines: vec![Line { item: item.id, quantity }], left: None },
+        None => Moved { lines: Vec::new(), left: Some(item) },
+    })
+}
+
+/// How much was said, in the unit of the item. Who says no unit counts: what is weighed or holds several can't be meant.
+fn kept_as(quantity: Quantity, call: &Call<'_>, item: &Item) -> Option<Quantity> {
+    let unit = match call.text("unit") {
+        Some(unit) => unit,
+        None if item.unit == DOZEN => PIECE,
+        None if MEASURED.contains(&item.unit.as_str()) => return None,
+        None => &item.unit,
+    };
+    quantity.in_unit(unit, &item.unit)
 }
 
 pub(crate) struct Move {
@@ -42,10 +68,9 @@ impl Write for Move {
         let call = self.desk.call(permit, tx)?;
         let quantity: Quantity = call.number("quantity").unwrap_or_default().parse()?;
         let item = self.item(tx, &call)?;
-        let unit = call.text("unit").unwrap_or(&item.unit);
-        let moved = quantity.in_unit(unit, &item.unit).ok_or_else(|| {
+        let moved = kept_as(quantity, &call, &item).ok_or_else(|| {
             let what = format!("{} is counted in {}: say how much in that", item.name, item.unit);
-            Failure::surely("bad_unit", what)
+            Failure::surely("ledger_bad_unit", what)
         })?;
         let lines = vec![Line { item: item.id, quantity: moved }];
         let act = match self.way {
@@ -81,7 +106,8 @@ impl Move {
             (Some(item), _) => Ok(item),
             (None, Way::Out) => Err(Failure::not_found(name)),
             (None, Way::In) => {
-                let unit = call.text("unit").unwrap_or(PIECE).to_owned();
+                // What comes by the dozen goes by the piece: a twelfth can't be written.
+                let unit = call.text("unit").filter(|unit| *unit != DOZEN).unwrap_or(PIECE).to_owned();
                 let new = NewItem { name: name.to_owned(), unit, ..NewItem::default() };
                 Ok(items::add(tx, call.writing().ids, call.now, &new)?)
             }

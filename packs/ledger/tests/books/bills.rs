@@ -18,8 +18,8 @@ const OWN: &str = "27AAPFU0939F1ZV";
 const ELSEWHERE: &str = "29AABCU9603R1ZJ";
 
 async fn registered(shop: &Shop, scheme: Scheme) {
-    let profile =
-        Profile { gstin: Some(OWN.to_owned()), scheme, business: "Gupta".to_owned(), ..Profile::default() };
+    let (business, place) = ("Gupta".to_owned(), "12 MG Road, Pune".to_owned());
+    let profile = Profile { gstin: Some(OWN.to_owned()), scheme, business, place, ..Profile::default() };
     shop.write(move |tx, writing| profile::put(tx, &profile, writing.now)).await.unwrap();
 }
 
@@ -78,7 +78,7 @@ on_both_engines! {
         assert_eq!((after.taxed.cgst, after.taxed.sgst), (Money::from_paise(250), Money::from_paise(250)));
         let wrong = ItemTax { hsn: String::new(), rate: Rate::from_hundredths(2_800), from: "2026-03-01".parse().unwrap() };
         let refused = shop.write(move |tx, writing| taxes::put(tx, soap, &wrong, writing.now)).await;
-        assert!(matches!(refused, Err(Error::Invalid(what)) if what.contains("40%")), "there is no such rate then");
+        assert!(matches!(refused, Err(Error::BadRate(what)) if what.contains("40%")), "there is no such rate then");
     }
 
     async fn a_series_begins_with_the_year_and_has_no_gap(test: TestDb) {

@@ -176,4 +176,27 @@ on_both_engines! {
         let other = copied(&shop, &Shop::open(&test).await).await;
         assert_eq!(picture(&other).await, picture(&shop).await);
     }
+
+    async fn the_same_sheet_saved_again_is_the_same_rows(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let sheet = |text: &str| [String::new(), String::new(), text.to_owned()];
+        let first = "kind,when,amount,means,contact,words\nsale,2026-11-15,1500,cash,,tea\nsale,2026-11-15,1500,cash,,tea\npayment_received,2026-11-14,100,cash,Sita,\n";
+        let report = taken(&shop, sheet(first), Mode::Apply).await.unwrap();
+        assert_eq!((report.entries, report.known), (3, 0), "{:?}", report.errors);
+        let again = "when,kind,contact,words,amount,means\n15/11/2026,Sale,,tea,\"1,500.00\",Cash\n15-11-2026,sale,,tea,₹1500,cash\n१४/११/२०२६,payment_received,sita,,१००,cash\n";
+        let report = taken(&shop, sheet(again), Mode::Apply).await.unwrap();
+        assert_eq!((report.entries, report.known), (0, 3), "{:?}", report.errors);
+        let third = format!("{first}sale,2026-11-15,1500,cash,,tea\n");
+        let report = taken(&shop, sheet(&third), Mode::Apply).await.unwrap();
+        assert_eq!((report.entries, report.known), (1, 3), "one more of the same is one more");
+    }
+
+    async fn what_is_odd_in_a_row_is_said_and_not_guessed(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let text = "kind,when,amount,means\nsale,2026-11-15,\"1,50\",cash\nsale,2026-11-15,\"1,5,0\",cash\nsale,2026-11-15,1,500,cash\nsale,2026-11-15,900,cash,,\n";
+        let report = taken(&shop, [String::new(), String::new(), text.to_owned()], Mode::Rehearse).await.unwrap();
+        let lines: Vec<u64> = report.errors.iter().map(|row| row.line).collect();
+        assert_eq!((lines, report.entries), (vec![2, 3, 4], 1), "{:?}", report.errors);
+        assert!(report.errors[0].what.contains("commas") && report.errors[2].what.contains("behind the last column"), "{:?}", report.errors);
+    }
 }

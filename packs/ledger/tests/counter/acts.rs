@@ -234,4 +234,17 @@ on_both! {
         assert_eq!(limit, None);
         shop.assert_sound().await;
     }
+
+    async fn too_many_writes_in_a_minute_are_told_as_a_limit(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        let text = "most_autonomy = \"act\"\n[rates]\nwrites_per_minute = 1\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\nwrite = [\"ledger.*\"]\n";
+        let rules = munshi_safety::policy::parse(text).unwrap();
+        let put = move |tx: &mut munshi_store::Tx<'_>| munshi_safety::policy::put(tx, &rules, "test", "", munshi_test_support::database::MORNING).map(|_| ());
+        shop.db.write(shop.tenant, put).await.unwrap();
+        assert!(shop.say("sale of 90").await.starts_with("Written"));
+        let over = shop.say("sale of 70").await;
+        assert!(over.starts_with("A limit has been reached") && over.contains("try again"), "{over}");
+        test.clock.advance(std::time::Duration::from_secs(61));
+        assert!(shop.say("sale of 70").await.starts_with("Written"));
+    }
 }

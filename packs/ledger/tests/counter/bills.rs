@@ -79,6 +79,12 @@ on_both! {
         shop.say("20 kilo cheeni aayi").await;
         let sold = shop.say("2 kilo cheeni 105 mein bechi").await;
         assert!(sold.contains("₹105"), "{sold}");
+        let unnamed = shop.say("bill banao").await;
+        assert!(unnamed.contains("dukaan ka naam aur pata hona chahiye"), "{unnamed}");
+        shop.say("dukaan ka naam Gupta Kirana hai").await;
+        let unplaced = shop.say("bill banao").await;
+        assert!(unplaced.contains("dukaan ka naam aur pata hona chahiye"), "{unplaced}");
+        shop.say("dukaan ka pata 12 MG Road, Pune hai").await;
         let unknown = shop.say("bill banao").await;
         assert!(unknown.contains("GST rate pata nahi"), "{unknown}");
         let noted = shop.say("cheeni par 5% gst hai").await;
@@ -86,11 +92,31 @@ on_both! {
         let told = tell(&shop, "bill banao").await;
         assert!(told.text.contains("INV/26-27/1"), "{}", told.text);
         let page = opened(&test, &shop, &told.link()).await.unwrap();
-        for part in ["Tax invoice", "27AAPFU0939F1ZV", "27 Maharashtra", "CGST", "SGST", "₹2.50", "₹100", "₹105"] {
+        for part in ["Tax invoice", "Gupta Kirana", "12 MG Road, Pune", "27AAPFU0939F1ZV", "27 Maharashtra", "CGST", "SGST", "₹2.50", "₹100", "₹105"] {
             assert!(page.contains(part), "{part} is missing in {page}");
         }
         assert!(!page.contains("IGST"));
         assert_eq!(told.results.last().unwrap()["result"]["tax_amount"], Money::from_paise(500).as_paise());
         shop.assert_sound().await;
+    }
+
+    async fn a_rate_that_no_law_has_is_refused_when_it_is_said(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        shop.say("stock in 20 kg ghee").await;
+        for said in ["gst on ghee is 12%", "gst on ghee is 28%", "gst on ghee is 13%"] {
+            let refused = shop.say(said).await;
+            assert!(refused.contains("no such GST rate") && refused.contains("5%, 7.5%, 18%, 40%"), "{said}: {refused}");
+        }
+        let kept = shop.say("gst on ghee is 5%").await;
+        assert!(kept.contains("ghee: GST 5%"), "{kept}");
+    }
+
+    async fn a_gstin_that_is_none_is_told_why(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for said in ["my gst number is 27AAPFU0939F1ZX", "my GSTIN is 27AAPFU0939F1Z", "dukaan ka gstin 27AAPFU0939F1ZVV hai"] {
+            let refused = shop.say(said).await;
+            assert!(refused.contains("GSTIN") && refused.to_lowercase().contains("certificate"), "{said}: {refused}");
+            assert!(!refused.contains("UPI"), "{said}: {refused}");
+        }
     }
 }

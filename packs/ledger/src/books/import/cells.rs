@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use munshi_types::{Money, Timestamp, Zone};
 
 use crate::books::export::FORMULA;
+use crate::books::quantity::Quantity;
 use crate::error::{Error, Result};
 
 /// The rows of a file and where its columns stand.
@@ -82,14 +83,51 @@ impl Cells<'_> {
     pub(super) fn parsed<T: FromStr>(&self, column: &str, what: &str) -> Result<Option<T>> {
         let Some(text) = self.text(column) else { return Ok(None) };
         let bad = |_| Error::invalid(format!("`{text}` in `{column}` is no {what}"));
-        text.parse().map(Some).map_err(bad)
+        plain_digits(text).parse().map(Some).map_err(bad)
     }
 
-    /// Rupees, with or without their sign and commas.
+    /// Rupees, with or without their sign, and with commas where they stand in India or elsewhere.
     pub(super) fn money(&self, column: &str) -> Result<Option<Money>> {
         let Some(text) = self.text(column) else { return Ok(None) };
-        let plain: String = text.chars().filter(|letter| !matches!(letter, ',' | '₹' | ' ')).collect();
-        Ok(Some(plain.parse()?))
+        let plain: String =
+            plain_digits(text).chars().filter(|letter| !matches!(letter, '₹' | ' ')).collect();
+        if !is_grouped(&plain) {
+            return Err(Error::invalid(format!(
+                "`{text}` in `{column}` has its commas in odd places: write 1,50,000 or 150000"
+            )));
+        }
+        Ok(Some(plain.replace(',', "").parse()?))
+    }
+
+    /// Refuses a row with more cells than the header names: what stands there would be lost.
+    pub(super) fn fits(&self) -> Result<()> {
+        let mut more = self.record.iter().skip(self.columns.len());
+        match more.find(|cell| !cell.trim().is_empty()) {
+            None => Ok(()),
+            Some(cell) => Err(Error::invalid(format!(
+                "`{cell}` stands behind the last column: put text with commas between double quotes"
+            ))),
+        }
+    }
+
+    /// What the row says, however it is written: days, amounts and numbers by their value, names by their sound, the
+    /// columns in any order.
+    pub(super) fn meaning(&self, zone: &Zone) -> Result<Vec<String>> {
+        let mut all: Vec<String> = Vec::new();
+        for column in self.columns.keys() {
+            let Some(text) = self.text(column) else { continue };
+            let said = match column.as_str() {
+                "when" | "made" => self.time(column, zone)?.map(|time| time.as_micros().to_string()),
+                "amount" | "paid" => self.money(column)?.map(|money| money.as_paise().to_string()),
+                "quantity" => self.parsed::<Quantity>(column, "quantity")?.map(|size| size.to_string()),
+                "contact" | "item" => Some(munshi_lang::fold::key(self.words(column))),
+                "kind" | "means" => Some(text.to_lowercase()),
+                _ => Some(self.words(column).trim().to_owned()),
+            };
+            all.extend(said.map(|said| format!("{column}={said}")));
+        }
+        all.sort();
+        Ok(all)
     }
 
     pub(super) fn is_yes(&self, column: &str) -> Result<bool> {
@@ -103,20 +141,49 @@ impl Cells<'_> {
     /// A moment, or a day as people write it; a day alone is its noon.
     pub(super) fn time(&self, column: &str, zone: &Zone) -> Result<Option<Timestamp>> {
         let Some(text) = self.text(column) else { return Ok(None) };
+        let text = plain_digits(text);
         if let Ok(moment) = text.parse::<Timestamp>() {
             return Ok(Some(moment));
         }
-        let noon = day(text).and_then(|day| day.at(12, 0, 0, 0).to_zoned(zone.to_jiff()).ok());
+        let noon = day(&text).and_then(|day| day.at(12, 0, 0, 0).to_zoned(zone.to_jiff()).ok());
         let noon = noon.ok_or_else(|| {
             Error::invalid(format!("`{text}` in `{column}` is no day: write 2026-11-15 or 15/11/2026"))
         })?;
         Ok(Some(noon.timestamp().into()))
     }
 
-    /// All cells, by which the same row is known again.
+    /// All cells as they are written.
     pub(super) fn whole(&self) -> Vec<&[u8]> {
         self.record.iter().map(str::as_bytes).collect()
     }
+}
+
+/// Digits of any Indian script as those of the others.
+fn plain_digits(text: &str) -> String {
+    const ZEROS: [char; 9] = ['०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦'];
+    let plain = |letter: char| {
+        let value = |zero: char| u32::from(letter).checked_sub(u32::from(zero)).filter(|value| *value < 10);
+        ZEROS.into_iter().find_map(|zero| char::from_digit(value(zero)?, 10)).unwrap_or(letter)
+    };
+    text.chars().map(plain).collect()
+}
+
+/// Whether commas stand in an amount where they can: before the last three digits, and before every two or three of
+/// those in front.
+fn is_grouped(text: &str) -> bool {
+    let whole = text.split('.').next().unwrap_or_default().trim_start_matches(['-', '+']);
+    let mut groups = whole.split(',').rev();
+    let Some(last) = groups.next().filter(|last| last.len() != whole.len()) else {
+        return !text.contains(',');
+    };
+    let front: Vec<usize> = groups.map(str::len).collect();
+    let (Some(first), inner) = (front.last(), front.get(..front.len().saturating_sub(1)).unwrap_or_default())
+    else {
+        return false;
+    };
+    let of = |size: usize| inner.iter().all(|group| *group == size) && (1..=size).contains(first);
+    let is_once = !text.split('.').skip(1).any(|part| part.contains(','));
+    last.len() == 3 && (of(2) || of(3)) && is_once
 }
 
 fn day(text: &str) -> Option<Date> {
@@ -127,4 +194,24 @@ fn day(text: &str) -> Option<Date> {
     let [day, month, year] = parts.as_slice() else { return None };
     Date::new(year.parse().ok().filter(|year: &i16| *year > 1900)?, month.parse().ok()?, day.parse().ok()?)
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_stand_where_people_put_them() {
+        for right in ["150", "1,500", "1,50,000", "150,000", "1,500,000", "12,34,567.50", "-1,500"] {
+            assert!(is_grouped(right), "{right}");
+        }
+        for wrong in ["1,50", "1,5,0", ",150", "1,,500", "1500,000,00", "15,00", "1,500.5,0", "1,50,00"] {
+            assert!(!is_grouped(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn digits_of_every_script_are_read() {
+        assert_eq!(plain_digits("१०० ১২ ૩૪ ౫౬ ௭௮ ൯"), "100 12 34 56 78 9");
+    }
 }

@@ -31,6 +31,8 @@ struct Row {
     number: Option<String>,
     id: Option<LedgerEntryId>,
     key: EntryKey,
+    /// What a row of these very letters was taken under before rows were known by what they say.
+    letters: Option<EntryKey>,
     what: What,
     corrects: Option<LedgerEntryId>,
     made: Option<munshi_types::Timestamp>,
@@ -103,6 +105,8 @@ fn read(
     cells: &Cells<'_>,
     seen: &mut HashMap<EntryKey, u64>,
 ) -> Result<Row> {
+    cells.fits()?;
+    let (key, letters) = key(writing, cells, seen)?;
     let what = match cells.parsed("reverses", "id")? {
         Some(of) => What::Reversal {
             of,
@@ -114,7 +118,8 @@ fn read(
     Ok(Row {
         number: cells.text("number").map(str::to_owned),
         id: cells.parsed("id", "id")?,
-        key: key(cells, seen)?,
+        key,
+        letters,
         what,
         corrects: cells.parsed("corrects", "id")?,
         made: cells.time("made", writing.zone)?,
@@ -136,15 +141,26 @@ fn sighting(line: &str) -> Result<Sighting> {
     Ok(Sighting { fingerprint: fingerprint.to_owned(), source: source.parse()?, at })
 }
 
-/// The row's own key; else one made of its text, and of how many the same stood before it.
-fn key(cells: &Cells<'_>, seen: &mut HashMap<EntryKey, u64>) -> Result<EntryKey> {
+/// The row's own key; else one made of what it says, and one of its letters.
+fn key(
+    writing: &Writing<'_>,
+    cells: &Cells<'_>,
+    seen: &mut HashMap<EntryKey, u64>,
+) -> Result<(EntryKey, Option<EntryKey>)> {
     if let Some(key) = cells.parsed("key", "key")? {
-        return Ok(EntryKey::new(key));
+        return Ok((EntryKey::new(key), None));
     }
-    let plain = EntryKey::of(&cells.whole());
+    let letters = nth(EntryKey::of(&cells.whole()), seen);
+    let meaning = cells.meaning(writing.zone)?;
+    let meaning: Vec<&[u8]> = meaning.iter().map(String::as_bytes).collect();
+    Ok((nth(EntryKey::of(&meaning), seen), Some(letters)))
+}
+
+/// A key of its own for each of several rows that are the same.
+fn nth(plain: EntryKey, seen: &mut HashMap<EntryKey, u64>) -> EntryKey {
     let before = seen.entry(plain).or_default();
     *before += 1;
-    Ok(EntryKey::of(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()]))
+    EntryKey::of(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()])
 }
 
 fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
@@ -161,13 +177,13 @@ fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
 }
 
 fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Sketch> {
-    let kind: Kind = cells.needed("kind")?.parse()?;
+    let kind: Kind = cells.needed("kind")?.to_lowercase().parse()?;
     let (contact, is_new) = contact(tx, writing, cells)?;
     let mut sketch = Sketch {
         kind,
         amount: cells.money("amount")?,
         paid: cells.money("paid")?,
-        means: cells.text("means").map(str::parse).transpose()?,
+        means: cells.text("means").map(|means| means.to_lowercase().parse()).transpose()?,
         contact,
         category: cells.words("category").to_owned(),
         lines: Vec::new(),
@@ -216,10 +232,13 @@ fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
             items::find(tx, name)?.one().ok_or_else(unknown)?
         }
     };
-    Ok(Line { item: item.id, quantity: cells.needed("quantity")?.parse()? })
+    let quantity = cells.parsed("quantity", "quantity")?;
+    let quantity = quantity.ok_or_else(|| Error::invalid("`quantity` is empty"))?;
+    Ok(Line { item: item.id, quantity })
 }
 
 fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Result<()> {
+    cells.fits()?;
     let lost =
         || Error::invalid("this line stands below no entry that was read: put it right after its entry");
     let open = open.filter(|open| open.row.number.as_deref() == cells.text("number")).ok_or_else(lost)?;
@@ -235,7 +254,11 @@ fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Resu
 fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
     let writing = &Writing { now: row.made.unwrap_or(writing.now), ..*writing };
     let mut head = head::lock(tx)?;
-    if let Some(known) = entry::by_key(tx, row.key)? {
+    let known = match (entry::by_key(tx, row.key)?, row.letters) {
+        (None, Some(letters)) => entry::by_key(tx, letters)?,
+        (known, _) => known,
+    };
+    if let Some(known) = known {
         saw(tx, known.id, &row.seen)?;
         return Ok(false);
     }

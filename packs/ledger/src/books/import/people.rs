@@ -37,7 +37,10 @@ pub(super) fn contacts(
     }
     let mut table = Table::open(CONTACTS, text, &export::CONTACTS, &["name"])?;
     while let Some(cells) = table.next(CONTACTS)? {
-        let taken = report.row(tx, (CONTACTS, cells.line), |tx| contact(tx, writing, &cells))?;
+        let taken = report.row(tx, (CONTACTS, cells.line), |tx| {
+            cells.fits()?;
+            contact(tx, writing, &cells)
+        })?;
         match taken {
             Some(Some(one)) => {
                 report.contacts += 1;
@@ -111,7 +114,10 @@ pub(super) fn items(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: 
     }
     let mut table = Table::open(ITEMS, text, &export::ITEMS, &["name", "unit"])?;
     while let Some(cells) = table.next(ITEMS)? {
-        match report.row(tx, (ITEMS, cells.line), |tx| item(tx, writing, &cells))? {
+        match report.row(tx, (ITEMS, cells.line), |tx| {
+            cells.fits()?;
+            item(tx, writing, &cells)
+        })? {
             Some(true) => report.items += 1,
             Some(false) => report.known += 1,
             None => {}

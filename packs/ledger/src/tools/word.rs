@@ -1,0 +1,68 @@
+//! What only the owner's word allows. Credit is given and taken on it, however that comes about: who pays more than was
+//! open has made a debt as well. Entries of others are changed on it too.
+
+use munshi_identity::{Principal, has_owners_word, persons};
+use munshi_safety::{approvals, policy};
+use munshi_store::Tx;
+use munshi_tools::Failure;
+use munshi_types::Money;
+
+use super::book::What;
+use super::call::Call;
+use crate::books::{Entry, contacts};
+use crate::error::{Error, Result as Booking};
+
+/// Whether a payment goes beyond what is open, so that somebody owes what nobody owed before it.
+pub(crate) fn is_beyond(what: What, balance: Money, amount: Money) -> Booking<bool> {
+    Ok(match what {
+        What::Received => balance.minus(amount)?.is_negative(),
+        What::Paid => balance.plus(amount)? > Money::ZERO,
+        _ => false,
+    })
+}
+
+/// By which scope a debt is opened to somebody who is not the owner.
+pub(crate) const fn scope(what: What) -> &'static str {
+    match what {
+        What::Paid | What::CreditGiven => "ledger.credit.add",
+        _ => "ledger.debt.add",
+    }
+}
+
+/// Whether somebody may do what the owner's word allows for this scope.
+pub(crate) fn has(tx: &mut Tx<'_>, who: &Principal, scope: &str) -> Booking<bool> {
+    let (_, policy) = policy::current(tx).map_err(|error| unread(&error))?;
+    Ok(has_owners_word(who, &policy.roles, scope))
+}
+
+fn unread(error: &impl ToString) -> Error {
+    munshi_store::Error::Decode(error.to_string()).into()
+}
+
+/// Whether whoever asked, or whoever said yes to it, may.
+fn is_given(tx: &mut Tx<'_>, call: &Call<'_>, scope: &str) -> Booking<bool> {
+    if let Some(who) = &call.who
+        && has(tx, who, scope)?
+    {
+        return Ok(true);
+    }
+    let asked = approvals::of_act(tx, call.act).map_err(|error| unread(&error))?;
+    let Some(by) = asked.and_then(|asked| asked.answered_by) else { return Ok(false) };
+    let person = persons::living(tx, by).map_err(|error| unread(&error))?;
+    match person.map(|person| person.principal(tx)) {
+        Some(who) => has(tx, &who, scope),
+        None => Ok(false),
+    }
+}
+
+/// Fails where a payment that was just written has made a debt without the owner's word: all of it is undone then.
+pub(super) fn allows(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (Some(what), Some(contact)) = (What::of_kind(entry.kind), entry.contact) else { return Ok(()) };
+    let balance = contacts::get(tx, contact)?.balance;
+    if !is_beyond(what, balance, Money::ZERO)? || is_given(tx, call, scope(what))? {
+        return Ok(());
+    }
+    let detail = "it goes beyond what is open, and credit is given and taken on the owner's word alone: \
+                  nothing was written, have the owner say it";
+    Err(Failure::surely("ledger_owners_word", detail))
+}
