@@ -3,13 +3,14 @@
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
 use munshi_tools::{Done, Failure, Write};
+use munshi_types::Money;
 
 use super::call::{Call, Desk};
 use super::person::{self, Party, Whom};
 use super::stock::{self, Moved};
 use super::told::Told;
 use super::word;
-use crate::books::{self, Act, Days, Entry, Kind, Lent, Line, Quantity, Settled, days, entry};
+use crate::books::{self, Act, Days, Entry, Kind, Lent, Line, Means, Quantity, Settled, days, entry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -90,7 +91,10 @@ impl Write for Book {
             Some(item) => told.with("kept", item.name).with("kept_unit", item.unit).say("stock-left"),
             None => told,
         };
-        Ok(told.cash_below(tx, &booked.entry)?.done())
+        Ok(match self.cash_paid(&call)? {
+            Some(paid) => told.cash_below(tx, paid)?.done(),
+            None => told.done(),
+        })
     }
 
     fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
@@ -135,6 +139,16 @@ impl Book {
             What::Received => Act::PaymentReceived { party, amount, means },
             What::Paid => Act::PaymentMade { party, amount, means },
         })
+    }
+
+    /// The cash that leaves the drawer, where any does.
+    fn cash_paid(&self, call: &Call<'_>) -> Result<Option<Money>, Failure> {
+        let is_paid = match self.what {
+            What::Purchase | What::Expense | What::Paid => call.means() == Means::Cash,
+            What::CreditGiven => lent(call) == Lent::Money(Means::Cash),
+            What::Sale | What::CreditTaken | What::Received => false,
+        };
+        is_paid.then(|| call.amount()).transpose()
     }
 
     fn told(

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::person::Party;
 use crate::books::contacts::{self, Contact};
-use crate::books::{ContactId, Entry, Kind, Means, balances, entry};
+use crate::books::{ContactId, Entry, balances};
 use crate::error::Result;
 
 /// A result that is put together.
@@ -71,16 +71,10 @@ impl Told {
             .say(phrase))
     }
 
-    /// That there is less than no cash, where this entry has made it so.
-    pub(crate) fn cash_below(self, tx: &mut Tx<'_>, entry: &Entry) -> Result<Self> {
-        if matches!(entry.kind, Kind::Sale | Kind::PaymentReceived) {
-            return Ok(self);
-        }
-        let postings = entry::postings(tx, entry.id)?;
-        let out = postings.iter().filter(|posting| posting.credit.code() == Means::Cash.as_str());
-        let out = Money::sum(out.map(|posting| posting.amount))?;
+    /// That there is less than no cash, where what was paid has made it so.
+    pub(crate) fn cash_below(self, tx: &mut Tx<'_>, paid: Money) -> Result<Self> {
         let cash = balances::standing(tx)?.cash;
-        let is_first = cash.is_negative() && !cash.plus(out)?.is_negative();
+        let is_first = cash.is_negative() && !cash.plus(paid)?.is_negative();
         Ok(if is_first { self.money("cash_balance", cash).say("cash-below") } else { self })
     }
 

@@ -57,7 +57,8 @@ fn is_given(tx: &mut Tx<'_>, call: &Call<'_>, scope: &str) -> Booking<bool> {
 
 /// Fails where a payment that was just written has made a debt without the owner's word: all of it is undone then.
 pub(super) fn allows(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (Some(what), Some(contact)) = (What::of_kind(entry.kind), entry.contact) else { return Ok(()) };
+    let what = What::of_kind(entry.kind).filter(|what| matches!(what, What::Received | What::Paid));
+    let (Some(what), Some(contact)) = (what, entry.contact) else { return Ok(()) };
     let balance = contacts::get(tx, contact)?.balance;
     if !is_beyond(what, balance, Money::ZERO)? || is_given(tx, call, scope(what))? {
         return Ok(());
