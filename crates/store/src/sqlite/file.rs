@@ -77,9 +77,10 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
 
 /// Refuses a database that some other program made: it would be taken over, tables, mark and all.
 pub(crate) fn refuse_foreign(raw: &rusqlite::Connection, path: &Path) -> Result<()> {
-    let mark: i32 = raw.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(translate)?;
+    // In this order: another process of ours may make the tables and the mark, together, between the two looks.
     let tables: i64 =
         raw.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(translate)?;
+    let mark: i32 = raw.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(translate)?;
     if mark == APPLICATION_ID || (mark == 0 && tables == 0) {
         return Ok(());
     }

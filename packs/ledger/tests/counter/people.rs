@@ -72,7 +72,7 @@ on_both! {
         assert!(told.contains("₹50") && told.contains("Ramesh ne 520 diye"), "{told}");
         assert!(told.contains("1. Ramesh") && told.contains("2. Ramesh"), "{told}");
         shop.say("1").await;
-        let owed = shop.db.read(shop.tenant, |tx| balances::standing(tx)).await.unwrap().receivable;
+        let owed = shop.db.read(shop.tenant, balances::standing).await.unwrap().receivable;
         assert_eq!(owed, Money::from_paise(123_000), "both were written, each once");
         shop.say("Ramesh ne 530 diye").await;
         let told = shop.say("Ramesh Gupta ne 530 diye").await;

@@ -156,7 +156,7 @@ on_both! {
             let asked = shop.say(bare).await;
             assert!(asked.contains("Ramesh") && asked.contains("₹300"), "{bare}: {asked}");
             shop.say("yes").await;
-            assert_eq!(shop.db.read(shop.tenant, |tx| balances::standing(tx)).await.unwrap().payable, Money::ZERO, "{bare}");
+            assert_eq!(shop.db.read(shop.tenant, balances::standing).await.unwrap().payable, Money::ZERO, "{bare}");
             test.clock.advance(std::time::Duration::from_secs(3600));
         }
     }
