@@ -86,7 +86,7 @@ mod tests {
         let mut priced = spec.clone();
         priced.parameters =
             json!({ "type": "object", "properties": { "amount": { "type": "integer", "format": "money" } } });
-        let words = plain(&priced, &json!({ "amount": 12_34_500, "count": 12_34_500 }));
+        let words = plain(&priced, &json!({ "amount": 1_234_500, "count": 1_234_500 }));
         assert_eq!(words, "Writes a sale down (log_sale): amount ₹12,345; count 1234500");
         let forged = plain(&spec, &json!({ "a\n\u{202e}b\u{e0041}": 1 }));
         assert_eq!(forged, "Writes a sale down (log_sale): “a  b ” 1");
