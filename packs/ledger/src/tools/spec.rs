@@ -81,7 +81,8 @@ const MEANS: [(&str, &str); 4] = [
 
 /// What was lent or borrowed, and by which words money is known.
 const LENT: [(&str, &str); 2] = [
-    ("wares", "maal, saaman, samaan, माल, सामान, মাল, માલ, ಸಾಮಾನು, സാധനം, ମାଲ, ਮਾਲ, சரக்கு, సరుకు"),
+    // Words for wares, such as maal, name what was given.
+    ("wares", "wares"),
     (
         "money",
         "loan, lent, lend, borrowed, borrow, karz, karza, karj, cash, nakad, nagad, rokda, rokh, लोन, कर्ज, कर्ज़, क़र्ज़, नकद, \
