@@ -1,6 +1,6 @@
 //! Days that have been, and the book of one.
 
-use munshi_ledger::books::{Day, Days, day_book, days};
+use munshi_ledger::books::{Day, Days, balances, day_book, days};
 use munshi_types::Money;
 
 use crate::support::Shop;
@@ -11,6 +11,16 @@ fn paise(rupees: i64) -> Money {
 }
 
 on_both! {
+    /// A week is no day: which one is asked, and nothing is written before.
+    async fn a_stretch_of_days_is_asked_about(test: TestDb) {
+        let shop = Shop::open(&test).await;
+        for said in ["Ramesh ne pichhle hafte 450 diye", "Ramesh paid 450 last week"] {
+            shop.say(said).await;
+            let entries = shop.db.read(shop.tenant, balances::standing).await.unwrap().entries;
+            assert_eq!(entries, 0, "{said}");
+        }
+    }
+
     async fn yesterday_is_written_on_yesterday(test: TestDb) {
         let shop = Shop::open(&test).await;
         let reply = shop.say("kal Ramesh ne 500 diye").await;
