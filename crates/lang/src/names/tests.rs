@@ -56,6 +56,28 @@ fn a_shops_english_name_is_known_by_its_sound() {
 }
 
 #[test]
+fn words_of_trade_are_kept_as_they_fold() {
+    for (written, said) in super::SOUNDED {
+        assert_eq!(crate::fold::key(written), *written);
+        assert_eq!(super::name_key(written), super::name_key(said), "{written}");
+    }
+    for (written, native) in [
+        ("Traders", "ट्रेडर्स"),
+        ("Trading", "ट्रेडिंग"),
+        ("Tailors", "टेलर्स"),
+        ("Bakery", "बेकरी"),
+        ("Dairy", "डेयरी"),
+        ("Painter", "पेंटर"),
+        ("Paints", "पेंट्स"),
+        ("Mobile", "मोबाइल"),
+        ("Textiles", "टेक्सटाइल्स"),
+    ] {
+        let score = super::score(written, native);
+        assert!(score > 0.85, "{written} {native} {score} {}", crate::fold::key(native));
+    }
+}
+
+#[test]
 fn other_vowels_are_another_name() {
     for (said, contact) in
         [("Dinesh", "Danish"), ("Danish", "Dinesh"), ("Ramesh", "Suresh"), ("Mina", "Mona")]

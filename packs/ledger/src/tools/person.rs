@@ -60,14 +60,21 @@ pub(crate) fn whom(tx: &mut Tx<'_>, said: &str, heard: &str) -> Result<Whom> {
     })
 }
 
-/// A name with the rest of the word that it begins, where what was heard has it so.
+/// A name with the rest of the word that it begins, where what was heard has it so and nowhere by itself.
 fn as_heard<'h>(said: &str, heard: &'h str) -> Option<&'h str> {
     let is_letter = |letter: char| !letter.is_whitespace() && !letter.is_ascii_punctuation() && letter != '।';
     let starts = |at: usize| heard.get(..at).is_some_and(|before| !before.ends_with(is_letter));
-    let (at, _) = heard.match_indices(said).find(|(at, _)| starts(*at))?;
-    let rest = heard.get(at + said.len()..)?;
-    let more = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
-    (more > 0).then(|| heard.get(at..at + said.len() + more)).flatten()
+    let places = heard.match_indices(said).map(|(at, _)| at).filter(|at| starts(*at));
+    let mut longer = None;
+    for at in places {
+        let rest = heard.get(at + said.len()..)?;
+        match rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len()) {
+            // "Ramesh ne Ram ko": it was said whole.
+            0 => return None,
+            more => longer = longer.or_else(|| heard.get(at..at + said.len() + more)),
+        }
+    }
+    longer
 }
 
 /// A contact, and whether it is new in the books.
@@ -159,4 +166,18 @@ fn choices(several: &[Contact]) -> impl Iterator<Item = Choice> + '_ {
 fn tail(phone: &str) -> String {
     let start = phone.char_indices().rev().nth(3).map_or(0, |(at, _)| at);
     format!("…{}", phone.get(start..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_longer_only_where_it_never_stands_by_itself() {
+        assert_eq!(as_heard("সমী", "সমীর ৩০৫ টাকা দিল"), Some("সমীর"));
+        assert_eq!(as_heard("Raju", "kal Rajuko, 50 diye"), Some("Rajuko"));
+        for heard in ["Ramesh ne Ram ko 50 diye", "Ram's 50", "Param ko 50", "50 diye", ""] {
+            assert_eq!(as_heard("Ram", heard), None, "{heard}");
+        }
+    }
 }
