@@ -13,6 +13,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p munshi-lint
+	cargo test -q -p munshi-lint
 
 bench: build
 	scripts/postgres.sh run cargo run --release -q -p munshi-bench

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use munshi_store::migrate::{self, Request};
 use munshi_store::{Address, Db, Migration, Migrations, Options, tenants};
 use munshi_types::{FakeClock, Ids, SystemRandom, Tenant, TenantId, TenantStatus, Timestamp, Zone};
+
+use crate::template::Template;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -46,18 +47,10 @@ impl TestDb {
     }
 
     pub async fn open_with(engine: Engine, migrations: &[&[Migration]], options: Options) -> Self {
-        let (address, place) = tokio::task::spawn_blocking(move || Place::make(engine)).await.unwrap();
-        let migrations = Migrations::new(migrations).unwrap();
+        let template = Template::new(migrations, &options);
+        let (address, place) = Place::migrated(engine, &template).await;
+        let migrations = template.migrations;
         let clock = Arc::new(FakeClock::at(MORNING));
-        let request = Request {
-            address: address.clone(),
-            owner: None,
-            options: options.clone(),
-            migrations: migrations.clone(),
-            now: MORNING,
-            backups: None,
-        };
-        migrate::run(request).await.unwrap();
         let db = Db::open(&address, &options, &migrations).await.unwrap();
         let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
         Self { db, address, migrations, options, clock, ids, place }
@@ -94,12 +87,34 @@ impl Place {
             Engine::Sqlite => {
                 (Address::sqlite(folder.path().join("munshi.db")), Self { folder, database: None })
             }
+            Engine::Postgres => Self::on_postgres(folder, "template1"),
+        }
+    }
+
+    /// The same with every table in it.
+    async fn migrated(engine: Engine, template: &Template) -> (Address, Self) {
+        let folder = tempfile::tempdir().unwrap();
+        match engine {
+            Engine::Sqlite => {
+                let path = folder.path().join("munshi.db");
+                let address = Address::sqlite(path.clone());
+                match template.on_sqlite().await {
+                    Some(file) => drop(std::fs::copy(file, path).unwrap()),
+                    None => template.migrate(&address).await,
+                }
+                (address, Self { folder, database: None })
+            }
             Engine::Postgres => {
-                let database = PostgresDatabase::create();
-                let address = database.url("munshi_owner").parse().unwrap();
-                (address, Self { folder, database: Some(database) })
+                let name = template.on_postgres().await;
+                tokio::task::spawn_blocking(move || Self::on_postgres(folder, &name)).await.unwrap()
             }
         }
+    }
+
+    fn on_postgres(folder: tempfile::TempDir, template: &str) -> (Address, Self) {
+        let database = PostgresDatabase::create(template);
+        let address = url(&database.name, "munshi_owner").parse().unwrap();
+        (address, Self { folder, database: Some(database) })
     }
 
     pub fn folder(&self) -> PathBuf {
@@ -108,7 +123,7 @@ impl Place {
 
     /// The address of this database for another login.
     pub fn postgres_url(&self, login: &str) -> String {
-        self.database.as_ref().expect("a Postgres database").url(login)
+        url(&self.database.as_ref().expect("a Postgres database").name, login)
     }
 
     /// Runs statements as the server's superuser, who is held by no rule.
@@ -121,21 +136,24 @@ impl Place {
 }
 
 impl PostgresDatabase {
-    fn create() -> Self {
+    fn create(template: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let server = server_url();
         let name = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
         let database = Self { server, name };
         let mut client = postgres::Client::connect(&database.server, postgres::NoTls).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {} OWNER munshi_owner", database.name)).unwrap();
+        let create = format!("CREATE DATABASE {} OWNER munshi_owner TEMPLATE {template}", database.name);
+        client.batch_execute(&create).unwrap();
         database
     }
+}
 
-    fn url(&self, login: &str) -> String {
-        let (_, rest) = self.server.split_once('@').unwrap();
-        let (place, _) = rest.split_once('/').unwrap();
-        format!("postgres://{login}@{place}/{}?sslmode=disable", self.name)
-    }
+/// The address of a database of the test server for a login.
+pub(crate) fn url(database: &str, login: &str) -> String {
+    let server = server_url();
+    let (_, rest) = server.split_once('@').unwrap();
+    let (place, _) = rest.split_once('/').unwrap();
+    format!("postgres://{login}@{place}/{database}?sslmode=disable")
 }
 
 /// The server `make test` started.
@@ -148,19 +166,18 @@ pub fn server_url() -> String {
 impl Drop for PostgresDatabase {
     fn drop(&mut self) {
         let (server, name) = (self.server.clone(), self.name.clone());
-        on_a_plain_thread(move || {
+        let dropping = std::thread::spawn(move || {
             if let Ok(mut client) = postgres::Client::connect(&server, postgres::NoTls) {
                 // Left behind on failure; the whole server goes at the end of the run.
                 let _left = client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
             }
         });
+        // A second panic while one unwinds would end the process without the first one's words.
+        let _ended = dropping.join();
     }
 }
 
 /// The blocking driver has a runtime of its own and may not run inside another.
-fn on_a_plain_thread(work: impl FnOnce() + Send + 'static) {
-    let done = std::thread::spawn(work).join();
-    if !std::thread::panicking() {
-        done.unwrap();
-    }
+pub(crate) fn on_a_plain_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::spawn(work).join().unwrap()
 }

@@ -12,6 +12,7 @@
 //! - [`process`]: running the test program again as a child that may be killed
 //! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
+//! - `template`: the migrated databases that tests copy
 //!
 //! Nothing here is part of the product; unwrapping is how a test fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -25,6 +26,7 @@ pub mod process;
 pub mod proxy;
 pub mod server;
 pub mod shim;
+mod template;
 
 pub use database::{Engine, TestDb};
 

@@ -1,0 +1,101 @@
+//! A migrated, empty database that the tests of one run copy instead of migrating each their own.
+//!
+//! Postgres copies a database of the test server, which ends with the run. SQLite copies a file in the folder that
+//! `scripts/test.sh` makes for the run; without that folder every test migrates by itself. Neither outlives the run,
+//! so that a change to how migrations are rendered is never hidden by an older copy.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+
+use munshi_store::migrate::{self, Request};
+use munshi_store::{Address, Migration, Migrations, Options};
+
+use crate::database::{MORNING, on_a_plain_thread, server_url};
+
+/// The migrations of one set of crates, and the name of the database they make.
+pub(crate) struct Template {
+    pub(crate) migrations: Migrations,
+    pub(crate) options: Options,
+    name: String,
+}
+
+impl Template {
+    pub(crate) fn new(crates: &[&[Migration]], options: &Options) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for migration in crates.iter().flat_map(|list| list.iter()) {
+            (migration.name, migration.text).hash(&mut hasher);
+        }
+        Self {
+            migrations: Migrations::new(crates).unwrap(),
+            options: options.clone(),
+            name: format!("template_{:016x}", hasher.finish()),
+        }
+    }
+
+    pub(crate) async fn migrate(&self, address: &Address) {
+        let request = Request {
+            address: address.clone(),
+            owner: None,
+            options: self.options.clone(),
+            migrations: self.migrations.clone(),
+            now: MORNING,
+            backups: None,
+        };
+        migrate::run(request).await.unwrap();
+    }
+
+    /// The name of the template on the test server, made by whichever process needs it first while others wait.
+    pub(crate) async fn on_postgres(&self) -> String {
+        let (name, making) = (self.name.clone(), format!("making_{}", self.name));
+        let (holder, is_made) = {
+            let (name, making) = (name.clone(), making.clone());
+            tokio::task::spawn_blocking(move || on_a_plain_thread(move || lock(&name, &making))).await.unwrap()
+        };
+        if !is_made {
+            self.migrate(&crate::database::url(&making, "munshi_owner").parse().unwrap()).await;
+        }
+        let made = name.clone();
+        tokio::task::spawn_blocking(move || {
+            on_a_plain_thread(move || {
+                let mut holder = holder;
+                if !is_made {
+                    holder.batch_execute(&format!("ALTER DATABASE {making} RENAME TO {made}")).unwrap();
+                }
+            });
+        })
+        .await
+        .unwrap();
+        name
+    }
+
+    /// The template's file, where the run has a folder for it.
+    pub(crate) async fn on_sqlite(&self) -> Option<PathBuf> {
+        let folder = templates_folder()?;
+        let file = folder.join(format!("{}.db", self.name));
+        if !file.exists() {
+            let making = tempfile::tempdir_in(&folder).unwrap();
+            let path = making.path().join("munshi.db");
+            self.migrate(&Address::sqlite(path.clone())).await;
+            // Whoever comes second puts the same bytes in the first one's place.
+            std::fs::rename(path, &file).unwrap();
+        }
+        Some(file)
+    }
+}
+
+/// Holds the template's name on the server; makes an empty database to migrate where there is no template yet.
+fn lock(name: &str, making: &str) -> (postgres::Client, bool) {
+    let mut client = postgres::Client::connect(&server_url(), postgres::NoTls).unwrap();
+    client.execute("SELECT pg_advisory_lock(hashtext($1))", &[&name]).unwrap();
+    let known = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).unwrap();
+    if known.is_empty() {
+        client.batch_execute(&format!("DROP DATABASE IF EXISTS {making} WITH (FORCE)")).unwrap();
+        client.batch_execute(&format!("CREATE DATABASE {making} OWNER munshi_owner")).unwrap();
+    }
+    (client, !known.is_empty())
+}
+
+#[allow(clippy::disallowed_methods, reason = "the test runner hands the folder over in the environment")]
+fn templates_folder() -> Option<PathBuf> {
+    std::env::var_os("MUNSHI_TEST_TEMPLATES").map(PathBuf::from)
+}
