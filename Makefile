@@ -1,6 +1,6 @@
 # `make test` is what CI runs. Everything it needs beyond Rust is fetched once into a cache outside the clone.
 
-.PHONY: build test lint bench measure
+.PHONY: build test soak lint bench measure
 
 build:
 	cargo build --release
@@ -8,6 +8,10 @@ build:
 # Every test, on SQLite and on a real Postgres that is fetched, started and stopped here.
 test:
 	scripts/test.sh
+
+# The long tests, before a change is called done: many kills, and comparisons with what the product does not carry.
+soak:
+	scripts/soak.sh
 
 lint:
 	cargo fmt --all --check

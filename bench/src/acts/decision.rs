@@ -8,7 +8,8 @@ use std::time::Instant;
 use anyhow::Result;
 use munshi_identity::{Principal, Role};
 use munshi_safety::pipeline::{
-    Ask, Full, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted, decide,
+    Ask, CheckedArguments, Full, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted,
+    decide,
 };
 use munshi_safety::privacy::Profile;
 use munshi_types::{Effect, Ids, TenantId, TenantStatus};
@@ -79,10 +80,11 @@ fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Resul
         connector.maker = munshi_safety::pipeline::Maker::Foreign;
     }
     let tool = Known::new(spec(effect)?, connector)?;
+    let given = json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" });
     let proposal = Proposal {
         act: ids.next(),
         name: "log_sale".to_owned(),
-        arguments: json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" }),
+        arguments: CheckedArguments::new(given, Some(&tool)),
         tool: Some(Arc::new(tool)),
         offered: true,
         wanted: Wanted::Act,

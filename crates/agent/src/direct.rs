@@ -6,7 +6,7 @@ use std::sync::Arc;
 use munshi_identity::Principal;
 use munshi_pack::Scene;
 use munshi_safety::acts;
-use munshi_safety::pipeline::{Caller, Concern, Door, Proposal, Source, Taint, Wanted};
+use munshi_safety::pipeline::{Caller, CheckedArguments, Concern, Door, Proposal, Source, Taint, Wanted};
 use munshi_store::Tx;
 use munshi_tiers::{Resolution, contract};
 use munshi_tools::{Answer, NoJournal, Tool, Want};
@@ -106,7 +106,7 @@ impl Inner {
         Proposal {
             act: self.ids.next(),
             name: one.tool.known.spec.name.to_string(),
-            arguments: json!({}),
+            arguments: CheckedArguments::new(json!({}), Some(&one.tool.known)),
             tool: Some(one.tool.known.clone()),
             offered: true,
             wanted: Wanted::Act,

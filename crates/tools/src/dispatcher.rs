@@ -5,7 +5,7 @@ use std::sync::Arc;
 use munshi_identity::{Principal, persons};
 use munshi_safety::acts::{self, Begun, Mode, Office, Outcome, Permit};
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
+use munshi_safety::pipeline::{Caller, CheckedArguments, Concern, Proposal, Taint, Wanted};
 use munshi_store::{Db, Tx};
 use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
@@ -375,7 +375,7 @@ fn proposal(want: Want, tool: Option<&Tool>) -> Proposal {
     Proposal {
         act: want.act,
         name: want.name,
-        arguments: want.arguments,
+        arguments: CheckedArguments::new(want.arguments, tool.map(|tool| tool.known.as_ref())),
         tool: tool.map(|tool| tool.known.clone()),
         offered: want.offered,
         wanted: want.wanted,

@@ -1,5 +1,6 @@
 //! Whether an answer has the form that was asked for, whatever its provider promised.
 
+use munshi_schema::{Misfit, Schema};
 use serde_json::Value;
 
 use crate::chat::{ChatRequest, Message, Output, Reply, Role, StopReason};
@@ -11,17 +12,17 @@ const LONGEST_QUOTE: usize = 2_000;
 const MOST_COMPLAINTS: usize = 5;
 
 /// Checks answers to one request; the schema is read once.
-pub(crate) struct Form(Option<jsonschema::Validator>);
+pub(crate) struct Form(Option<Schema>);
 
 impl Form {
     /// A schema that is no schema is the caller's mistake, found before anything is paid for.
     pub(crate) fn of(request: &ChatRequest) -> Result<Self, Fault> {
         let Output::Json { name, schema } = &request.output else { return Ok(Self(None)) };
-        let validator = jsonschema::validator_for(schema).map_err(|error| Fault::Rejected {
+        let schema = Schema::compile(schema).map_err(|error| Fault::Rejected {
             status: 400,
             message: format!("the schema `{name}` can't be used: {error}"),
         })?;
-        Ok(Self(Some(validator)))
+        Ok(Self(Some(schema)))
     }
 
     /// Answers of a form are held back until they are known to have it.
@@ -30,23 +31,22 @@ impl Form {
     }
 
     pub(crate) fn check(&self, reply: &Reply) -> Result<(), Fault> {
-        let Some(validator) = &self.0 else { return Ok(()) };
+        let Some(schema) = &self.0 else { return Ok(()) };
         if reply.stop == StopReason::Refused {
             return Ok(());
         }
         let value: Value = serde_json::from_str(reply.text().trim())
             .map_err(|error| Fault::WrongForm(format!("no JSON: {error}")))?;
         let complaints: Vec<String> =
-            validator.iter_errors(&value).take(MOST_COMPLAINTS).map(|error| complaint(&error)).collect();
+            schema.find_misfits(&value, MOST_COMPLAINTS).iter().map(complaint).collect();
         if complaints.is_empty() { Ok(()) } else { Err(Fault::WrongForm(complaints.join("; "))) }
     }
 }
 
 /// Where it is and what is wrong, without the value, which may be anything.
-fn complaint(error: &jsonschema::ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    let place = if place.is_empty() { "the answer".to_owned() } else { place };
-    format!("{place}: {}", error.masked())
+fn complaint(misfit: &Misfit) -> String {
+    let place = if misfit.place.is_empty() { "the answer" } else { &misfit.place };
+    format!("{place} {}", misfit.what)
 }
 
 /// The request with what came of it and what was wrong, for the one time it is asked again.

@@ -145,13 +145,13 @@ impl Desk<'_, '_> {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
         let leaving = match tool.connector.maker {
-            Maker::House => Some(self.proposal.arguments.clone()),
+            Maker::House => Some((*self.proposal.arguments).clone()),
             Maker::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
         let Some(leaving) = leaving else {
             return Err(Error::Invalid("what may not leave was asked about".to_owned()));
         };
-        let differs = (leaving != self.proposal.arguments).then_some(&leaving);
+        let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
         self.write(&Decided { leaving: differs, ..Decided::of(State::Waiting) })?;
         let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
@@ -188,7 +188,7 @@ impl Desk<'_, '_> {
             approvals::take_up(self.tx, approval, self.now)?;
         }
         let state = if mode == Mode::Apply { State::Intended } else { State::Rehearsing };
-        let leaving = (cleared.arguments != self.proposal.arguments).then_some(&cleared.arguments);
+        let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
         let lease = Some(self.now.plus(Office::lease(tool.spec.timeout)));
         self.write(&Decided { held: self.held, lease, leaving, ..Decided::of(state) })?;
         let mut permit = self.permit(&tool, cleared.arguments, mode);

@@ -17,7 +17,7 @@ impl Digest {
         let mut what = json!({
             "tool": proposal.name,
             "connector": proposal.tool.as_ref().map(|tool| tool.connector.name.as_str()),
-            "arguments": proposal.arguments,
+            "arguments": *proposal.arguments,
             "tenant": proposal.caller.principal.tenant,
             "person": proposal.caller.principal.person,
             "binding": proposal.caller.binding,

@@ -20,7 +20,7 @@ pub struct Proposal {
     /// Given by whoever asks, and the same when asked again after a crash.
     pub act: ActId,
     pub name: String,
-    pub arguments: Value,
+    pub arguments: CheckedArguments,
     /// The tool of that name; none where there is none.
     pub tool: Option<Arc<Known>>,
     /// Whether the agent has it in its list.
@@ -32,6 +32,35 @@ pub struct Proposal {
     pub taint: Taint,
     /// What a pack's own checks want confirmed.
     pub concerns: Vec<Concern>,
+}
+
+/// Arguments with what their tool's schema says of them. Made before any transaction begins: a schema may be anybody's,
+/// and whoever holds the database waits for nothing else.
+#[derive(Clone, Debug)]
+pub struct CheckedArguments {
+    value: Value,
+    misfit: Option<String>,
+}
+
+impl CheckedArguments {
+    /// Where there is no such tool, there is nothing to fit.
+    pub fn new(value: Value, tool: Option<&Known>) -> Self {
+        let misfit = tool.and_then(|tool| tool.misfit(&value));
+        Self { value, misfit }
+    }
+
+    /// Why they don't fit, if they don't; never with the values themselves.
+    pub fn misfit(&self) -> Option<&str> {
+        self.misfit.as_deref()
+    }
+}
+
+impl Deref for CheckedArguments {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
 }
 
 /// A proposal before the policy it is measured by.

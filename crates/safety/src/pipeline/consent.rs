@@ -100,7 +100,7 @@ fn rehearse(ask: &Ask<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
         let what = "This tool can't be tried out. Say what it would do, in words.";
         return refuse(Refusal::new(StageName::Consent, Code::NoRehearsal, what));
     }
-    let leaving = if draft.leaving.is_null() { ask.arguments.clone() } else { draft.leaving.take() };
+    let leaving = if draft.leaving.is_null() { (*ask.arguments).clone() } else { draft.leaving.take() };
     let cleared = Cleared { arguments: leaving, autonomy: draft.autonomy, approval: None };
     Ok(Step::Stop(Verdict::Rehearse(cleared)))
 }

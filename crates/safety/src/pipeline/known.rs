@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_schema::Schema;
 use munshi_types::{Autonomy, Conduct, Sending, ToolSpec, is_unseen};
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ const LARGEST: f64 = 9_007_199_254_740_991.0;
 pub struct Known {
     pub spec: ToolSpec,
     pub connector: Connector,
-    schema: Arc<jsonschema::Validator>,
+    schema: Arc<Schema>,
 }
 
 /// Who brings a tool.
@@ -59,10 +60,8 @@ impl Known {
             return Err(bad("its parameters must have the type object".to_owned()));
         }
         top.entry("additionalProperties").or_insert(json!(false));
-        let schema = jsonschema::options()
-            .should_validate_formats(true)
-            .build(&spec.parameters)
-            .map_err(|error| bad(format!("its schema is none: {error}")))?;
+        let schema = Schema::compile(&spec.parameters)
+            .map_err(|error| bad(format!("its schema can't be checked: {error}")))?;
         if let Some(what) = contradiction(&spec, &connector) {
             return Err(bad(what));
         }
@@ -98,8 +97,8 @@ impl Known {
         if let Some(what) = unsound(arguments) {
             return Some(what.to_owned());
         }
-        if let Some(error) = self.schema.iter_errors(arguments).next() {
-            return Some(format!("{} at {}", error.masked(), error.instance_path()));
+        if let Some(misfit) = self.schema.find_misfits(arguments, 1).first() {
+            return Some(misfit.to_string());
         }
         let vague = scope_names(&self.spec.scope).find(|name| !is_plain(arguments.get(name)))?;
         Some(format!(

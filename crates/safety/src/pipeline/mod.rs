@@ -30,7 +30,7 @@ use munshi_types::{ApprovalId, Autonomy};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use ask::{Ask, Caller, Concern, Proposal, Wanted};
+pub use ask::{Ask, Caller, CheckedArguments, Concern, Proposal, Wanted};
 pub use consent::{Needs, Question, Reason, Risk};
 pub use door::Door;
 pub use ground::{Full, Given, Ground};
@@ -152,7 +152,7 @@ fn follow(
         }
         passed(stage.name, &draft);
     }
-    let leaving = if draft.leaving.is_null() { ask.arguments.clone() } else { draft.leaving };
+    let leaving = if draft.leaving.is_null() { (*ask.arguments).clone() } else { draft.leaving };
     Ok(Verdict::Apply(Cleared { arguments: leaving, autonomy: draft.autonomy, approval: draft.consent }))
 }
 

@@ -49,7 +49,7 @@ fn why(ask: &Ask<'_>, stage: StageName, draft: &Draft) -> String {
         StageName::Scope => format!("{scope} is open to the agent and on {connector}"),
         StageName::Autonomy => autonomy(ask, draft.autonomy),
         StageName::Limits => "no limit is reached".to_owned(),
-        StageName::Redaction if draft.leaving.is_null() || draft.leaving == ask.arguments => {
+        StageName::Redaction if draft.leaving.is_null() || draft.leaving == *ask.arguments => {
             "nothing in the arguments is hidden".to_owned()
         }
         StageName::Redaction => format!("some of the arguments are hidden from {connector}"),

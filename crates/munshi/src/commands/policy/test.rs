@@ -6,7 +6,7 @@ use clap::Args;
 use munshi_connectors::rows;
 use munshi_identity::Principal;
 use munshi_safety::acts;
-use munshi_safety::pipeline::{Caller, Door, Known, Proposal, Taint, Trace, Wanted};
+use munshi_safety::pipeline::{Caller, CheckedArguments, Door, Known, Proposal, Taint, Trace, Wanted};
 use munshi_store::{Db, Tx};
 use munshi_tiers::{Resolution, Resolver, contract};
 use munshi_types::tier::TierName;
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let proposal = Proposal {
             act: Ids::system().next(),
             name: arguments.tool.clone(),
-            arguments: given.clone(),
+            arguments: CheckedArguments::new(given.clone(), tool.as_deref()),
             tool: tool.clone(),
             offered: through.as_ref().is_none_or(|through| offers(through, &arguments.tool, tool.as_deref())),
             wanted: Wanted::Act,

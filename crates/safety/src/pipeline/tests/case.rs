@@ -7,15 +7,20 @@ use munshi_types::{
     ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, TenantStatus, ToolSpec,
     Zone,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Connector, Door, Full, Given, Ground, Known, Maker, Proposal, Reason, Taint, Verdict,
-    Wanted, decide,
+    Ask, Caller, CheckedArguments, Connector, Door, Full, Given, Ground, Known, Maker, Proposal, Reason,
+    Taint, Verdict, Wanted, decide,
 };
 use crate::error::Result;
 use crate::policy::Policy;
+
+/// As they are; [`Case::decide`] checks them against the tool that the case has by then.
+pub(super) fn given(arguments: Value) -> CheckedArguments {
+    CheckedArguments::new(arguments, None)
+}
 
 pub(super) fn globs(texts: &[&str]) -> Vec<ScopeGlob> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -109,7 +114,7 @@ impl Case {
         let proposal = Proposal {
             act: ActId::from_uuid(Uuid::from_u128(1)),
             name: "tool".to_owned(),
-            arguments: json!({ "id": "42", "to": "raju" }),
+            arguments: given(json!({ "id": "42", "to": "raju" })),
             tool: Some(tool),
             offered: true,
             wanted: Wanted::Act,
@@ -128,6 +133,8 @@ impl Case {
     }
 
     pub(super) fn decide(&mut self) -> Verdict {
+        let tool = self.proposal.tool.as_deref();
+        self.proposal.arguments = CheckedArguments::new((*self.proposal.arguments).clone(), tool);
         let ask = Ask { proposal: &self.proposal, policy: &self.policy, tenant: self.tenant };
         decide(&ask, &mut self.ground).unwrap()
     }

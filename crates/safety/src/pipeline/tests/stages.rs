@@ -12,7 +12,7 @@ use super::super::{
     Concern, Connector, Door, Given, Known, Maker, Needs, Reason, Risk, Source, StageName, Taint, Verdict,
     Wanted,
 };
-use super::case::{Case, connector, globs, open, principal, sender, spec};
+use super::case::{Case, connector, given, globs, open, principal, sender, spec};
 use crate::policy::{Authorised, Leaving};
 use crate::privacy::{Fields, Profile};
 
@@ -39,7 +39,7 @@ fn schema_takes_what_is_offered_and_fits() {
     ];
     for (expected, arguments) in cases {
         let mut case = Case::of(spec(Effect::Keyed));
-        case.proposal.arguments = arguments.clone();
+        case.proposal.arguments = given(arguments.clone());
         assert_eq!(case.word(), expected, "{}", arguments.to_string().chars().take(80).collect::<String>());
     }
     let mut case = Case::of(spec(Effect::Keyed));
@@ -68,7 +68,7 @@ fn nothing_is_done_for_a_tenant_that_is_not_active() {
 #[test]
 fn a_misfit_never_tells_the_value() {
     let mut case = Case::of(spec(Effect::Keyed));
-    case.proposal.arguments = json!({ "id": { "card": "4111 1111" }, "to": "raju" });
+    case.proposal.arguments = given(json!({ "id": { "card": "4111 1111" }, "to": "raju" }));
     let Verdict::Refuse(refusal) = case.decide() else { panic!() };
     assert!(!refusal.suggestion.contains("4111"), "{}", refusal.suggestion);
 }
@@ -200,13 +200,13 @@ fn no_value_that_means_another_passes_a_deny() {
         open_id.parameters["properties"]["id"] = json!({});
         let mut case = Case::of(open_id);
         case.proposal.agent = Arc::new(Conduct { deny: globs(&["users/admin/*"]), ..open() });
-        case.proposal.arguments = json!({ "id": id, "to": "raju" });
+        case.proposal.arguments = given(json!({ "id": id, "to": "raju" }));
         assert_eq!(case.word(), "bad_arguments", "{id}");
-        case.proposal.arguments = json!({ "id": "admin", "to": "raju" });
+        case.proposal.arguments = given(json!({ "id": "admin", "to": "raju" }));
         assert_eq!(case.word(), "denied");
         for honest in [json!("admin2"), json!("राजू"), json!("क्\u{200d}ष"), json!("raju kumar"), json!(7)]
         {
-            case.proposal.arguments = json!({ "id": honest, "to": "raju" });
+            case.proposal.arguments = given(json!({ "id": honest, "to": "raju" }));
             assert_eq!(case.word(), "apply", "{honest}");
         }
     }
@@ -268,7 +268,7 @@ fn what_leaves_is_redacted_and_what_stays_is_not() {
             let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
             case.policy.redaction = leaving.clone();
             case.proposal.wanted = wanted;
-            case.proposal.arguments = json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" });
+            case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" }));
             let (Verdict::Apply(cleared) | Verdict::Rehearse(cleared)) = case.decide() else { panic!() };
             let left = cleared.arguments.to_string().contains("98123");
             assert_eq!(left, maker == Maker::House, "{maker:?} {effect:?} {wanted:?}");
@@ -286,7 +286,7 @@ fn no_write_goes_ahead_on_a_value_the_profile_hid() {
     ] {
         let mut case = Case::of(ToolSpec { dry_run: true, ..spec(effect) });
         case.policy.redaction = Leaving { profile: Profile::Standard, fields: Fields::default() };
-        case.proposal.arguments = arguments.clone();
+        case.proposal.arguments = given(arguments.clone());
         case.proposal.wanted = wanted;
         assert_eq!(case.word(), expected, "{effect:?} {wanted:?}");
     }
@@ -298,7 +298,7 @@ fn foreign_text_can_not_make_rupees_paise() {
         let mut case = Case::of(spec(Effect::Keyed));
         let own_words = vec!["42 raju 500".to_owned()];
         case.proposal.taint = Taint { sources: BTreeSet::from([Source::Document]), own_words };
-        case.proposal.arguments = json!({ "id": "42", "to": "raju", "amount": amount });
+        case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "amount": amount }));
         assert_eq!(case.word(), expected, "{amount}");
     }
 }
@@ -387,7 +387,7 @@ fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
         let (tool, template_of, audience) =
             ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
         case.policy.messages = vec![Authorised { tool, template: template_of, audience }];
-        case.proposal.arguments = json!({ "id": "42", "to": to, "template": template });
+        case.proposal.arguments = given(json!({ "id": "42", "to": to, "template": template }));
         assert_eq!(case.word(), expected, "{to} {template}");
     }
 }
@@ -470,7 +470,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
     unnamed.parameters["properties"].as_object_mut().unwrap().remove("template");
     assert!(Known::new(unnamed, house()).unwrap_err().to_string().contains("must be among its arguments"));
     let mut case = Case::of(sender());
-    case.proposal.arguments = json!({ "id": "42", "to": "raju", "until": "pay me at once" });
+    case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "until": "pay me at once" }));
     assert_eq!(case.word(), "bad_arguments", "a day is a day");
     let known = Known::new(plain(), house()).unwrap();
     assert_eq!(known.spec.least_autonomy, Autonomy::Propose, "what writes is never below propose");

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, Concern, Connector, Door, Full, Given, Ground, Known, Maker, Needs, Proposal, Reason,
-    Source, Taint, Wanted,
+    Ask, Caller, CheckedArguments, Concern, Connector, Door, Full, Given, Ground, Known, Maker, Needs,
+    Proposal, Reason, Source, Taint, Wanted,
 };
 use crate::acts::Digest;
 use crate::error::Result;
@@ -304,7 +304,7 @@ impl World {
         Proposal {
             act: ActId::from_uuid(dice.id()),
             name: tool.as_ref().map_or("no_such_tool".to_owned(), |tool| tool.spec.name.to_string()),
-            arguments: arguments(dice),
+            arguments: CheckedArguments::new(arguments(dice), tool.as_deref()),
             tool,
             offered: !dice.one_in(10),
             wanted: if dice.one_in(8) { Wanted::Rehearsal } else { Wanted::Act },

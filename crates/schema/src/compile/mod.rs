@@ -1,0 +1,231 @@
+//! From a document to nodes. Every place is compiled once, however many references lead there.
+
+mod circles;
+mod keyword;
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::keywords::is_unsupported;
+use crate::node::{Assertion, Node, NodeId, Properties};
+
+/// A schema of more places, or a deeper one, is no honest schema.
+const MOST_NODES: usize = 20_000;
+const DEEPEST: usize = 128;
+
+/// Why a schema can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} (at {})", if .place.is_empty() { "its top" } else { .place })]
+pub struct SchemaError {
+    /// The place in the schema, as a JSON pointer.
+    pub place: String,
+    pub what: String,
+}
+
+pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, NodeId), SchemaError> {
+    let mut compiler = Compiler { document, nodes: Vec::new(), places: HashMap::new(), depth: 0 };
+    let root = compiler.place(document, String::new())?;
+    let Compiler { nodes, places, .. } = compiler;
+    circles::refuse(&nodes, &places)?;
+    Ok((nodes, root))
+}
+
+struct Compiler<'a> {
+    document: &'a Value,
+    nodes: Vec<Node>,
+    places: HashMap<String, NodeId>,
+    depth: usize,
+}
+
+/// A failure at this place.
+fn at(place: &str, what: impl Into<String>) -> SchemaError {
+    SchemaError { place: place.to_owned(), what: what.into() }
+}
+
+fn below(place: &str, part: &str) -> String {
+    format!("{place}/{}", part.replace('~', "~0").replace('/', "~1"))
+}
+
+impl Compiler<'_> {
+    fn place(&mut self, schema: &Value, place: String) -> Result<NodeId, SchemaError> {
+        if let Some(known) = self.places.get(&place) {
+            return Ok(*known);
+        }
+        if self.nodes.len() >= MOST_NODES || self.depth >= DEEPEST {
+            return Err(at(&place, "it is too large or too deep"));
+        }
+        let id = self.nodes.len();
+        self.nodes.push(Node { assertions: Vec::new(), is_shared: false });
+        self.places.insert(place.clone(), id);
+        self.depth += 1;
+        let assertions = match schema {
+            Value::Bool(true) => Vec::new(),
+            Value::Bool(false) => vec![Assertion::Never],
+            Value::Object(keywords) => self.assertions(keywords, &place)?,
+            _ => return Err(at(&place, "a schema is an object or a boolean")),
+        };
+        self.depth -= 1;
+        self.nodes[id].assertions = assertions;
+        Ok(id)
+    }
+
+    fn assertions(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+    ) -> Result<Vec<Assertion>, SchemaError> {
+        if let Some(keyword) = keywords.keys().find(|keyword| is_unsupported(keyword)) {
+            return Err(at(place, format!("`{keyword}` is not supported")));
+        }
+        if keywords.contains_key("$id") && !place.is_empty() {
+            return Err(at(place, "`$id` below the top is not supported"));
+        }
+        let mut assertions = keyword::plain(keywords).map_err(|what| at(place, what))?;
+        self.objects(keywords, place, &mut assertions)?;
+        self.arrays(keywords, place, &mut assertions)?;
+        self.branches(keywords, place, &mut assertions)?;
+        Ok(assertions)
+    }
+
+    fn child(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        keyword: &str,
+    ) -> Result<Option<NodeId>, SchemaError> {
+        keywords.get(keyword).map(|schema| self.place(schema, below(place, keyword))).transpose()
+    }
+
+    fn named(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        keyword: &str,
+    ) -> Result<Vec<(String, NodeId)>, SchemaError> {
+        let Some(schemas) = keywords.get(keyword) else { return Ok(Vec::new()) };
+        let within = below(place, keyword);
+        let schemas = schemas.as_object().ok_or_else(|| at(&within, "it must be an object of schemas"))?;
+        schemas
+            .iter()
+            .map(|(name, schema)| Ok((name.clone(), self.place(schema, below(&within, name))?)))
+            .collect()
+    }
+
+    fn listed(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        keyword: &str,
+    ) -> Result<Option<Vec<NodeId>>, SchemaError> {
+        let Some(schemas) = keywords.get(keyword) else { return Ok(None) };
+        let within = below(place, keyword);
+        let schemas = schemas.as_array().ok_or_else(|| at(&within, "it must be a list of schemas"))?;
+        let nodes = schemas
+            .iter()
+            .enumerate()
+            .map(|(index, schema)| self.place(schema, below(&within, &index.to_string())));
+        nodes.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn objects(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        into: &mut Vec<Assertion>,
+    ) -> Result<(), SchemaError> {
+        let mut properties = Properties {
+            named: self.named(keywords, place, "properties")?,
+            patterns: Vec::new(),
+            others: self.child(keywords, place, "additionalProperties")?,
+        };
+        for (pattern, node) in self.named(keywords, place, "patternProperties")? {
+            let pattern = crate::pattern::compile(&pattern).map_err(|what| at(place, what))?;
+            properties.patterns.push((pattern, node));
+        }
+        if !properties.named.is_empty() || !properties.patterns.is_empty() || properties.others.is_some() {
+            into.push(Assertion::Properties(Box::new(properties)));
+        }
+        if let Some(node) = self.child(keywords, place, "propertyNames")? {
+            into.push(Assertion::PropertyNames(node));
+        }
+        for (property, node) in self.named(keywords, place, "dependentSchemas")? {
+            into.push(Assertion::FitsWith { property, node });
+        }
+        // The older word for both kinds of dependency.
+        if let Some(Value::Object(older)) = keywords.get("dependencies") {
+            for (property, needs) in older {
+                let within = below(&below(place, "dependencies"), property);
+                into.push(match needs {
+                    Value::Array(_) => Assertion::RequiredWith {
+                        property: property.clone(),
+                        names: keyword::texts(needs).map_err(|what| at(&within, what))?,
+                    },
+                    schema => {
+                        Assertion::FitsWith { property: property.clone(), node: self.place(schema, within)? }
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn arrays(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        into: &mut Vec<Assertion>,
+    ) -> Result<(), SchemaError> {
+        // A list under `items` is the older word for `prefixItems`, and `additionalItems` went with it.
+        let is_older = keywords.get("items").is_some_and(Value::is_array);
+        let (first, rest) = if is_older { ("items", "additionalItems") } else { ("prefixItems", "items") };
+        let (first, rest) = (self.listed(keywords, place, first)?, self.child(keywords, place, rest)?);
+        if first.is_some() || rest.is_some() {
+            into.push(Assertion::Items { first: first.unwrap_or_default(), rest });
+        }
+        if let Some(node) = self.child(keywords, place, "contains")? {
+            let bound = |keyword| keyword::count(keywords, keyword).map_err(|what| at(place, what));
+            let (least, most) = (bound("minContains")?.unwrap_or(1), bound("maxContains")?);
+            into.push(Assertion::Contains { node, least, most });
+        }
+        Ok(())
+    }
+
+    fn branches(
+        &mut self,
+        keywords: &Map<String, Value>,
+        place: &str,
+        into: &mut Vec<Assertion>,
+    ) -> Result<(), SchemaError> {
+        into.extend(self.listed(keywords, place, "allOf")?.map(Assertion::All));
+        into.extend(self.listed(keywords, place, "anyOf")?.map(Assertion::Any));
+        into.extend(self.listed(keywords, place, "oneOf")?.map(Assertion::One));
+        into.extend(self.child(keywords, place, "not")?.map(Assertion::Not));
+        if let Some(test) = self.child(keywords, place, "if")? {
+            let then = self.child(keywords, place, "then")?;
+            let otherwise = self.child(keywords, place, "else")?;
+            into.push(Assertion::If { test, then, otherwise });
+        }
+        if let Some(reference) = keywords.get("$ref") {
+            into.push(Assertion::Reference(self.reference(reference, place)?));
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, reference: &Value, place: &str) -> Result<NodeId, SchemaError> {
+        let text = reference.as_str().ok_or_else(|| at(place, "`$ref` must be a text"))?;
+        let lost = || at(place, format!("its reference {text} leads nowhere in this schema"));
+        let fragment = text.strip_prefix('#').ok_or_else(lost)?;
+        let pointer = keyword::percent_decoded(fragment).ok_or_else(lost)?;
+        let document = self.document;
+        let target = document.pointer(&pointer).ok_or_else(lost)?;
+        // Spelled anew, so that two spellings of one place are one node.
+        let place = pointer
+            .split('/')
+            .skip(1)
+            .fold(String::new(), |place, part| below(&place, &part.replace("~1", "/").replace("~0", "~")));
+        let node = self.place(target, place)?;
+        self.nodes[node].is_shared = true;
+        Ok(node)
+    }
+}

@@ -1,0 +1,1 @@
+//! Nothing but tests stands here: `make soak`.
