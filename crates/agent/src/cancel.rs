@@ -27,13 +27,13 @@ impl Engine {
 
     async fn stop(&self, tenant: TenantId, run: RunId) -> Result<Cancelled> {
         let now = self.inner.clock.now();
-        let ids = self.inner.ids.clone();
+        let (ids, terms) = (self.inner.ids.clone(), self.inner.desk.terms(now));
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let asked = runs::ask_cancel(tx, run, now)?;
             if asked != CancelAsked::Unheld {
                 return Ok((asked, None));
             }
-            let taken = runs::take_up(tx, run, now)?;
+            let taken = runs::take_up(tx, run, terms)?;
             let questions = taken.as_ref().map(|run| run.snapshot.questions()).unwrap_or_default();
             let untold = commit::withdraw(tx, &questions, Halt::Cancelled.code(), now)?;
             untold.tell_with(tx, &ids, now)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use crate::alone::TurnPass;
 use crate::engine::{Engine, Inner, Waiting};
 use crate::error::{Error, Result};
 use crate::hub::Room;
@@ -14,10 +15,6 @@ use crate::runs::{self, Held, LEASE};
 use crate::state::Halt;
 use crate::turn::{End, Turn};
 
-/// A run that was taken up more often than this without coming to an end or a pause breaks whoever takes it up.
-const MOST_TRIES: i64 = 8;
-/// One that breaks even whoever wants to say so is ended by its bare row.
-const MOST_EXCUSES: i64 = 2;
 /// How often a turn goes on after the database could not be reached, and the pause that doubles between.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(100);
@@ -121,11 +118,6 @@ impl Inner {
         (room, stop): (Arc<Room>, CancellationToken),
         broken: Option<Halt>,
     ) -> Result<Option<Held>> {
-        if held.epoch > MOST_TRIES + MOST_EXCUSES && self.breaks_everybody(held).await? {
-            let next = self.close(held, worn_out()).await;
-            self.hub.forget(held);
-            return next;
-        }
         let (place, ingest) = match waiting {
             Some(waiting) => (waiting.place, waiting.ingest),
             None => match self.place_when_awake(held, &stop).await? {
@@ -137,21 +129,23 @@ impl Inner {
                 }
             },
         };
-        let mut turn = Turn::prepare(self, held, place, room, stop).await?;
-        turn.took(ingest);
-        let worn_out = (turn.tries() > MOST_TRIES).then(worn_out);
-        let end = match broken.or(worn_out) {
-            Some(halt) => End::Halted(halt),
-            None => turn.walk().await?,
+        let pass = self.admit(held).await?;
+        if matches!(pass, TurnPass::SetAside) {
+            // Its bare row is ended: what broke the others may stand in anything that is read of it.
+            let next = self.close(held, worn_out()).await;
+            self.hub.forget(held);
+            return next;
+        }
+        let work = async {
+            let mut turn = Turn::prepare(self, held, place, room, stop).await?;
+            turn.took(ingest);
+            let end = match broken {
+                Some(halt) => End::Halted(halt),
+                None => turn.walk().await?,
+            };
+            turn.respond(end).await
         };
-        turn.respond(end).await
-    }
-
-    /// Whether it was taken up so often without coming further that not even an excuse was said.
-    async fn breaks_everybody(&self, held: Held) -> Result<bool> {
-        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
-        let rested = run.ok_or(Error::NoRun)?.snapshot.rested;
-        Ok(held.epoch - rested > MOST_TRIES + MOST_EXCUSES)
+        pass.during(Box::pin(work)).await
     }
 }
 

@@ -148,7 +148,7 @@ pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Resp
         settle(tx, desk, *reservation, spent)?;
     }
     let place = enter(tx, response)?;
-    let next = runs::end(tx, held, place.session, &end(response)?, now)?;
+    let next = runs::end(tx, held, place.session, &end(response)?, desk.terms(now))?;
     if let Some(reply) = &response.reply {
         messages::add(tx, &message(response, reply, place))?;
     }

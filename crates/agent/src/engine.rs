@@ -16,6 +16,7 @@ use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Resolution, Resolver};
 use munshi_tools::Dispatcher;
 use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp};
+use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -76,7 +77,9 @@ pub(crate) struct Inner {
     pub(crate) rules: Rulebook,
     pub(crate) people: KnownPeople,
     pub(crate) hub: Hub,
-    /// Turns under way here.
+    /// Held by every turn under way here, and whole by one that goes on alone.
+    pub(crate) turns: Arc<RwLock<()>>,
+    /// Tasks under way here.
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the process is to end at once: turns stop where they are and are taken up by another.
     pub(crate) abandon: CancellationToken,
@@ -111,7 +114,8 @@ impl Engine {
     pub fn new(parts: Parts) -> Self {
         let ids = Ids::new(parts.clock.clone(), parts.random);
         let governor = Arc::new(parts.office.governor.clone());
-        let desk = Desk { governor, queue: parts.queue, ids: ids.clone() };
+        let holder = parts.settings.process.is_some().then(|| ids.next());
+        let desk = Desk { governor, queue: parts.queue, ids: ids.clone(), holder };
         let born = parts.clock.now();
         Self {
             inner: Arc::new(Inner {
@@ -132,6 +136,7 @@ impl Engine {
                 rules: Rulebook::default(),
                 people: KnownPeople::default(),
                 hub: Hub::default(),
+                turns: Arc::default(),
                 tasks: TaskTracker::new(),
                 born,
                 abandon: CancellationToken::new(),
@@ -225,7 +230,7 @@ impl Engine {
         let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let known = runs::find(tx, run)?.ok_or(Error::NoRun)?;
             match known.state == RunState::WaitingApproval && recover::is_answered(tx, &inner, &known, now)? {
-                true => Ok(runs::take_up(tx, run, now)?),
+                true => Ok(runs::take_up(tx, run, inner.desk.terms(now))?),
                 false => Ok(None),
             }
         };

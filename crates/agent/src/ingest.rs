@@ -11,7 +11,8 @@ use munshi_safety::budget::{Account, Amount, Governor, Lane, Measure, Refused};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
-    BindingId, Ids, Inbound, MessageId, PersonId, ReservationId, RunId, SessionId, TenantId, Timestamp, Zone,
+    BindingId, HolderId, Ids, Inbound, MessageId, PersonId, ReservationId, RunId, SessionId, TenantId,
+    Timestamp, Zone,
 };
 
 use self::away::turn_away;
@@ -20,7 +21,7 @@ use crate::brought::{self, Brought};
 use crate::decisions::Decision;
 use crate::error::{Error, Result};
 use crate::messages::{self, Standing};
-use crate::runs::{self, Held, Seen};
+use crate::runs::{self, Held, LeaseTerms, NewRun, Seen};
 use crate::sessions::{self, Arrival, Session};
 use crate::state::Halt;
 use crate::{fit, people};
@@ -34,6 +35,14 @@ pub struct Desk {
     pub governor: Arc<Governor>,
     pub queue: Queue,
     pub ids: Ids,
+    /// The process that works on what is taken in here; none where nobody could tell whether it lives.
+    pub holder: Option<HolderId>,
+}
+
+impl Desk {
+    pub(crate) const fn terms(&self, now: Timestamp) -> LeaseTerms {
+        LeaseTerms { now, holder: self.holder }
+    }
 }
 
 /// A message that has found its binding.
@@ -223,7 +232,7 @@ fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Re
     let new = New { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
     match shut {
         Some((halt, said)) => turn_away(tx, desk, incoming, &new, halt, &said).map(Some),
-        None => begin(tx, incoming, new).map(Some),
+        None => begin(tx, desk, incoming, new).map(Some),
     }
 }
 
@@ -285,8 +294,8 @@ fn enter(
     Ok(Some((session, person)))
 }
 
-fn begin(tx: &mut Tx<'_>, incoming: &Incoming, new: New) -> Result<Ingested> {
-    let epoch = runs::add(tx, &new.run(incoming))?;
+fn begin(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, new: New) -> Result<Ingested> {
+    let epoch = runs::add(tx, &NewRun { holder: desk.holder, ..new.run(incoming) })?;
     messages::add(tx, &new.message(incoming, Standing::Whole))?;
     if let Some(brought) = &incoming.brought {
         brought::add(tx, new.run, brought, incoming.now)?;

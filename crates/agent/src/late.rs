@@ -121,6 +121,7 @@ fn begin(tx: &mut Tx<'_>, inner: &Inner, run: &Run, session: &Session, answer: &
         outside_id: &format!("late {act}"),
         reply_to: session.reply_to.as_ref(),
         reservation: None,
+        holder: None,
         now,
     };
     runs::add_left(tx, &new, &snapshot)?;

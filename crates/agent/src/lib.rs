@@ -9,7 +9,8 @@
 //!
 //! # Layout
 //! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
-//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping;
+//! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`]: which process works on
+//!   what, and which are dead; `alone`: runs that may break their process;
 //!   `unanswered`: questions nobody answered in time; `late`: acts that a turn no longer waits for; `telling`: what we
 //!   say by ourselves
 //! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
@@ -28,6 +29,7 @@
 //! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
 pub mod act_words;
+mod alone;
 mod arrive;
 pub mod brought;
 pub mod cancel;
@@ -43,6 +45,7 @@ pub mod error;
 pub mod event;
 pub mod fit;
 pub mod follow;
+pub mod holders;
 mod hub;
 pub mod ingest;
 pub mod keeping;
@@ -95,4 +98,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0016_rollups"),
     migration!("0021_brought"),
     migration!("0025_late"),
+    migration!("0045_run_holders"),
 ];

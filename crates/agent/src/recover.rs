@@ -19,7 +19,9 @@ use crate::state::RunState;
 use crate::unanswered::Teller;
 
 /// So many are taken up in one go.
-const MOST: u32 = 64;
+pub(crate) const MOST: u32 = 64;
+/// How often it is asked whether the processes that hold runs live.
+const LOOK: Duration = Duration::from_secs(1);
 /// So many that wait for a person are looked at in one reading, and so many readings are made in one go. Where more
 /// wait, the next go begins where this one ended.
 const PAGE: u32 = 500;
@@ -36,16 +38,20 @@ impl Engine {
             "sqlite" => Due::All { since: self.inner.born },
             _ => Due::Lapsed,
         };
+        self.report(self.register().await.map(|()| 0));
         self.report(self.sweep(first).await);
         if first != Due::Lapsed {
             self.take_up_acts();
         }
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut looks = tokio::time::interval(LOOK);
+        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => self.report(self.sweep(Due::Lapsed).await),
+                _ = looks.tick() => self.report(self.take_from_dead().await),
             }
         }
         self.finish().await;
@@ -64,7 +70,7 @@ impl Engine {
     /// no node for others.
     pub async fn sweep_session(&self, tenant: TenantId, session: SessionId) -> Result<usize> {
         let (now, born) = (self.inner.clock.now(), self.inner.born);
-        let is_alone = self.inner.db.engine() == "sqlite";
+        let (is_alone, terms) = (self.inner.db.engine() == "sqlite", self.inner.desk.terms(now));
         let unit = move |tx: &mut Tx<'_>| -> Result<Vec<Run>> {
             let open = runs::open_in(tx, session)?;
             // What this process holds it has held since it was born.
@@ -72,12 +78,12 @@ impl Engine {
                 if is_alone { now.max(born.plus(LEASE).minus(Duration::from_micros(1))) } else { now };
             let mut taken = Vec::new();
             for run in open.iter().filter(|run| run.lease_until.is_some_and(|until| until <= latest)) {
-                taken.extend(runs::take_from_dead(tx, run.held(tenant), now)?);
+                taken.extend(runs::take_from_dead(tx, run.held(tenant), terms)?);
             }
             let is_forgotten = open.iter().all(|run| run.lease_until.is_none());
             let first = open.iter().find(|run| run.state == RunState::Created).filter(|_| is_forgotten);
             if let Some(first) = first {
-                taken.extend(runs::take_up(tx, first.id, now)?);
+                taken.extend(runs::take_up(tx, first.id, terms)?);
             }
             Ok(taken)
         };
@@ -130,9 +136,9 @@ impl Engine {
 
     /// Takes up every run that nobody works on and somebody should. Safe on every node at once: each goes to one.
     pub async fn sweep(&self, due: Due) -> Result<usize> {
-        let (now, mut taken) = (self.inner.clock.now(), 0);
+        let (terms, mut taken) = (self.inner.desk.terms(self.inner.clock.now()), 0);
         loop {
-            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, now, MOST);
+            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, MOST);
             let held = self.inner.db.platform(RUNS).write(unit).await?;
             let count = held.len();
             held.into_iter().for_each(|held| self.start(held, None));
@@ -141,7 +147,7 @@ impl Engine {
                 break;
             }
         }
-        let unit = move |tx: &mut PlatformTx<'_>| runs::claim_forgotten(tx, now, MOST);
+        let unit = move |tx: &mut PlatformTx<'_>| runs::claim_forgotten(tx, terms, MOST);
         let forgotten = self.inner.db.platform(RUNS).write(unit).await?;
         taken += forgotten.len();
         forgotten.into_iter().for_each(|held| self.start(held, None));

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use munshi_safety::budget::ModelClasses;
 
+use crate::holders::ProcessIdentity;
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How often a turn that takes long renews it.
@@ -14,6 +16,8 @@ pub struct Settings {
     pub grace: Duration,
     /// Which plans may use which model.
     pub classes: ModelClasses,
+    /// How other processes can tell whether this one lives; none for one that only asks.
+    pub process: Option<ProcessIdentity>,
 }
 
 impl Default for Settings {
@@ -23,6 +27,7 @@ impl Default for Settings {
             sweep: Duration::from_secs(5),
             grace: Duration::from_secs(20),
             classes: ModelClasses::default(),
+            process: None,
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct Snapshot {
     pub started_at: Option<Timestamp>,
     /// The epoch in which it last came further, or to a pause: what was taken up before that broke nobody.
     pub rested: i64,
+    /// The epochs in which it went on alone, since it made no progress beside others.
+    pub alone: Vec<i64>,
     /// Acts of which the person has heard that they wait for a limit.
     pub told_delayed: Vec<ActId>,
     /// Whether this run may wait until somebody has logged in at a connector's service.

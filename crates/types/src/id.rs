@@ -98,6 +98,8 @@ macro_rules! for_each_id {
             CodeId = "code";
             /// A turn's durable work.
             RunId = "run";
+            /// One process that works on runs, from its start to its end.
+            HolderId = "holder";
             /// One act: a tool called, or asked for and refused.
             ActId = "act";
             /// A question to a person: may this be done?

@@ -34,8 +34,8 @@ mod unseen;
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
 pub use envelope::{Attached, Inbound, Outbound, ReplyTo, Sender, To};
 pub use id::{
-    ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, Id, IdError, Ids, JobId, KeyId, LeaseId, LinkId,
-    MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
+    ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, HolderId, Id, IdError, Ids, JobId, KeyId, LeaseId,
+    LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};

@@ -33,6 +33,7 @@ impl New {
             outside_id: &inbound.outside_id,
             reply_to: inbound.reply_to.as_ref(),
             reservation: self.reservation,
+            holder: None,
             now: incoming.now,
         }
     }

@@ -3,7 +3,7 @@
 use munshi_store::{Json, Tx, params};
 use munshi_types::{MessageId, RunId, SessionId, Timestamp};
 
-use super::{Held, LEASE};
+use super::{Held, LEASE, LeaseTerms};
 use crate::error::{Error, Result};
 use crate::state::RunState;
 
@@ -26,8 +26,9 @@ pub(crate) fn end(
     held: Held,
     session: SessionId,
     end: &End,
-    now: Timestamp,
+    terms: LeaseTerms,
 ) -> Result<Option<Held>> {
+    let LeaseTerms { now, holder } = terms;
     let ended_at = end.state.has_ended().then_some(now);
     let touched: Vec<(RunId, i64)> = tx.all(
         "UPDATE runs SET state = CASE WHEN id = $2 THEN $5 ELSE state END,
@@ -37,7 +38,8 @@ pub(crate) fn end(
                 reservation = CASE WHEN id = $2 AND $9 THEN nullif(reservation, reservation) ELSE reservation END,
                 ended_at = CASE WHEN id = $2 THEN $10 ELSE ended_at END,
                 epoch = CASE WHEN id = $2 THEN epoch ELSE epoch + 1 END,
-                lease_until = CASE WHEN id = $2 THEN nullif(lease_until, lease_until) ELSE $11 END
+                lease_until = CASE WHEN id = $2 THEN nullif(lease_until, lease_until) ELSE $11 END,
+                holder = CASE WHEN id = $2 THEN nullif(holder, holder) ELSE $12 END
          WHERE tenant_id = $1 AND ((id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL) OR id = (
            SELECT q.id FROM runs q WHERE q.tenant_id = $1 AND q.session_id = $4 AND q.number > 0 AND q.ended_at IS NULL
              AND q.state = 'created' AND q.lease_until IS NULL AND q.id <> $2
@@ -55,7 +57,8 @@ pub(crate) fn end(
             end.reply,
             end.is_settled,
             ended_at,
-            now.plus(LEASE)
+            now.plus(LEASE),
+            holder
         ],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
-use munshi_types::{RunId, TenantId, Timestamp};
+use munshi_types::{HolderId, RunId, TenantId, Timestamp};
 
-use super::{Held, LEASE, Run, read};
+use super::{Held, LEASE, LeaseTerms, Run, read};
 use crate::error::{Error, Result};
 use crate::state::RunState;
 
@@ -31,26 +31,28 @@ pub fn renew(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Result<Renewed> {
 
 /// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
 /// ended. One that waited for a person is acting again: it stands in the way of what comes after it. Who calls this for one that waits for the turn before it answers out of order.
-pub fn take_up(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Run>> {
+pub fn take_up(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stored<Option<Run>> {
+    let LeaseTerms { now, holder } = terms.into();
     tx.optional(
-        "UPDATE runs SET epoch = epoch + 1, lease_until = $4,
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5,
                 state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
                    epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
-        params![id, now, now.plus(LEASE)],
+        params![id, now, now.plus(LEASE), holder],
         read,
     )
 }
 
 /// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
-pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Stored<Option<Run>> {
+pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: Held, terms: LeaseTerms) -> Stored<Option<Run>> {
+    let LeaseTerms { now, holder } = terms;
     tx.optional(
-        "UPDATE runs SET epoch = epoch + 1, lease_until = $4
+        "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
                    epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
-        params![held.run, held.epoch, now.plus(LEASE)],
+        params![held.run, held.epoch, now.plus(LEASE), holder],
         read,
     )
 }
@@ -107,7 +109,13 @@ pub enum Due {
 
 /// Takes up runs of all tenants that their process left behind, the longest left first; what another node is taking up
 /// right now is left to it.
-pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) -> Stored<Vec<Held>> {
+pub fn claim_due(
+    tx: &mut PlatformTx<'_>,
+    due: Due,
+    terms: impl Into<LeaseTerms>,
+    limit: u32,
+) -> Stored<Vec<Held>> {
+    let LeaseTerms { now, holder } = terms.into();
     // Who held a run before then held it for less long; who held it for longer went by another clock.
     let (latest, longest) = match due {
         Due::Lapsed => (now, Timestamp::MAX),
@@ -118,7 +126,7 @@ pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) 
     };
     tx.all(
         across_tenants((
-            "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE (tenant_id, id) IN
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 WHERE (tenant_id, id) IN
                (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
                 ORDER BY lease_until LIMIT $3)
              RETURNING tenant_id, id, epoch",
@@ -126,21 +134,53 @@ pub fn claim_due(tx: &mut PlatformTx<'_>, due: Due, now: Timestamp, limit: u32) 
                SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
-             UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch",
         )),
-        params![latest, now.plus(LEASE), i64::from(limit), longest],
+        params![latest, now.plus(LEASE), i64::from(limit), longest, holder],
+        held,
+    )
+}
+
+/// Takes up runs of a process that is known to be dead, whatever their leases say.
+pub fn claim_from(
+    tx: &mut PlatformTx<'_>,
+    dead: HolderId,
+    terms: LeaseTerms,
+    limit: u32,
+) -> Stored<Vec<Held>> {
+    let LeaseTerms { now, holder } = terms;
+    tx.all(
+        across_tenants((
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
+               (SELECT tenant_id, id FROM runs WHERE lease_until IS NOT NULL AND holder = $1
+                ORDER BY lease_until LIMIT $3)
+             RETURNING tenant_id, id, epoch",
+            "WITH picked AS MATERIALIZED (
+               SELECT tenant_id, id FROM runs WHERE lease_until IS NOT NULL AND holder = $1
+               ORDER BY lease_until LIMIT $3
+               FOR UPDATE SKIP LOCKED)
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
+             WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
+             RETURNING runs.tenant_id, runs.id, runs.epoch",
+        )),
+        params![dead, now.plus(LEASE), i64::from(limit), holder],
         held,
     )
 }
 
 /// Takes up runs that wait for a turn before them though there is none. Whoever ends a run takes up the next in the same
 /// transaction, so there should be none of these; a person would wait for ever if there were.
-pub fn claim_forgotten(tx: &mut PlatformTx<'_>, now: Timestamp, limit: u32) -> Stored<Vec<Held>> {
+pub fn claim_forgotten(
+    tx: &mut PlatformTx<'_>,
+    terms: impl Into<LeaseTerms>,
+    limit: u32,
+) -> Stored<Vec<Held>> {
+    let LeaseTerms { now, holder } = terms.into();
     tx.all(
         across_tenants((
-            "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE (tenant_id, id) IN
+            "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
                (SELECT q.tenant_id, q.id FROM runs q
                 WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
                   SELECT 1 FROM runs o WHERE o.tenant_id = q.tenant_id AND o.session_id = q.session_id
@@ -155,11 +195,11 @@ pub fn claim_forgotten(tx: &mut PlatformTx<'_>, now: Timestamp, limit: u32) -> S
                    AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                    AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
                LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
-             UPDATE runs SET epoch = epoch + 1, lease_until = $2 FROM picked
+             UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch",
         )),
-        params![now.minus(LEASE), now.plus(LEASE), i64::from(limit)],
+        params![now.minus(LEASE), now.plus(LEASE), i64::from(limit), holder],
         held,
     )
 }

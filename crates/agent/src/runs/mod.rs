@@ -11,7 +11,7 @@ mod view;
 pub use end::taken_up_at;
 pub(crate) use end::{End, end};
 pub use hold::{
-    CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, renew, supersede, take_up,
+    CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, claim_from, renew, supersede, take_up,
 };
 pub(crate) use hold::{advance, take_from_dead};
 pub use view::{RunView, Wanted, list};
@@ -22,7 +22,7 @@ use std::time::Duration;
 use munshi_store::{Json, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
-    BindingId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
+    BindingId, HolderId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
 };
 
 use crate::columns::{json, json_if_any, word};
@@ -39,6 +39,19 @@ pub const MESSAGE: &str = "message";
 
 /// The kind of run that the result of an act makes which its turn no longer waited for.
 pub const LATE: &str = "late";
+
+/// From when, and by which process, a run is held. A bare time is nobody's in particular.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaseTerms {
+    pub now: Timestamp,
+    pub holder: Option<HolderId>,
+}
+
+impl From<Timestamp> for LeaseTerms {
+    fn from(now: Timestamp) -> Self {
+        Self { now, holder: None }
+    }
+}
 
 /// The proof that somebody works on a run. Written down under an older epoch, nothing counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,6 +148,7 @@ pub(crate) struct NewRun<'a> {
     pub outside_id: &'a str,
     pub reply_to: Option<&'a ReplyTo>,
     pub reservation: Option<ReservationId>,
+    pub holder: Option<HolderId>,
     pub now: Timestamp,
 }
 
@@ -144,18 +158,18 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
     tx.one(
         (
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
-               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked)
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, holder)
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL,
-                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE
+                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE, $15
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
-               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked)
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, holder)
              SELECT $1, $2::uuid, $3::uuid, $4::bigint, $5::uuid, $6::uuid, $7::uuid, $8::text, $9::text, $10::text,
                     $11::jsonb, $12::uuid, $13::timestamptz, 'created',
                     CASE WHEN ahead.of_it IS NULL THEN 1 ELSE 0 END,
-                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE
+                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE, $15::uuid
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
@@ -173,7 +187,8 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             crate::columns::written(run.reply_to)?,
             run.reservation,
             run.now,
-            run.now.plus(LEASE)
+            run.now.plus(LEASE),
+            run.holder
         ],
         |row| row.get(0),
     )

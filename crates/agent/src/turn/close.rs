@@ -1,22 +1,23 @@
 //! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
 
 use munshi_lang::{Form, Voice};
-use munshi_types::Language;
+use munshi_safety::acts::{self, Act, State, in_plain_words};
 use munshi_types::tier::LanguageCode;
+use munshi_types::{Language, TenantId};
 
 use crate::commit::{self, Ending, Reply, Response};
 use crate::engine::Inner;
 use crate::error::{Error, Result};
 use crate::messages::Standing;
 use crate::purse::Drawn;
-use crate::runs::{self, Held};
+use crate::runs::{self, Held, Run};
 use crate::sessions::{self, Learned};
 use crate::state::Halt;
 use crate::turn::first_generation;
 
 impl Inner {
-    /// Says that something went wrong, or that it is stopped, in the language the session was in, and ends the run. Nobody
-    /// is billed.
+    /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
+    /// ends the run. Nobody is billed.
     pub(crate) async fn close(&self, held: Held, halt: Halt) -> Result<Option<Held>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, held.run) {
@@ -25,17 +26,26 @@ impl Inner {
             };
             let run = found?.ok_or(Error::NoRun)?;
             let session = sessions::find(tx, run.session)?;
-            Ok((run, session.and_then(|session| session.language)))
+            let acts = acts_of(tx, &run)?;
+            Ok((run, acts, session.and_then(|session| session.language)))
         };
-        let (run, language) = self.db.read(held.tenant, read).await?;
-        let phrase = if halt == Halt::Cancelled { "cancelled" } else { "error" };
+        let (run, acts, language) = self.db.read(held.tenant, read).await?;
+        let written = self.written(held.tenant, &acts);
+        let phrase = match &halt {
+            _ if written.is_some() => "stopped",
+            Halt::Cancelled => "cancelled",
+            _ => "error",
+        };
         let text = self.book.say(phrase, voice_of(language.as_ref(), None), &[]);
+        let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
+        let standing = if written.is_some() { Standing::Whole } else { Standing::Degraded };
+        let lines = [text].into_iter().chain(written.unwrap_or_default());
         let reply = Reply {
             id: self.ids.next(),
-            text: text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?,
+            text: lines.collect::<Vec<_>>().join("\n"),
             language,
             tokens: 0,
-            standing: Standing::Degraded,
+            standing,
             generation: self.hub.next_generation(held, first_generation(held)),
             marks: serde_json::Value::Null,
             suggestions: Vec::new(),
@@ -61,6 +71,31 @@ impl Inner {
         let desk = self.desk.clone();
         let unit = move |tx: &mut munshi_store::Tx<'_>| commit::respond(tx, &desk, &response);
         Ok(self.db.write(held.tenant, unit).await?.next)
+    }
+}
+
+/// The acts of a run as they stand in their own table: its snapshot may be older, or unreadable.
+fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
+    if run.kind == runs::REHEARSAL {
+        return Ok(Vec::new());
+    }
+    Ok(acts::of_run(tx, run.id)?)
+}
+
+impl Inner {
+    /// What was written, a line each; none where surely nothing was. What may have happened has no line.
+    fn written(&self, tenant: TenantId, acts: &[Act]) -> Option<Vec<String>> {
+        let writes = acts.iter().filter(|act| act.effect.writes());
+        let touched: Vec<&Act> = writes
+            .filter(|act| matches!(act.state, State::Applied | State::Unknown | State::Intended))
+            .collect();
+        let words = |act: &&Act| {
+            let tool = self.dispatcher.tool(tenant, &act.tool)?;
+            Some(in_plain_words(&tool.known.spec, &act.arguments))
+        };
+        let applied = touched.iter().copied().filter(|act| act.state == State::Applied);
+        let lines = applied.filter_map(|act| words(&act)).collect();
+        (!touched.is_empty()).then_some(lines)
     }
 }
 

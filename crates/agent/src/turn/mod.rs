@@ -265,11 +265,6 @@ impl Turn {
         self.timings.ingest = ingest;
     }
 
-    /// How often it was taken up since it began, came further, or waited.
-    pub(crate) fn tries(&self) -> i64 {
-        self.held.epoch - self.snapshot.rested
-    }
-
     /// Walks the stages until there is something to store.
     pub(crate) async fn walk(&mut self) -> Result<End> {
         self.timings.prepared();
@@ -374,9 +369,11 @@ impl Turn {
     /// What a pack had done, where no model of this machine can tell of it.
     fn say_done(&mut self) {
         let is_ok = |called: &Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
-        let phrase = if self.snapshot.all().all(is_ok) { "done" } else { "error" };
-        let words = self.phrase(phrase, &[]);
-        self.reply.say(&words);
+        if self.snapshot.all().all(is_ok) {
+            let words = self.phrase("done", &[]);
+            return self.reply.say(&words);
+        }
+        self.excuse(&Halt::Broken(String::new()));
     }
 
     /// A new state, and how long the last one took.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_agent::holders::ProcessIdentity;
 use munshi_agent::outbox::{Happened, Retryable, SendFault, Sender, Sending, Sent};
 use munshi_agent::{Engine, Parts, Settings};
 use munshi_jobs::{Options as Jobs, Queue, Registry as Kinds, Runner};
@@ -33,6 +34,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::outside::{Wish, ask};
 use crate::shop::{MIGRATIONS, TOOLS, spec};
+
+/// The end of a message that breaks every process that works on it.
+pub(crate) const ABORT: &str = " abort";
 
 /// What the parent tells it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -140,6 +144,9 @@ impl Provider for Obedient {
             request.messages.iter().rposition(|said| said.role == Role::User && !said.text().is_empty());
         let (asked, since) = request.messages.split_at(last.map_or(0, |last| last + 1));
         let words = asked.last().map(munshi_llm::Message::text).unwrap_or_default();
+        if words.ends_with(ABORT) {
+            std::process::abort();
+        }
         let mut words = words.split_whitespace().skip_while(|word| *word != "Parcel").skip(1);
         let parcel = words.next().unwrap_or_default().to_owned();
         let tools: Vec<&str> = words.take_while(|word| TOOLS.iter().any(|(name, _)| name == word)).collect();
@@ -222,7 +229,11 @@ fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (Engine, Dispatcher, 
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         fence_key: FenceKey::new([7; 16]),
-        settings: Settings { sweep: Duration::from_millis(500), ..Settings::default() },
+        settings: Settings {
+            sweep: Duration::from_millis(500),
+            process: (db.engine() == "postgres").then(|| ProcessIdentity::current(None)).flatten(),
+            ..Settings::default()
+        },
         senders: vec![Arc::new(Post { world: part.world })],
     });
     (engine, dispatcher, queue)

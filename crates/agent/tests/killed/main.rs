@@ -24,9 +24,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use munshi_test_support::{Engine, TestDb, process};
-use munshi_types::{Clock, Random, SeededRandom, SystemClock, SystemRandom};
+use munshi_types::{Clock, Inbound, Random, SeededRandom, SystemClock, SystemRandom};
 
-use child::Part;
+use child::{ABORT, Part};
 use outside::World;
 use people::People;
 use shop::{MIGRATIONS, Shop};
@@ -131,8 +131,8 @@ fn part_in(test: &TestDb, engine: Engine, world: &World) -> Part {
     Part { url, world: world.port, later: 0 }
 }
 
-/// Killed while the world outside is asked: whoever comes next waits for no act's lease, which is 37 s and more. On SQLite
-/// that is at once; on Postgres it is when the run's own lease is over.
+/// Killed while the world outside is asked: whoever comes next waits for no lease, neither the act's nor the run's, since
+/// the process is known to be dead.
 async fn go_on_at_once(engine: Engine) {
     let test = TestDb::open(engine, &MIGRATIONS).await;
     test.clock.set(SystemClock.now());
@@ -148,7 +148,6 @@ async fn go_on_at_once(engine: Engine) {
         asked.wait_for(|count| *count > before).await.unwrap();
         living.kill();
         world.is_mute.store(false, Ordering::SeqCst);
-        part.later += if engine == Engine::Sqlite { 0 } else { 31 };
         let next = start(&part).await;
         let is_answered = || {
             let ledger = world.ledger.lock().unwrap();
@@ -182,6 +181,61 @@ async fn killed_inside_a_far_tool_on_sqlite() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_inside_a_far_tool_on_postgres() {
     go_on_at_once(Engine::Postgres).await;
+}
+
+/// One message breaks every process that works on it, beside twenty that do not: it alone is set aside.
+async fn set_aside_alone(engine: Engine) {
+    let test = TestDb::open(engine, &MIGRATIONS).await;
+    test.clock.set(SystemClock.now());
+    let shop = Shop::found(&test).await;
+    let world = World::start(Arc::new(SeededRandom::new(7))).await;
+    let part = part_in(&test, engine, &world);
+    let mut left: Vec<Inbound> = (0..20)
+        .map(|number| people::message((number % 7, shop.staff[number % 7]), &format!("P{number}"), &["note"]))
+        .collect();
+    left.insert(3, people::message((7, shop.staff[7]), "Poison", &[ABORT.trim()]));
+    let mut lives = 0;
+    loop {
+        let mut living = start(&part).await;
+        lives += 1;
+        assert!(lives < 16, "it is never set aside");
+        while let Some(message) = left.first() {
+            match people::hand_in(living.port, message).await {
+                Ok(Some(_)) => drop(left.remove(0)),
+                _ => break,
+            }
+        }
+        let quiet = verdict::until_ended(&test.db, shop.tenant);
+        let aborted = async {
+            while living.child.try_wait().unwrap().is_none() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let is_quiet = tokio::select! {
+            () = quiet, if left.is_empty() => true,
+            () = aborted => false,
+            () = tokio::time::sleep(PATIENCE) => panic!("it neither ends nor aborts"),
+        };
+        if is_quiet {
+            living.kill();
+            break;
+        }
+    }
+    let seen = verdict::look(&test.db, shop.tenant).await;
+    let [(which, why)] = verdict::set_aside(&seen)[..] else { panic!("{:?}", verdict::set_aside(&seen)) };
+    assert!(which == "Poison" && why.contains("nobody could finish it"), "{which}: {why}");
+    assert_eq!(verdict::notes(&seen), (0..20).map(|number| format!("P{number}")).collect());
+    println!("{engine:?}: one that aborts beside 20: set aside alone, in its process number {lives}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_aborts_is_set_aside_alone_on_sqlite() {
+    set_aside_alone(Engine::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_aborts_is_set_aside_alone_on_postgres() {
+    set_aside_alone(Engine::Postgres).await;
 }
 
 /// Until a moment that nobody can foresee.

@@ -51,6 +51,7 @@ impl Shop {
             governor: Arc::new(Governor::new(settings, test.ids.clone())),
             queue: Queue::new(test.clock.clone(), test.ids.clone()),
             ids: test.ids.clone(),
+            holder: None,
         };
         let binding = test.ids.next();
         Self { test, tenant, binding, desk }

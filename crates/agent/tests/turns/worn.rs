@@ -138,17 +138,33 @@ on_both! {
         let received = shop.say("1", "hello there").await;
         until(|| shop.model.requests().len() == 1).await;
         shop.engine.abandon();
-        for _ in 0..7 {
+        // Three beside others, three alone.
+        for _ in 0..5 {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
         assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
         assert_eq!((outcome.state, shop.number(REPLIES).await), (RunState::Halted, 1));
-        assert!(!outcome.text.is_empty());
+        assert_eq!((outcome.degraded, outcome.text.is_empty()), (true, false));
+    }
+
+    async fn one_that_is_set_aside_tells_what_was_done(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("note", &arguments("milk")), hanging()]).await;
+        let received = shop.say("1", "note the milk").await;
+        until(|| shop.model.requests().len() == 2).await;
+        shop.engine.abandon();
+        // What came further in the first process counts from there.
+        for _ in 0..6 {
+            one_more(&test, &shop, vec![hanging()]).await;
+        }
+        let outcome = last(&test, &shop, &received, Vec::new()).await;
+        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert!(outcome.text.contains("milk") && outcome.text.starts_with("I have stopped."), "{outcome:?}");
+        assert_eq!((shop.notes().await, outcome.degraded), (1, false));
     }
 
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
-        for broken in ["UPDATE runs SET epoch = 30 WHERE tenant_id = $1", "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
+        for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
             let test = TestDb::open(test.engine(), &[
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,

@@ -13,7 +13,8 @@ use munshi_tools::Dispatcher;
 use munshi_types::{Clock, SystemRandom};
 
 use super::gateway::Wired;
-use super::{connectors, packs, tools};
+use super::node::NodeLock;
+use super::{connectors, node, packs, tools};
 use crate::failure::{Failure, Result};
 
 /// The engine, and what the server needs of its parts.
@@ -24,6 +25,8 @@ pub(crate) struct Turns {
     pub(crate) host: Host,
     /// How people let us into connectors' services.
     pub(crate) logins: Option<Logins>,
+    /// Held while the engine is.
+    _node: Option<NodeLock>,
 }
 
 impl Turns {
@@ -37,6 +40,8 @@ impl Turns {
         base: Option<String>,
     ) -> Result<Self> {
         let wired = Wired::of(config, clock)?;
+        // Only a server takes up what others left.
+        let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
         let house = Arc::new(packs::house(clock.clone())?);
         let mut book = house.book.clone();
         munshi_tiers::guardrails::add_phrases(&mut book)
@@ -63,10 +68,11 @@ impl Turns {
             settings: Settings {
                 classes: wired.classes,
                 grace: config.server.shutdown_grace,
+                process,
                 ..Settings::default()
             },
             senders: Vec::new(),
         });
-        Ok(Self { engine, office, host, logins: Some(logins) })
+        Ok(Self { engine, office, host, logins: Some(logins), _node: node })
     }
 }

@@ -4,6 +4,7 @@
 //! - [`migrations()`]: every crate's tables, in one list
 //! - [`database`]: where it is and how it is opened; [`lock`]: who may use a SQLite file
 //! - [`budget`]: what may be spent
+//! - `node`: which node this is, for others that work on the same database
 //! - [`models`], [`gateway`]: the models of the settings, and what stands before them
 //! - [`folder`]: the data folder; [`telemetry`]: logs and traces
 //! - [`vault`], [`audit`]: where the vault's key is, and where anchors go
@@ -33,6 +34,7 @@ mod housekeeping;
 pub(crate) mod installed;
 pub(crate) mod lock;
 pub(crate) mod models;
+mod node;
 pub(crate) mod packs;
 pub(crate) mod policy;
 mod readiness;

@@ -29,7 +29,7 @@ pub use open::open;
 pub use permit::{Mode, Permit};
 pub use recover::{ACTS, Lapsed, Left, Recovery, lapsed, leased, recover};
 pub use refusals::{Unheard, tell_together, unheard};
-pub use row::{Act, State, find, find_held, newest};
+pub use row::{Act, State, find, find_held, newest, of_run};
 pub(crate) use row::{kept, note_answer};
 pub use untold::Untold;
 pub use words::plain as in_plain_words;

@@ -140,7 +140,7 @@ pub(super) fn insert(
             clean(&proposal.name),
             tool.map_or("", |tool| tool.connector.name.as_str()),
             effect_word(tool.map_or(Effect::Read, |tool| tool.spec.effect)),
-            kept(&proposal.arguments)?,
+            kept(&*proposal.arguments)?,
             decided.leaving.map(kept).transpose()?,
             kept(&stored)?,
             digest.as_bytes(),
@@ -304,6 +304,17 @@ pub fn find_held(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {
         |row| row.get::<ActId>(0),
     )?;
     held.map_or(Ok(None), |id| find(tx, id))
+}
+
+/// Those of a run, the oldest first.
+pub fn of_run(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Act>> {
+    Ok(tx.all(
+        "SELECT id, run_id, binding_id, person_id, tool, connector, effect, arguments, leaving, proposal, digest,
+                state, stage, code, reservation, attempt, began_at, ended_at, micros, result
+         FROM acts WHERE tenant_id = $1 AND run_id = $2 ORDER BY began_at, id",
+        params![run],
+        read,
+    )?)
 }
 
 pub fn find(tx: &mut Tx<'_>, id: ActId) -> Result<Option<Act>> {

@@ -1,0 +1,101 @@
+//! Runs that may have broken the process that worked on them.
+//!
+//! A process that is killed from outside is no fault of the runs it held. So a run that was taken up a few times without
+//! coming further is not given up: it goes on alone, while no other turn of this process does, and a marker is committed
+//! before. If the process dies then, it died of this run or was killed once more; only such deaths count. After a few of
+//! them the run is set aside, and nobody else's.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use munshi_store::{Json, Tx};
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
+
+use crate::engine::Inner;
+use crate::error::{Error, Result};
+use crate::runs::{self, Held};
+use crate::snapshot::Snapshot;
+
+/// Take-ups beside other turns, before a run goes on alone.
+const MOST_TOGETHER: i64 = 3;
+/// Deaths under its own marker, before it is set aside.
+const MOST_DEATHS: usize = 3;
+/// So long it is waited for that other turns end; after that it goes on beside them, without a marker.
+const ALONE_WITHIN: Duration = Duration::from_secs(10);
+/// So long others wait for it. Whatever breaks the process at once has done so by then; the marker stays.
+const ALONE_FOR: Duration = Duration::from_secs(30);
+
+/// How a run may be worked on.
+pub(crate) enum TurnPass {
+    /// Beside others.
+    Shared(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>),
+    /// Alone, under a committed marker.
+    Alone(OwnedRwLockWriteGuard<()>),
+    /// It broke whoever worked on it alone.
+    SetAside,
+}
+
+impl TurnPass {
+    /// Does the work while others keep away, if they have to.
+    pub(crate) async fn during<T>(self, mut work: BoxFuture<'_, T>) -> T {
+        let Self::Alone(guard) = self else {
+            let done = work.await;
+            drop(self);
+            return done;
+        };
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(ALONE_FOR) => drop(guard),
+        }
+        work.await
+    }
+}
+
+impl Snapshot {
+    /// How often the process died while this run went on alone, since it last came further.
+    fn deaths(&self, held: Held) -> usize {
+        self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
+    }
+
+    fn is_suspect(&self, held: Held) -> bool {
+        held.epoch - self.rested > MOST_TOGETHER
+    }
+}
+
+impl Inner {
+    /// Waits until the run may be worked on.
+    pub(crate) async fn admit(&self, held: Held) -> Result<TurnPass> {
+        if held.epoch <= MOST_TOGETHER || !self.is_suspect(held).await? {
+            return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
+        }
+        let waiting = tokio::time::timeout(ALONE_WITHIN, self.turns.clone().write_owned());
+        let Ok(guard) = waiting.await else {
+            tracing::warn!(run = %held.run, "turns take long: a run that made no progress goes on beside them");
+            return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
+        };
+        let deaths = self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
+        if deaths >= MOST_DEATHS {
+            tracing::error!(run = %held.run, deaths, "a run is set aside: every process that took it up alone died");
+            return Ok(TurnPass::SetAside);
+        }
+        tracing::warn!(run = %held.run, deaths, "a run made no progress in several processes and goes on alone");
+        Ok(TurnPass::Alone(guard))
+    }
+
+    async fn is_suspect(&self, held: Held) -> Result<bool> {
+        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        Ok(run.ok_or(Error::NoRun)?.snapshot.is_suspect(held))
+    }
+}
+
+/// Commits that the run goes on alone from here; gives how often that was the end of a process.
+fn mark_alone(tx: &mut Tx<'_>, held: Held) -> Result<usize> {
+    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+    let mut snapshot = run.snapshot;
+    let deaths = snapshot.deaths(held);
+    snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
+    snapshot.alone.push(held.epoch);
+    let snapshot = Json::of(&snapshot)?;
+    runs::advance(tx, held, run.state, &snapshot)?;
+    Ok(deaths)
+}
