@@ -37,6 +37,8 @@ pub enum Unmergeable {
     Member,
     #[error("two people who work here can't become one")]
     TwoMembers,
+    #[error("somebody who works here signs in: a code makes nobody them")]
+    IntoMember,
     #[error("somebody who has left can't be merged")]
     Left,
 }
