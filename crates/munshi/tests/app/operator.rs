@@ -1,6 +1,6 @@
 //! Operators from the first link to the last, as whoever has the machine makes and removes them.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
@@ -134,6 +134,23 @@ fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
     assert_eq!(installation.json(&role[..6])["now"], "owner", "whoever has the machine let them in");
     let told = installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "50"]).to_string();
     assert!(told.contains("operator.proved"), "{told}");
+}
+
+#[test]
+fn a_server_that_nobody_watches_logs_no_link() {
+    let installation = Installation::on(Engine::Sqlite);
+    let mut child =
+        installation.command(&["serve"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        log = format!("{log}{}\n", line.unwrap());
+        if log.contains("\"ready\"") || log.contains(" ready") {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(log.contains("munshi operator link") && !log.contains("/account/link/"), "{log}");
 }
 
 /// Puts the widget's secret into the shop's vault.
